@@ -5,7 +5,7 @@ kappa = v.x the pre-activation of the neuron is kappa (r + s) + w_perp.x, normal
 c - s^2. Mean, variance and covariance of the features sigma(.) given kappa are expanded in s and in the overlap of
 two rows; the equivalent map has the same ones at the order that matters.
 
-b stands for r kappa, the argument of the heat semigroup P_c: mu0 = (P_c sigma)(b).
+Across v two rows span a plane, in which they have coordinates p and p', and a sample has coordinates x.
 """
 
 from __future__ import annotations
@@ -16,18 +16,38 @@ import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.equivalence.spike_coefficients import (
+    MU0,
+    MU1,
+    MU2,
     REGULAR,
     at_spike,
-    bias,
+    linear_coefficient,
     mean_square,
     mu0_of,
     received,
-    stein,
 )
-from onestep.derivations.gradient_step.spike import chi_square_moments
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second
+from onestep.derivations.gradient_step.leaves import WIDTH
+from onestep.derivations.gradient_step.spike import counted
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import rotate
+from onestep.derivations.kernel.limits import limit_rational, name_limit, taylor
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    equal,
+    limit_of,
+    named_slope,
+    proved,
+    rewritten,
+    slope_at,
+    value,
+)
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import repeated, sigma, sigma_second, with_slopes
 
 _t = sp.Symbol("t", real=True)
 
@@ -40,65 +60,73 @@ FEATURE = (
     "near zero"
 )
 
+# Coordinates across v: of a sample, of the row w_k, of the row w_l, and of the target's direction.
+_sample = sp.symbols("x_1 x_2", real=True)
+_row = sp.symbols("p_1 p_2", real=True)
+_other_row = sp.symbols("p'_1 p'_2", real=True)
+_target = sp.Symbol(r"\theta_{\perp}", real=True)
+
+_shifted, _shifted_slope, _shifted_curvature = with_slopes("m_s")
+_pair, _pair_slope, _pair_curvature = with_slopes("C")
+_equivalent_mean, *_ = with_slopes("m_cG")
+_equivalent_pair, *_ = with_slopes("C_cG")
+
+
+def across(row: tuple[sp.Symbol, ...]) -> sp.Expr:
+    """w.x_perp."""
+    return sp.Add(*(a * b for a, b in zip(row, _sample, strict=True)))
+
+
+def product(first: tuple[sp.Symbol, ...], second: tuple[sp.Symbol, ...]) -> sp.Expr:
+    """The inner product of two vectors across v."""
+    return sp.Add(*(a * b for a, b in zip(first, second, strict=True)))
+
+
+NORM = define(s.c, s.spike_overlap**2 + product(_row, _row), "the squared norm of a row, along v and across")
+ROWS = define(
+    s.row_product,
+    s.spike_overlap * s.other_overlap + product(_row, _other_row),
+    "the inner product of two rows, along v and across",
+)
+PROJECTED = define(
+    s.projected_product,
+    Expectation(across(_row) * across(_other_row), *_sample),
+    "the covariance of what two neurons receive across v",
+)
+UNIT_TARGET = assume(
+    (),
+    Assumption(Ground.MODEL, "theta is normalised", Equation(s.gamma**2 + _target**2, sp.Integer(1)), "Section 2"),
+)
+
 
 @functools.cache
 def projection() -> Derivation:
     """x = kappa v + x_perp: covariances of kappa, theta.x_perp and the w.x_perp; equations (60), (81), (89)."""
-    v, theta, w, w2 = sp.symbols("v theta w w'")
-    products = {
-        frozenset({v}): sp.S.One,
-        frozenset({theta}): sp.S.One,
-        frozenset({v, theta}): s.gamma,
-        frozenset({v, w}): s.spike_overlap,
-        frozenset({v, w2}): s.other_overlap,
-        frozenset({w, w2}): s.row_product,
-    }
-    kappa = {v: sp.S.One}
-    perp = {vector: orthogonal_part(vector, v, products) for vector in (theta, w, w2)}
-    kappa_w = covariance(kappa, perp[w], products)
-    variance_y = covariance(perp[theta], perp[theta], products)
-    projected = covariance(perp[w], perp[w2], products)
+    first = _sample[0]
+    variance = averages_expanded(
+        define(s.rho, Expectation((_target * first) ** 2, first), "the variance of theta.x_perp")
+    )
+    rho = ring((variance, UNIT_TARGET), Equation(s.rho, 1 - s.gamma**2), (sp.Integer(1), sp.Integer(1)))
+    received_along = s.kappa * s.spike_overlap + across(_row)
+    alike = averages_expanded(
+        define(
+            sp.Symbol(r"\mathrm{Cov}(\kappa,w\cdot x_{\perp})", real=True),
+            Expectation(s.kappa * (received_along - s.spike_overlap * s.kappa), s.kappa, *_sample),
+            "the covariance of kappa and w.x - s kappa",
+        )
+    )
+    goal = Equation(s.projected_product, s.row_product - s.spike_overlap * s.other_overlap)
     return Derivation(
         "the input along and across the spike",
         "Appendix B, equation (60)",
-        Step(
-            "Inner products of x with fixed vectors are jointly normal, with the vectors' inner products as "
-            "covariances; kappa = v.x is standard normal.",
-            eq(sp.Symbol(r"\mathrm{Var}(\kappa)"), covariance(kappa, kappa, products)),
-        ),
-        Step(
-            "x_perp = x - kappa v is uncorrelated with kappa, hence independent of it.",
-            eq(sp.Symbol(r"\mathrm{Cov}(\kappa,w\cdot x_{\perp})"), kappa_w),
-            Vanishing("kappa and w.x_perp are uncorrelated", kappa_w),
-        ),
-        Step(
-            "The target sees theta.x_perp, of variance rho.",
-            eq(s.rho, variance_y),
-            Vanishing("|theta|^2 = 1 is what lies along v and what lies across", s.gamma**2 + variance_y - 1),
-        ),
-        Step(
+        proved("x_perp = x - kappa v is uncorrelated with kappa, hence independent of it.", alike),
+        proved("The target sees theta.x_perp: |theta|^2 = 1 is what lies along v and what lies across.", rho),
+        proved(
             "Two neurons see x_perp with the covariance w_k.Pi w_l, Pi = 1 - v v^T.",
-            eq(s.projected_product, projected),
-            Vanishing(
-                "w_k.w_l is what lies along v and what lies across",
-                s.spike_overlap * s.other_overlap + projected - s.row_product,
-            ),
+            concluded(goal, averages_expanded(PROJECTED), ROWS),
         ),
-        results={s.rho: variance_y, s.projected_product: projected},
+        results={s.rho: value(rho), s.projected_product: goal.right},
     )
-
-
-Linear = dict[sp.Symbol, sp.Expr]
-
-
-def covariance(first: Linear, second: Linear, products: dict[frozenset[sp.Symbol], sp.Expr]) -> sp.Expr:
-    """Cov(a.x, b.x) = a.b for x ~ N(0, 1) and vectors a, b given as combinations of named ones."""
-    return sp.expand(sum(p * q * products[frozenset({a, b})] for a, p in first.items() for b, q in second.items()))
-
-
-def orthogonal_part(vector: sp.Symbol, axis: sp.Symbol, products: dict[frozenset[sp.Symbol], sp.Expr]) -> Linear:
-    """vector - (vector.axis) axis."""
-    return {vector: sp.S.One, axis: -products[frozenset({vector, axis})]}
 
 
 def feature_mean_at(overlap: sp.Expr) -> Expectation:
@@ -106,66 +134,72 @@ def feature_mean_at(overlap: sp.Expr) -> Expectation:
     return Expectation(sigma(s.kappa * (s.r + overlap) + sp.sqrt(s.c - overlap**2) * s.z), s.z)
 
 
+def feature_mean() -> Theorem:
+    """The mean of a feature given kappa: over the plane across v, turned so that the row lies along one axis."""
+    (a, b), length = _row, sp.sqrt(product(_row, _row))
+    mean = s.kappa * (s.r + s.spike_overlap)
+    over_plane = Expectation(sigma(mean + across(_row)), *_sample)
+    meaning = define(s.feature_mean, over_plane, "the mean over x_perp of sigma(r kappa + w.x)")
+    turned = rotate((), over_plane, (s.z, _t), ((a / length, -b / length), (b / length, a / length)))
+    (argument,) = value(turned).integrand.args
+    lined_up = ring((), Equation(argument, mean + length * s.z), ())
+    squared = ring((NORM,), Equation(product(_row, _row), s.c - s.spike_overlap**2), (sp.Integer(-1),))
+    return rewritten(meaning, turned, lined_up, squared)
+
+
 @functools.cache
 def conditional_mean() -> Derivation:
     """E[phi_k | kappa] = mu0 + kappa s mu1 + s^2 (kappa^2 - 1) E sigma''/2 + ...; equations (61), (62), (64), (68)."""
-    exact = feature_mean_at(s.spike_overlap)
-    slope = slope_in_overlap(exact, 1)
-    curvature = slope_in_overlap(exact, 2)
-    mu1 = at_spike(mu0_of(sigma_prime))
-    second = at_spike(mu0_of(sigma_second))
-    remainder = sp.Symbol("R_1", real=True)
-    overlap = tau / root_d
-    expanded = s.mu0 + overlap * slope.xreplace({mu1: s.mu1}) + overlap**2 * curvature / 2 + overlap**3 * remainder
-    equivalent = equivalent_map().results[s.feature_mean].subs(s.spike_overlap, overlap)
-    scaled = root_d**2 * (expanded - equivalent)
-    gap = sp.limit(sp.expand(scaled), root_d, sp.oo)
+    exact = feature_mean()
+    overlap = sp.Symbol("s", real=True)
+    curve = define(_shifted(overlap), feature_mean_at(overlap), "the mean of a feature by the row's overlap", overlap)
+    equivalent = define(
+        _equivalent_mean(overlap), s.mu0 + s.kappa * overlap * s.mu1, "the mean of the equivalent map", overlap
+    )
+    at_zero, first, second = (slope_at(curve, overlap, sp.Integer(0), times) for times in range(3))
+    at_zero, first = rewrite((at_zero, MU0), True), rewrite((first, linear_coefficient()), True)
+    second = equal(second, (s.kappa**2 - 1) * at_spike(mu0_of(sigma_second)))
+    slope = named_slope(s.feature_mean_slope, "the first derivative at zero overlap", first)
+    curvature = named_slope(s.feature_mean_curvature, "the second derivative", second)
+    gap = second_order(
+        s.mean_gap, "the limit of d (difference of the means)", (at_zero, first, second), equivalent, overlap
+    )
     return Derivation(
         "the conditional mean of a feature",
         "Appendix B, equations (61)-(70)",
-        Step(
+        proved(
             "Given kappa the neuron receives kappa (r + s) plus a normal variable of variance |Pi w|^2 = c - s^2.",
-            eq(s.feature_mean, exact),
-            Vanishing(
-                "the row's share along v and its share across make up its norm c",
-                s.spike_overlap**2 + sp.sqrt(s.c - s.spike_overlap**2) ** 2 - s.c,
-            ),
+            exact,
         ),
-        Step(
-            "First order in s: only the mean of what is received changes, and E sigma' is mu1.",
-            eq(s.feature_mean_slope, slope.xreplace({mu1: s.mu1})),
-            Vanishing("the slope is kappa E sigma'", slope - s.kappa * mu1),
-        ),
-        Step(
-            "Second order: mean and variance both change, and combine to He_2(kappa).",
-            eq(s.feature_mean_curvature, curvature),
-            Vanishing("the curvature is (kappa^2 - 1) E sigma''", curvature - (s.kappa**2 - 1) * second),
-        ),
-        Step(
-            "With the first-order term kept, as kappa mu1 W v, the mean of the equivalent map differs by O(1/d) only.",
-            eq(sp.Symbol(r"\mathbb{E}[\varphi_{\mathrm{cG}}|\kappa]"), equivalent),
-            RationalLimit(
-                "sqrt(d) (difference of the means) -> 0", root_d * (expanded - equivalent), root_d, sp.S.Zero
-            ),
-        ),
-        Step(
-            "What is left is the second order: d times the difference has a limit.",
-            eq(s.mean_gap, gap),
-            RationalLimit("d (difference of the means) has this limit", scaled, root_d, gap),
+        proved("First order in s: only the mean of what is received changes, and E sigma' is mu1.", slope),
+        proved("Second order: mean and variance both change, and combine to He_2(kappa).", curvature),
+        proved(
+            "With the first-order term kept, as kappa mu1 W v, the mean of the equivalent map differs by O(1/d) only: "
+            "d times the difference has a limit, which is the second order.",
+            gap,
         ),
         results={
-            s.feature_mean: exact,
-            s.feature_mean_slope: slope.xreplace({mu1: s.mu1}),
-            s.feature_mean_curvature: curvature,
-            s.mean_gap: gap,
+            s.feature_mean: value(exact),
+            s.feature_mean_slope: value(slope),
+            s.feature_mean_curvature: value(curvature),
+            s.mean_gap: value(gap),
         },
         hypotheses=(REGULAR, FEATURE),
     )
 
 
-def slope_in_overlap(expectation: sp.Expr, order: int) -> sp.Expr:
-    """The derivative of a conditional average in s at s = 0, with factors z removed by Stein's lemma."""
-    return stein(separate(differentiate(expectation, s.spike_overlap, order).subs(s.spike_overlap, 0)))
+def second_order(
+    name: sp.Symbol, meaning: str, slopes: tuple[Theorem, ...], equivalent: Theorem, overlap: sp.Symbol
+) -> Theorem:
+    """The limit of d (F - G) at overlap tau/sqrt(d), G the first order of F; ``slopes`` are F, F' and F'' at zero."""
+    curve, small = sides(slopes[0].statement)[0].func, tau / root_d
+    expansion = taylor((), curve, 2, tau, root_d)
+    for slope in slopes:
+        expansion = rewrite((expansion, slope))
+    beside = instantiate((equivalent,), {overlap: small})
+    difference = root_d**2 * (curve(small) - sides(beside.statement)[0])
+    restated = concluded(Equation(sides(expansion.statement)[0], difference), beside)
+    return name_limit((rewrite((expansion, restated)),), name, meaning)
 
 
 @functools.cache
@@ -174,62 +208,55 @@ def conditional_covariance() -> Derivation:
 
     Equation (63).
     """
-    second = bias + s.overlap / sp.sqrt(s.c) * s.z + sp.sqrt(s.c - s.overlap**2 / s.c) * _t
-    pair = Expectation(sigma(received(s.z)) * sigma(second), s.z, _t)
-    at_zero = [stein(separate(differentiate(pair, s.overlap, order).subs(s.overlap, 0))) for order in range(3)]
-    mu1, curvature = mu0_of(sigma_prime), mu0_of(sigma_second)
-    variance = s.c * s.mu1**2 + s.mu2_square
-    definition = mean_square() - mu0_of() ** 2
-    by_name = {s.mu1: mu1, s.mu2_square: mean_square() - mu0_of() ** 2 - s.c * mu1**2}
-    third = sp.Symbol("R_2", real=True)
-    small = tau / root_d
-    first = at_zero[1].xreplace({mu1: s.mu1})
-    expanded = small * first + small**2 * at_zero[2] / 2 + small**3 * third
-    equivalent = equivalent_map().results[s.equivalent_covariance].subs(s.projected_product, small)
-    scaled = root_d**2 * (expanded - equivalent)
-    gap = sp.limit(sp.expand(scaled), root_d, sp.oo)
+    overlap = sp.Symbol("s", real=True)
+    partner = overlap / sp.sqrt(s.c) * s.z + sp.sqrt(s.c - overlap**2 / s.c) * _t
+    both = at_spike(sigma(received(s.z))) * sigma(s.r * s.kappa + partner)
+    jointly = averages_expanded(
+        define(
+            sp.Symbol(r"\mathrm{Var}(w_{l}\cdot x_{\perp})", real=True),
+            Expectation(partner**2, s.z, _t),
+            "the variance of what the second neuron receives",
+        )
+    )
+    jointly = equal(jointly, s.c)
+    curve = define(
+        _pair(overlap),
+        Expectation(both, s.z, _t) - at_spike(mu0_of()) ** 2,
+        "the covariance of the features of two neurons by what they receive",
+        overlap,
+    )
+    equivalent = define(_equivalent_pair(overlap), s.mu1**2 * overlap, "the covariance of the equivalent map", overlap)
+    at_zero, first, second = (slope_at(curve, overlap, sp.Integer(0), times) for times in range(3))
+    first = rewrite((first, linear_coefficient()), True)
+    second = equal(second, sp.expand(value(second)))
+    slope = named_slope(s.covariance_slope, "the first derivative at zero overlap", first)
+    curvature = named_slope(s.covariance_curvature, "the second derivative", second)
+    slopes = (at_zero, first, second)
+    gap = second_order(s.covariance_gap, "the limit of d (difference of the covariances)", slopes, equivalent, overlap)
+    own = define(
+        s.feature_variance, at_spike(mean_square() - mu0_of() ** 2), "the variance of a feature of a row across v"
+    )
+    variance = concluded(Equation(s.feature_variance, s.c * s.mu1**2 + s.mu2_square), own, MU2, MU0, MU1)
     return Derivation(
         "the conditional covariance of two features",
         "Appendix B, equations (62)-(67)",
-        Step(
-            "Two neurons receive jointly normal variables of variance c and covariance epsilon = w_k.Pi w_l.",
-            eq(sp.Symbol(r"\mathbb{E}[\varphi_{k}\varphi_{l}|\kappa]"), pair),
-            Vanishing("variance c", (s.overlap / sp.sqrt(s.c)) ** 2 + s.c - s.overlap**2 / s.c - s.c),
-            Vanishing("independent at epsilon = 0", at_zero[0] - mu0_of() ** 2),
+        proved(
+            "Two neurons receive jointly normal variables of variance c and covariance epsilon = w_k.Pi w_l.", jointly
         ),
-        Step(
-            "First order in epsilon: the product of the linear coefficients.",
-            eq(s.covariance_slope, first),
-            Vanishing("the slope is (E sigma')^2, and E sigma' is mu1", at_zero[1] - mu1**2),
-        ),
-        Step(
-            "Second order: the product of the quadratic coefficients; it is O(1/d).",
-            eq(s.covariance_curvature, at_spike(at_zero[2])),
-            Vanishing("the curvature is (E sigma'')^2", at_zero[2] - curvature**2),
-        ),
-        Step(
-            "The same neuron: the whole variance, of which mu2^2 is what the linear term does not give.",
-            eq(s.feature_variance, variance),
-            Vanishing("E sigma^2 - mu0^2", definition - variance.xreplace(by_name)),
-        ),
-        Step(
-            "The equivalent map has covariance epsilon mu1^2; at epsilon = tau/sqrt(d) the difference is "
-            "a higher order.",
-            eq(s.equivalent_covariance, equivalent),
-            RationalLimit(
-                "sqrt(d) (difference of the covariances) -> 0", root_d * (expanded - equivalent), root_d, sp.S.Zero
-            ),
-        ),
-        Step(
-            "What is left is the second order: d times the difference has a limit.",
-            eq(s.covariance_gap, at_spike(gap)),
-            RationalLimit("d (difference of the covariances) has this limit", at_spike(scaled), root_d, at_spike(gap)),
+        proved("Independent at epsilon = 0,", at_zero),
+        proved("and to first order in epsilon it is the product of the linear coefficients.", slope),
+        proved("Second order: the product of the quadratic coefficients; it is O(1/d).", curvature),
+        proved("The same neuron: the whole variance, of which mu2^2 is what the linear term does not give.", variance),
+        proved(
+            "The equivalent map has covariance epsilon mu1^2; at epsilon = tau/sqrt(d) the difference is a higher "
+            "order: d times it has a limit.",
+            gap,
         ),
         results={
-            s.covariance_slope: first,
-            s.covariance_gap: at_spike(gap),
-            s.covariance_curvature: at_spike(at_zero[2]),
-            s.feature_variance: variance,
+            s.covariance_slope: value(slope),
+            s.covariance_gap: value(gap),
+            s.covariance_curvature: value(curvature),
+            s.feature_variance: value(variance),
         },
         hypotheses=(REGULAR, FEATURE),
     )
@@ -241,37 +268,59 @@ def equivalent_map() -> Derivation:
 
     Equations (14), (67), (73).
     """
-    x1, x2, first, second = sp.symbols("x_1 x_2 xi_1 xi_2", real=True)
-    mu2 = sp.sqrt(s.mu2_square)
-    # Two rows in an orthonormal frame across v: w_k = s_k v + (p_1, p_2), w_l = s_l v + (q_1, q_2).
-    p1, p2, q1, q2 = sp.symbols("p_1 p_2 q'_1 q'_2", real=True)
-    k_feature = s.mu0 + s.mu1 * (s.kappa * s.spike_overlap + p1 * x1 + p2 * x2) + mu2 * first
-    l_feature = s.mu0 + s.mu1 * (s.kappa * s.other_overlap + q1 * x1 + q2 * x2) + mu2 * second
-    draws = (x1, x2, first, second)
-    mean, other_mean = (expand_expectations(Expectation(f, *draws)) for f in (k_feature, l_feature))
-    cross = sp.expand(expand_expectations(Expectation(sp.expand(k_feature * l_feature), *draws)) - mean * other_mean)
-    own = sp.expand(expand_expectations(Expectation(sp.expand(k_feature**2), *draws)) - mean**2)
-    named_cross = sp.factor(cross).subs(p1 * q1 + p2 * q2, s.projected_product)
-    named_own = sp.expand(own.subs(p1**2, s.c - s.spike_overlap**2 - p2**2))
+    noises = sp.symbols("xi_1 xi_2", real=True)
+    draws = (*_sample, *noises)
+    k_feature, l_feature = (
+        s.mu0 + s.mu1 * (s.kappa * overlap + across(row)) + sp.sqrt(s.mu2_square) * noise
+        for overlap, row, noise in zip((s.spike_overlap, s.other_overlap), (_row, _other_row), noises, strict=True)
+    )
+    k_mean, l_mean = Expectation(k_feature, *draws), Expectation(l_feature, *draws)
+    mean = averages_expanded(define(s.feature_mean, k_mean, "the mean over x_perp and xi"))
+    cross = averages_expanded(
+        define(
+            s.equivalent_covariance,
+            Expectation(k_feature * l_feature, *draws) - k_mean * l_mean,
+            "the covariance of two features over x_perp and their own noises",
+        )
+    )
+    covariance = concluded(
+        Equation(s.equivalent_covariance, s.mu1**2 * s.projected_product), cross, averages_expanded(PROJECTED)
+    )
+    variance_name = sp.Symbol(r"\mathrm{Var}_{\mathrm{cG}}", real=True)
+    own = averages_expanded(
+        define(variance_name, Expectation(k_feature**2, *draws) - k_mean**2, "the variance of one feature")
+    )
+    whole = s.mu1**2 * (s.c - s.spike_overlap**2) + s.mu2_square
     return Derivation(
         "mean and covariance of the equivalent map",
         "Appendix B, equations (67) and (73)",
-        Step(
-            "The mean given kappa: w.x = kappa w.v + w.x_perp keeps its first part.",
-            eq(s.feature_mean, mean),
-            Vanishing("mean", mean - s.mu0 - s.kappa * s.spike_overlap * s.mu1),
-        ),
-        Step(
-            "Different neurons are correlated through x_perp only.",
-            eq(s.equivalent_covariance, named_cross),
-            Vanishing("covariance", cross - s.mu1**2 * (p1 * q1 + p2 * q2)),
-        ),
-        Step(
+        proved("The mean given kappa: w.x = kappa w.v + w.x_perp keeps its first part.", mean),
+        proved("Different neurons are correlated through x_perp only.", covariance),
+        proved(
             "A neuron's own variance has the noise xi on top; |Pi w|^2 = c - s^2.",
-            eq(sp.Symbol(r"\mathrm{Var}_{\mathrm{cG}}"), named_own),
+            concluded(Equation(variance_name, whole), own, NORM),
         ),
-        results={s.equivalent_covariance: named_cross, s.feature_mean: mean},
+        results={s.equivalent_covariance: value(covariance), s.feature_mean: value(mean)},
     )
+
+
+_chi_2, _chi_4 = (
+    repeated(s.d, Expectation(_t**2, _t)),
+    repeated(s.d, Expectation(_t**4, _t)) + repeated(s.d * (s.d - 1), Expectation(_t**2, _t) ** 2),
+)
+_square, _fourth = sp.symbols(r"\mathbb{E}[s_{k}^{2}] \mathbb{E}[s_{k}^{4}]", real=True)
+
+
+def _on_the_sphere(power: int, moment: sp.Symbol, norm: sp.Expr) -> Theorem:
+    """E[s^k] of a coordinate of a row of norm sqrt(c)."""
+    meaning = define(
+        moment,
+        s.c ** sp.Rational(power, 2) * Expectation(_t**power, _t) / norm,
+        f"moment {power} of a coordinate of a row uniform on the sphere of radius sqrt(c): a standard normal vector is "
+        "its norm times a uniform direction, independent of each other",
+    )
+    known = averages_expanded(counted(meaning))
+    return equal(known, sp.factor(value(known)))
 
 
 @functools.cache
@@ -280,41 +329,37 @@ def expansion_terms() -> Derivation:
 
     Equations (71)-(73).
     """
-    freedom_first, freedom_second = chi_square_moments(s.d)
-    normal_first, normal_second = chi_square_moments(sp.S.One)
-    # A standard normal vector is its norm times a uniform direction, independent of each other.
-    square = s.c * normal_first / freedom_first
-    fourth = s.c**2 * normal_second / freedom_second
-    kept = s.p * square
-    dropped = s.q2 * sp.together(s.c * square - fourth)
-    rate = sp.limit(s.d * dropped, s.d, sp.oo)
-    in_d = kept.subs(s.p, s.beta * s.d)
+    square, fourth = _on_the_sphere(2, _square, _chi_2), _on_the_sphere(4, _fourth, _chi_4)
+    kept = counted(define(s.spike_row_norm, repeated(s.p, _square), "E|Wv|^2, a sum over p rows"))
+    kept = rewritten(kept, square, WIDTH)
+    dropped = define(
+        s.hadamard_variance,
+        s.q2 * (s.c * _square - _fourth),
+        "the sum of a^2 s^2 (c - s^2)/p over the rows, averaged over a row, at |a|^2 = p q2",
+    )
+    exact = rewritten(dropped, square, fourth)
+    exact = equal(exact, sp.factor(value(exact)))
+    times_d = congruence((exact,), s.d * s.hadamard_variance, s.hadamard_variance)
+    rate = name_limit(
+        (rewrite((limit_of(value(times_d), s.d), times_d), True),), s.hadamard_rate, "the limit of d times the variance"
+    )
     return Derivation(
         "the terms of the expanded map",
         "Appendix B, equations (71)-(73)",
-        Step(
-            "A coordinate of a row uniform on the sphere of radius sqrt(c): its mean square is c/d.",
-            eq(sp.Symbol(r"\mathbb{E}[s_{k}^{2}]"), square),
-            Vanishing("d coordinates make up c", s.d * square - s.c),
-        ),
-        Step(
+        proved("A coordinate of a row uniform on the sphere of radius sqrt(c): its mean square is c/d.", square),
+        proved(
             "p rows together: the readout may align with W v, so kappa mu1 W v contributes at order one and is kept.",
-            eq(s.spike_row_norm, in_d),
-            Vanishing("no d is left", sp.diff(in_d, s.d)),
+            kept,
         ),
-        Step(
+        proved("Sphere moments: E s^4 = 3 c^2/(d (d + 2)).", fourth),
+        proved(
             "The term kappa (E sigma'') (Wv) o (W x_perp): different neurons do not add up, because the mean of "
             "s w is (c/d) v, which Pi removes; equal ones give s^2 (c - s^2), averaged over a row, at "
             "|a|^2 = p q2.",
-            eq(s.hadamard_variance, dropped),
-            RationalLimit("it vanishes", dropped, s.d, sp.S.Zero),
-            Vanishing("sphere moments: E s^4 = 3 c^2/(d (d + 2))", fourth * s.d * (s.d + 2) - 3 * s.c**2),
+            exact,
         ),
-        Step(
-            "It decays like 1/d.",
-            eq(s.hadamard_rate, rate),
-            RationalLimit("d times the variance has this limit", s.d * dropped, s.d, rate),
-        ),
-        results={s.spike_row_norm: in_d, s.hadamard_variance: dropped, s.hadamard_rate: rate},
+        proved("It vanishes.", rewrite((limit_rational((), value(exact), sp.Integer(0), s.d), exact), True)),
+        proved("It decays like 1/d.", rate),
+        results={s.spike_row_norm: value(kept), s.hadamard_variance: value(exact), s.hadamard_rate: value(rate)},
         hypotheses=("the readout weights in the dropped terms are independent of the overlaps with v",),
     )

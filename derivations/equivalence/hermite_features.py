@@ -12,9 +12,23 @@ import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.gradient_step.leaves import H1_STAR, H2
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_stein,
+    concluded,
+    define,
+    equal,
+    expanded,
+    proved,
+    slope_at,
+    value,
+)
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g, sigma
+from onestep.derivations.language.named_functions import g, sigma, with_slopes
 
 DEGREE = 4
 # The activation as a polynomial: these are its coefficients in powers of its argument.
@@ -39,35 +53,39 @@ def polynomial(argument: sp.Expr) -> sp.Expr:
     return sum((a * argument**k for k, a in enumerate(powers)), sp.S.Zero)
 
 
+MU0 = define(s.mu0_constant, Expectation(sigma(s.z), s.z), "the mean of a feature")
+MU1 = define(s.mu1_constant, Expectation(s.z * sigma(s.z), s.z), "the linear coefficient of a feature")
+_value = sp.Function("P", real=True)  # a polynomial activation
+_target = sp.Function("G", real=True)  # a target of two variables
+_error, _error_slope, _ = with_slopes("e_b")
+
+
 @functools.cache
 def series() -> Derivation:
     """sigma(x) and its coefficients E[He_k sigma], for any polynomial of degree four."""
-    moments = {moment: average(hermite(k, s.z) * polynomial(s.z), s.z) for k, moment in enumerate(s.hermite_moments)}
-    rebuilt = sum((value / sp.factorial(k) * hermite(k, s.x) for k, value in enumerate(moments.values())), sp.S.Zero)
-    steps = (
-        Step(
-            "He_k are orthogonal, E[He_j He_k] = k! delta_jk, moment by moment.",
-            eq(average(hermite(2, s.z) ** 2, s.z), 2),
-            *(
-                Vanishing(
-                    f"E[He_{j} He_{k}]",
-                    average(hermite(j, s.z) * hermite(k, s.z), s.z) - (sp.factorial(k) if j == k else 0),
-                )
-                for j in range(DEGREE + 1)
-                for k in range(j, DEGREE + 1)
-            ),
-        ),
-        Step(
-            "So the projections E[He_k sigma]/k! rebuild every polynomial; polynomials are dense in L2.",
-            eq(s.feature_value, rebuilt),
-            Vanishing("the series is the polynomial", rebuilt - polynomial(s.x)),
-        ),
+    activation = define(_value(s.x), polynomial(s.x), "the activation, any polynomial of degree four", s.x)
+    under_average = instantiate((activation,), {s.x: s.z})
+    moments = tuple(
+        averages_expanded(
+            rewrite((define(name, Expectation(hermite(k, s.z) * _value(s.z), s.z), "E[He_k sigma]"), under_average))
+        )
+        for k, name in enumerate(s.hermite_moments)
     )
+    found = rewrite((define(s.feature_value, _value(s.x), "a feature"), activation))
+    rebuilt = sum((name / sp.factorial(k) * hermite(k, s.x) for k, name in enumerate(s.hermite_moments)), sp.S.Zero)
     return Derivation(
         "Hermite series of a feature",
         f"{PAPER}, Section 3.2",
-        *steps,
-        results={**moments, s.feature_value: polynomial(s.x)},
+        *(proved(f"The projection on He_{k}, moment by moment.", moment) for k, moment in enumerate(moments)),
+        proved(
+            "The projections E[He_k sigma]/k! rebuild every polynomial; polynomials are dense in L2.",
+            concluded(Equation(s.feature_value, rebuilt), found, *moments),
+        ),
+        proved("It is the polynomial.", found),
+        results={
+            **{name: value(m) for name, m in zip(s.hermite_moments, moments, strict=True)},
+            s.feature_value: value(found),
+        },
         hypotheses=("the activation is a polynomial of degree four; others are limits of polynomials in mean square",),
     )
 
@@ -75,58 +93,60 @@ def series() -> Derivation:
 @functools.cache
 def residual() -> Derivation:
     """mu*^2: the mean square of sigma less its first two terms, with mu0 = E sigma and mu1 = E[z sigma]."""
-    names = {Expectation(sigma(s.z), s.z): s.mu0_constant, Expectation(s.z * sigma(s.z), s.z): s.mu1_constant}
     square = Expectation((sigma(s.z) - s.mu0_constant - s.mu1_constant * s.z) ** 2, s.z)
-    result = expand_expectations(square).subs(names).subs(Expectation(sigma(s.z) ** 2, s.z), s.h2)
-    step = Step(
-        "The noise of the equivalent features has the variance that the linear part leaves.",
-        eq(s.mu2_constant**2, result),
-        NonNegative(
-            "it is not negative where h2 = mu0^2 + mu1^2 + mu2^2",
-            result.subs(s.h2, s.mu0_constant**2 + s.mu1_constant**2 + s.mu2_constant**2),
-            ((sp.S.One, s.mu2_constant),),
-        ),
-    )
-    root = Step(
-        "The noise has the strength of its root.",
-        eq(s.mu2_constant, sp.sqrt(result)),
-        Vanishing("three squares", sp.sqrt(result) ** 2 - s.h2 + s.mu0_constant**2 + s.mu1_constant**2),
-    )
+    noise = define(s.mu2_constant, sp.sqrt(square), "the root of what mean and linear coefficient leave")
+    opened = expanded(square)
+    assert opened is not None
+    for name in (MU0, MU1, H2):
+        opened = rewrite((opened, name), True)
+    left = equal(opened, s.h2 - s.mu0_constant**2 - s.mu1_constant**2)
+    strength = rewrite((noise, left))
     return Derivation(
         "residual of a feature",
         f"{PAPER}, Section 3.2, (14) at r = 0",
-        step,
-        root,
-        results={s.mu2_constant: sp.sqrt(result)},
+        proved("The linear part leaves this variance, which is an average of a square.", left),
+        proved("The noise of the equivalent features has the strength of its root.", strength),
+        results={s.mu2_constant: sp.sqrt(value(left))},
     )
 
 
 @functools.cache
 def linear_part() -> Derivation:
     """The slope b of the best linear fit: E(g - b z)^2 is least where E[z (g - b z)] = 0."""
-    b = s.linear_coefficient
-    error = expand_expectations(Expectation((g(s.z) - b * s.z) ** 2, s.z))
-    (slope,) = sp.solve(sp.diff(error, b), b)
-    named = slope.subs(Expectation(s.z * g(s.z), s.z), s.h1_star)
-    step = Step(
-        "Setting the derivative of the mean squared error in the slope to zero.",
-        eq(b, named),
-        Vanishing("the rest is uncorrelated with z", slope - Expectation(s.z * g(s.z), s.z)),
-        NonNegative("the error is convex in the slope", sp.diff(error, b, 2), ((sp.Integer(2), sp.S.One),)),
+    b, any_slope = s.linear_coefficient, sp.Symbol("b", real=True)
+    curve = define(
+        _error(any_slope), Expectation((g(s.z) - any_slope * s.z) ** 2, s.z), "the error of a slope", any_slope
     )
-    return Derivation("linear part of the target", f"{PAPER}, Section 3.1, (12)", step, results={b: named})
+    stationary = assume(
+        (),
+        Assumption(Ground.MODEL, "the best slope", Equation(_error_slope(b), sp.Integer(0)), "a minimum is stationary"),
+    )
+    slope, convex = slope_at(curve, any_slope, b), slope_at(curve, any_slope, any_slope, 2)
+    first = by_stein(H1_STAR)
+    best = ring(
+        (stationary, slope, first),
+        Equation(b, s.h1_star),
+        (sp.Rational(1, 2), sp.Rational(-1, 2), sp.Integer(-1)),
+    )
+    return Derivation(
+        "linear part of the target",
+        f"{PAPER}, Section 3.1, (12)",
+        proved("The derivative of the mean squared error in the slope, by Stein's lemma.", slope),
+        proved("The error is convex in the slope.", convex),
+        proved("The derivative is zero at the best slope: the rest is uncorrelated with z.", best),
+        results={b: s.h1_star},
+    )
 
 
 @functools.cache
 def second_order() -> Derivation:
     """A quadratic polynomial of two variables rebuilt from E[f], E[z_i f] and E[(z_i z_j - delta_ij) f]."""
     z1, z2 = s.z, s.xi
-    coefficients = sp.symbols("q_0:6", real=True)
-
-    def quadratic(x1: sp.Expr, x2: sp.Expr) -> sp.Expr:
-        monomials = (sp.S.One, x1, x2, x1**2, x1 * x2, x2**2)
-        return sum((q * m for q, m in zip(coefficients, monomials, strict=True)), sp.S.Zero)
-
+    x1, x2 = s.argument
+    q = sp.symbols("q_0:6", real=True)
+    quadratic = q[0] + q[1] * x1 + q[2] * x2 + q[3] * x1**2 + q[4] * x1 * x2 + q[5] * x2**2
+    target = define(_target(x1, x2), quadratic, "any quadratic polynomial of two variables", x1, x2)
+    under_average = instantiate((target,), {x1: z1, x2: z2})
     weights = {
         s.tensor_0: sp.S.One,
         s.tensor_1[0]: z1,
@@ -135,43 +155,30 @@ def second_order() -> Derivation:
         s.tensor_2[1]: z1 * z2,
         s.tensor_2[2]: z2**2 - 1,
     }
-    tensors = {name: average(w * quadratic(z1, z2), z1, z2) for name, w in weights.items()}
-    x1, x2 = s.argument
-    rebuilt = (
-        tensors[s.tensor_0]
-        + tensors[s.tensor_1[0]] * x1
-        + tensors[s.tensor_1[1]] * x2
-        + (tensors[s.tensor_2[0]] * (x1**2 - 1) + 2 * tensors[s.tensor_2[1]] * x1 * x2) / 2
-        + tensors[s.tensor_2[2]] * (x2**2 - 1) / 2
-    )
-    slopes = {
-        s.tensor_0: (),
-        s.tensor_1[0]: (z1,),
-        s.tensor_1[1]: (z2,),
-        s.tensor_2[0]: (z1, z1),
-        s.tensor_2[1]: (z1, z2),
-        s.tensor_2[2]: (z2, z2),
-    }
-    by_stein = tuple(
-        Step(
-            f"${sp.latex(name)}$ by Stein's lemma: the mean of a derivative.",
-            eq(name, tensors[name]),
-            Vanishing(
-                "the mean of the derivative",
-                average(functools.reduce(sp.diff, variables, quadratic(z1, z2)), z1, z2) - tensors[name],
-            ),
+    tensors = tuple(
+        averages_expanded(
+            rewrite((define(name, Expectation(w * _target(z1, z2), z1, z2), "a Hermite tensor"), under_average))
         )
-        for name, variables in slopes.items()
+        for name, w in weights.items()
     )
-    step = Step(
-        "The second-order Hermite tensor of two variables is z_i z_j - delta_ij, with weight 1/2!.",
-        eq(s.target_value, rebuilt),
-        Vanishing("every quadratic polynomial is rebuilt", rebuilt - quadratic(x1, x2)),
-    )
+    found = rewrite((define(s.target_value, _target(x1, x2), "the target"), target))
+    second = s.tensor_2[0] * (x1**2 - 1) + 2 * s.tensor_2[1] * x1 * x2 + s.tensor_2[2] * (x2**2 - 1)
+    rebuilt = s.tensor_0 + s.tensor_1[0] * x1 + s.tensor_1[1] * x2 + second / 2
     return Derivation(
         "Hermite tensors up to second order",
         "slides, multi-index targets",
-        *by_stein,
-        step,
-        results={**tensors, s.target_value: quadratic(x1, x2)},
+        *(
+            proved(f"${sp.latex(name)}$, moment by moment.", tensor)
+            for name, tensor in zip(weights, tensors, strict=True)
+        ),
+        proved(
+            "The second-order Hermite tensor of two variables is z_i z_j - delta_ij, with weight 1/2!: every quadratic "
+            "polynomial is rebuilt.",
+            concluded(Equation(s.target_value, rebuilt), found, *tensors),
+        ),
+        proved("It is the polynomial.", found),
+        results={
+            **{name: value(tensor) for name, tensor in zip(weights, tensors, strict=True)},
+            s.target_value: value(found),
+        },
     )

@@ -9,12 +9,28 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.gradient_step.constants import hermite, moment
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import differentiate, separate, sigma, sigma_prime
+from onestep.derivations.gradient_step.constants import hermite
+from onestep.derivations.kernel.algebra import instantiate, order, rewrite
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_stein,
+    concluded,
+    define,
+    equal,
+    named_slope,
+    proved,
+    rewritten,
+    slope_at,
+    value,
+)
+from onestep.derivations.kernel.statements import AtLeast, Equation
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, with_slopes
 
 _t = sp.Symbol("t", real=True)
 bias = sp.Symbol("b", real=True)  # r kappa, before it is put in
@@ -22,6 +38,12 @@ bias = sp.Symbol("b", real=True)  # r kappa, before it is put in
 REGULAR = (
     "the activation is twice differentiable, or smooth enough after averaging for derivatives to pass under the average"
 )
+
+_in_kappa, _in_kappa_slope, _ = with_slopes("m_kappa")
+_in_bulk, _in_bulk_slope, _ = with_slopes("m_c")
+_linear, _linear_slope, _ = with_slopes("m_1")
+_rest, _rest_slope, _ = with_slopes("m_2")
+_feature = sp.Function("varphi", real=True)  # a feature, as a function of the normal variable that its neuron receives
 
 
 def received(variable: sp.Symbol) -> sp.Expr:
@@ -34,27 +56,14 @@ def mu0_of(function: sp.FunctionClass = sigma) -> Expectation:
     return Expectation(function(received(s.z)), s.z)
 
 
+def linear_of() -> sp.Expr:
+    """E[z sigma(b + sqrt(c) z)]/sqrt(c)."""
+    return Expectation(s.z * sigma(received(s.z)), s.z) / sp.sqrt(s.c)
+
+
 def at_spike(expression: sp.Expr) -> sp.Expr:
     """Put b = r kappa."""
     return expression.subs(bias, s.r * s.kappa)
-
-
-def stein(expectation: sp.Expr) -> sp.Expr:
-    """Stein's lemma for every average with a factor z: E[z f(z)] = E[f'(z)], repeated until no factor is left."""
-
-    def once(average: sp.Expr) -> sp.Expr:
-        constant, rest = average.integrand.as_independent(s.z, as_Add=False)
-        power = rest.as_powers_dict().get(s.z, 0)
-        if not power or not rest.has(sp.core.function.AppliedUndef):
-            return average
-        return constant * stein(separate(Expectation(differentiate(rest / s.z, s.z), s.z)))
-
-    return sp.expand(expectation.replace(lambda e: isinstance(e, Expectation), once))
-
-
-def slope_in(expectation: sp.Expr, variable: sp.Symbol, order: int = 1) -> sp.Expr:
-    """The derivative in a parameter, under the average, with every factor z removed by Stein's lemma."""
-    return stein(separate(differentiate(expectation, variable, order)))
 
 
 def mean_square() -> Expectation:
@@ -62,43 +71,51 @@ def mean_square() -> Expectation:
     return Expectation(sigma(received(s.z)) ** 2, s.z)
 
 
+MU0 = define(s.mu0, at_spike(mu0_of()), "equation (15): the mean feature given kappa")
+MU1 = define(s.mu1, at_spike(linear_of()), "equation (15): the linear coefficient given kappa")
+MU2 = define(
+    s.mu2_square,
+    at_spike(mean_square()) - s.mu0**2 - s.c * s.mu1**2,
+    "equation (15): what mean and linear coefficient leave of the second moment",
+)
+
+
+@functools.cache
+def linear_coefficient() -> Theorem:
+    """mu1 = E sigma', by Stein's lemma."""
+    return by_stein(MU1)
+
+
 @functools.cache
 def coefficients() -> Derivation:
     """mu1 = E sigma', mu0' = r mu1, and the heat equation d mu0/dc = (1/2) d^2 mu0/db^2; equation (15)."""
-    mean = mu0_of()
-    by_definition = Expectation(s.z * sigma(received(s.z)), s.z) / sp.sqrt(s.c)
-    by_stein = stein(separate(by_definition))
-    in_bulk = slope_in(mean, s.c)
-    in_bias_twice = slope_in(mean, bias, 2)
-    in_kappa = slope_in(at_spike(mean), s.kappa)
-    residual = mean_square() - mean**2 - s.c * by_definition**2
+    mean = at_spike(mu0_of())
+    along = define(_in_kappa(s.kappa), mean, "mu0 as a function of kappa", s.kappa)
+    widened = define(_in_bulk(s.c), mean, "mu0 as a function of the bulk variance", s.c)
+    mu0_slope = named_slope(s.mu0_slope, "the derivative of mu0 in kappa", slope_at(along, s.kappa, s.kappa))
+    bulk_slope = named_slope(s.mu0_bulk_slope, "the derivative of mu0 in c", slope_at(widened, s.c, s.c))
+    residual = at_spike(mean_square() - mu0_of() ** 2 - s.c * linear_of() ** 2)
+    left = equal(rewritten(MU2, MU0, MU1), residual)
     return Derivation(
         "the coefficients along the spike",
         "Section 3.2, equation (15)",
-        Step("The mean of a feature at b = r kappa.", eq(s.mu0, mean)),
-        Step(
-            "The linear coefficient E[z sigma]/sqrt(c) is an average of sigma', by Stein's lemma.",
-            eq(s.mu1, at_spike(by_stein)),
-            Vanishing("mu1 is the derivative of mu0 in b", by_stein - slope_in(mean, bias)),
+        proved("The mean of a feature at b = r kappa.", MU0),
+        proved(
+            "The linear coefficient E[z sigma]/sqrt(c) is an average of sigma', by Stein's lemma.", linear_coefficient()
         ),
-        Step(
-            "Hence the derivative of mu0 in kappa is r mu1.",
-            eq(s.mu0_slope, in_kappa),
-            Vanishing("chain rule", in_kappa - s.r * at_spike(by_stein)),
-        ),
-        Step(
+        proved("Hence the derivative of mu0 in kappa is r mu1.", mu0_slope),
+        proved(
             "The derivative in c brings down z/(2 sqrt c), which Stein's lemma turns into a second "
             "derivative: the heat equation.",
-            eq(s.mu0_bulk_slope, at_spike(in_bulk)),
-            Vanishing("d/dc = (1/2) d^2/db^2", in_bulk - in_bias_twice / 2),
+            bulk_slope,
         ),
-        Step("What a linear function of z does not explain.", eq(s.mu2_square, residual)),
+        proved("What a linear function of z does not explain.", left),
         results={
-            s.mu0: at_spike(mean),
-            s.mu1: at_spike(by_stein),
-            s.mu0_slope: in_kappa,
-            s.mu0_bulk_slope: at_spike(in_bulk),
-            s.mu2_square: at_spike(residual),
+            s.mu0: mean,
+            s.mu1: value(linear_coefficient()),
+            s.mu0_slope: value(mu0_slope),
+            s.mu0_bulk_slope: value(bulk_slope),
+            s.mu2_square: residual,
         },
         hypotheses=(REGULAR,),
     )
@@ -110,54 +127,51 @@ def linear_fit() -> Derivation:
 
     Equation (15).
     """
-    constant, slope = s.fit_constant, s.fit_slope
-    value = sigma(received(s.z))
-    error = expand_expectations(Expectation((value - constant - slope * s.z) ** 2, s.z))
-    mean, linear = Expectation(value, s.z), Expectation(s.z * value, s.z)
-    residual = mean_square() - mean**2 - linear**2
-    named = {mean: s.mu0, linear: sp.sqrt(s.c) * s.mu1}
-    result = (s.mu2_square + (constant - mean) ** 2 + (slope - linear) ** 2).xreplace(named)
+    constant, slope_ = s.fit_constant, s.fit_slope
+    feature = at_spike(sigma(received(s.z)))
+    meaning = define(
+        s.linear_fit_error, Expectation((feature - constant - slope_ * s.z) ** 2, s.z), "the error of a linear fit"
+    )
+    error = averages_expanded(meaning)
+    result = s.mu2_square + (constant - s.mu0) ** 2 + (slope_ - sp.sqrt(s.c) * s.mu1) ** 2
+    completed = concluded(Equation(s.linear_fit_error, result), error, MU2, MU1, MU0)
     return Derivation(
         "the residual of the best linear fit",
         "Section 3.2, equation (15)",
-        Step("The error of a fit, expanded.", eq(s.linear_fit_error, error)),
-        Step(
-            "Completing the squares leaves mu2^2, which is therefore not negative.",
-            eq(s.linear_fit_error, result),
-            NonNegative(
-                "the excess over mu2^2 is a sum of squares",
-                expand_expectations(error - residual),
-                ((sp.S.One, constant - mean), (sp.S.One, slope - linear)),
-            ),
-        ),
+        proved("The error of a fit, expanded.", error),
+        proved("No fit does better than mu2^2.", least_residual(completed, AtLeast(s.linear_fit_error, s.mu2_square))),
+        proved("Completing the squares leaves mu2^2, which is therefore the least.", completed),
         results={s.linear_fit_error: result},
     )
+
+
+def least_residual(completed: Theorem, goal: AtLeast) -> Theorem:
+    """The error of a fit is at least mu2^2, as the excess is a sum of two squares."""
+    bases = (s.fit_constant - s.mu0, s.fit_slope - sp.sqrt(s.c) * s.mu1)
+    return order((completed,), goal, (sp.Integer(1),), tuple((sp.Integer(1), base) for base in bases))
+
+
+def no_better_fit(statement: Relational) -> Theorem:
+    """An inequality between the error of a linear fit and what the best one leaves, if it follows."""
+    return least_residual(linear_fit().theorems[-1], AtLeast(statement.gts, statement.lts))
 
 
 @functools.cache
 def bias_slopes() -> Derivation:
     """Derivatives of mu1 and mu2^2 in a bias, the coefficients of kappa (Wv)_k in equations (69), (70)."""
-    mu1 = mu0_of(sigma_prime)
-    square = mean_square() - mu0_of() ** 2 - s.c * mu1**2
-    mu1_slope, square_slope = slope_in(mu1, bias), slope_in(square, bias)
-    # The same derivative by another route: 2 Cov(residual of the fit, sigma').
-    residual = sigma(received(s.z)) - s.mu0 - s.mu1 * sp.sqrt(s.c) * s.z
-    other = 2 * stein(separate(Expectation(residual * sigma_prime(received(s.z)), s.z)))
-    other = other.xreplace({s.mu0: mu0_of(), s.mu1: mu1})
+    linear = define(_linear(bias), linear_of(), "mu1 as a function of a bias", bias)
+    square = define(
+        _rest(bias), mean_square() - mu0_of() ** 2 - s.c * linear_of() ** 2, "mu2^2 as a function of a bias", bias
+    )
+    there = s.r * s.kappa
+    mu1_slope = named_slope(s.mu1_bias_slope, "the derivative of mu1 in a bias", slope_at(linear, bias, there))
+    square_slope = named_slope(s.mu2_bias_slope, "the derivative of mu2^2 in a bias", slope_at(square, bias, there))
     return Derivation(
         "how the coefficients answer to a bias",
         "Appendix B, equations (68)-(70)",
-        Step(
-            "The linear coefficient is the slope of mu0, so its own slope is the second one.",
-            eq(s.mu1_bias_slope, at_spike(mu1_slope)),
-            Vanishing("d mu1/db = d^2 mu0/db^2", mu1_slope - slope_in(mu0_of(), bias, 2)),
-        ),
-        Step(
-            "The residual variance: twice the average of the residual times sigma'.",
-            eq(s.mu2_bias_slope, at_spike(square_slope)),
-            Vanishing("the derivative of the best fit does not count", sp.expand(square_slope - other)),
-        ),
-        results={s.mu1_bias_slope: at_spike(mu1_slope), s.mu2_bias_slope: at_spike(square_slope)},
+        proved("The linear coefficient is the slope of mu0, so its own slope is the second one.", mu1_slope),
+        proved("The residual variance: twice the average of sigma', less that of its linear part.", square_slope),
+        results={s.mu1_bias_slope: value(mu1_slope), s.mu2_bias_slope: value(square_slope)},
         hypotheses=(REGULAR,),
     )
 
@@ -169,37 +183,41 @@ def hermite_series(degree: int = 5) -> Derivation:
     The function z -> sigma(r kappa + sqrt(c) z) is taken as a polynomial with Hermite coefficients s_k.
     """
     coefficients = s.hermite_coefficients[: degree + 1]
-    feature = sum((a * hermite(k) / sp.sqrt(sp.factorial(k)) for k, a in enumerate(coefficients)), sp.S.Zero)
-    correlation = s.correlation
-    other = feature.subs(s.z, correlation * s.z + sp.sqrt(1 - correlation**2) * _t)
-    product = sp.expand(expand_expectations(Expectation(sp.expand(feature * other), s.z, _t)))
-    mean, linear = moment(feature), moment(s.z * feature)
-    residual = sp.expand(moment(feature**2) - mean**2 - linear**2)
-    pair = sp.expand(product - mean**2)
+    series = sum((a * hermite(k) / sp.sqrt(sp.factorial(k)) for k, a in enumerate(coefficients)), sp.S.Zero)
+    feature = define(_feature(s.z), series, "a polynomial feature by its Hermite coefficients", s.z)
+    rho = s.correlation
+    partner = rho * s.z + sp.sqrt(1 - rho**2) * _t
+    mean, linear = Expectation(_feature(s.z), s.z), Expectation(s.z * _feature(s.z), s.z)
+    left = define(
+        s.mu2_square,
+        Expectation(_feature(s.z) ** 2, s.z) - mean**2 - linear**2,
+        "what mean and linear coefficient leave of the second moment",
+    )
+    pair = define(
+        s.pair_covariance,
+        Expectation(_feature(s.z) * _feature(partner), s.z, _t) - mean**2,
+        "the covariance of the features of two neurons, which receive normal variables of correlation varrho",
+    )
+    residual = averages_expanded(rewrite((left, feature)))
+    residual = equal(residual, sp.expand(value(residual)))
+    covariance = rewrite((rewrite((pair, feature)), instantiate((feature,), {s.z: partner})))
+    covariance = averages_expanded(covariance)
+    covariance = equal(covariance, sp.expand(value(covariance)))
     return Derivation(
         "features in Hermite polynomials",
         "Appendix B, equations (63) and (66)",
-        Step(
-            "A feature given kappa, as a function of the normal variable that its neuron receives.",
-            eq(sigma(s.z), feature),
+        proved("A feature given kappa, as a function of the normal variable that its neuron receives.", feature),
+        proved(
+            "Mean and linear coefficient are the first two coefficients; what they leave is the sum of the other "
+            "squares.",
+            residual,
         ),
-        Step(
-            "Mean and linear coefficient are the first two coefficients.",
-            eq(s.mu0, mean),
-            Vanishing("the linear one", linear - coefficients[1]),
+        proved(
+            "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the "
+            "linear term of the equivalent map, the others are of order 1/d and smaller.",
+            covariance,
         ),
-        Step(
-            "What they leave is the sum of the other squares.",
-            eq(s.mu2_square, residual),
-            Vanishing("Parseval", residual - sum(a**2 for a in coefficients[2:])),
-        ),
-        Step(
-            "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the linear "
-            "term of the equivalent map, the others are of order 1/d and smaller.",
-            eq(s.pair_covariance, pair),
-            Vanishing("at correlation one it is the variance", pair.subs(correlation, 1) - residual - linear**2),
-        ),
-        results={s.mu2_square: residual, s.pair_covariance: pair},
+        results={s.mu2_square: value(residual), s.pair_covariance: value(covariance)},
         hypotheses=(
             f"polynomials of degree {degree}; by Parseval's identity the sums extend to every feature of "
             f"finite variance",

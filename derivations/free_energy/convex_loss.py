@@ -16,29 +16,48 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
-from onestep.derivations.free_energy.ridge import assembled, entropic, trace
+from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, over_kappa, prediction
+from onestep.derivations.free_energy.envelopes import envelope
+from onestep.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
+from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, assembled, entropic, trace
 from onestep.derivations.free_energy.sample_energy import (
+    EXCESS,
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
     local_field_mean,
     local_fields,
     name_label_moments,
+    shared_field,
 )
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.gradient_step.leaves import WIDTH
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
+from onestep.derivations.kernel.averages import linear, stein
+from onestep.derivations.kernel.calculus import average_limit, slope
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language import named_functions as named
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 APPENDIX = f"{PAPER}, Appendix C"
 LAPLACE = "Laplace's method for the integral over a local field: the loss is convex and smooth"
 
-envelope_of = sp.Function("envelope", real=True)
-force_of = sp.Function("force", real=True)
-force_slope_of = sp.Function("force_slope", real=True)
+envelope_of, force_of, force_slope_of = named.envelope, named.force, named.force_slope
 
 label = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 centre = prediction + local_field_mean()  # mean output at given kappa, z and xi
 AT = (label, centre, V_of_kappa)
+
+_ZERO, _ONE = sp.Integer(0), sp.Integer(1)
+_y, _centre, _fluctuation = sp.symbols("y omega w", real=True)
+# No fluctuations are a limit: the envelope is then the loss itself.
+_V_or_zero = sp.Symbol("V", nonnegative=True)
+_hole = sp.Symbol("hole", real=True)
+_PLACES = (_y, _centre, _V_or_zero)
 
 
 def over_samples(integrand: sp.Expr) -> sp.Expr:
@@ -46,111 +65,58 @@ def over_samples(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa, s.z, s.xi)
 
 
-def along(objective: sp.Expr, minimiser: sp.Symbol, slope: sp.Expr, variable: sp.Symbol) -> sp.Expr:
-    """Chain rule for the value at a minimiser that moves at a rate dh/dx: explicit change plus slope times rate."""
-    rate = sp.Symbol(rf"\partial_{{{sp.latex(variable)}}}h", real=True)
-    return sp.diff(objective, variable) + (sp.diff(objective, minimiser) + slope) * rate
-
-
-@functools.cache
-def envelope() -> Derivation:
-    """Equations (101), (118): derivatives of the Moreau envelope, by the envelope theorem."""
-    omega, V, h = s.field_mean, s.V, s.prox
-    quadratic = (h - omega) ** 2 / (2 * V)  # the objective less the loss, whose slope is l'
-    force = (h - omega) / V
-    stationary = {s.loss_slope: -force}
-    raw_centre, raw_variance = along(quadratic, h, s.loss_slope, omega), along(quadratic, h, s.loss_slope, V)
-    in_centre, in_variance = sp.expand(raw_centre.subs(stationary)), sp.expand(raw_variance.subs(stationary))
-    # Stationarity h - omega + V l'(h) = 0 differentiated: h' (1 + V l'') = 1.
-    prox_slope = 1 / (1 + V * s.loss_curvature)
-    force_slope = -s.loss_curvature * prox_slope
-    steps = (
-        Step(
-            "The proximal point h_omega minimises (h - omega)^2/(2V) + l(h): (h - omega)/V + l'(h) = 0. The force on "
-            "the field is f = (h_omega - omega)/V.",
-            eq(s.loss_slope, -force),
-            Vanishing("slope of the objective", (sp.diff(quadratic, h) + s.loss_slope).subs(stationary)),
+def laplace() -> Theorem:
+    """-(1/B) ln E exp(-B l(y, omega + (V/B)^(1/2) w)) -> the envelope, at any label, centre and variance."""
+    B = s.inverse_temperature
+    return assume(
+        (),
+        Assumption(
+            Ground.HYPOTHESIS,
+            "Laplace's method",
+            Tends(-sp.log(loss_of_replica(*_PLACES)) / B, envelope_of(*_PLACES), B),
+            "convex.laplace",
+            frozenset(_PLACES),
         ),
-        Step(
-            "By the chain rule the envelope changes through omega itself and through the proximal point; the second "
-            "part has the slope of the objective as a factor and drops out: -f in omega.",
-            eq(s.moreau_slope, in_centre),
-            Vanishing("what is left is minus the force", in_centre + force),
-        ),
-        Step(
-            "In V it is -f^2/2: half of a Hamilton-Jacobi equation, dM/dV = -(dM/domega)^2/2.",
-            eq(s.moreau_response, in_variance),
-            Vanishing("what is left is minus half of the squared force", in_variance + force**2 / 2),
-            Vanishing("Hamilton-Jacobi", in_variance + in_centre**2 / 2),
-        ),
-        Step(
-            "Stationarity differentiated in omega: h' (1 + V l'') = 1, so f' = (h' - 1)/V lies between -1/V and 0.",
-            eq(s.force_slope, force_slope),
-            Vanishing("implicit differentiation", prox_slope * (1 + V * s.loss_curvature) - 1),
-            Vanishing("slope of the force", force_slope - (prox_slope - 1) / V),
-            NonNegative("-f' >= 0", -force_slope, ((s.loss_curvature / (1 + V * s.loss_curvature), sp.S.One),)),
-        ),
-    )
-    return Derivation(
-        "Moreau envelope of a convex loss",
-        f"{APPENDIX}, (101), (118)",
-        *steps,
-        results={
-            s.moreau_slope: in_centre,
-            s.moreau_response: in_variance,
-            s.force_slope: force_slope,
-            s.loss_slope: -force,
-        },
-        hypotheses=("the loss is convex and twice differentiable in the output",),
     )
 
 
-@functools.cache
-def regulariser() -> Derivation:
-    """Equations (96)-(97): the envelope of a convex regulariser, and the readout as its slope in the force."""
-    J, a, S = s.mode_signal, s.minimum_point, s.V2_hat
-    penalty_slope = sp.Symbol(r"\lambda\mathsf{r}'", real=True)
-    quadratic = S * a**2 / 2 - J * a
-    result = sp.expand(along(quadratic, a, penalty_slope, J).subs(penalty_slope, J - S * a))
-    step = Step(
-        "At the minimum lambda r'(a) + S a = J, so by the chain rule the envelope changes with J as its explicit "
-        "term does.",
-        eq(s.penalty_slope, result),
-        Vanishing("what is left is minus the minimiser", result + a),
-    )
-    return Derivation(
-        "envelope of a regulariser",
-        f"{APPENDIX}, (96)-(97)",
-        step,
-        results={s.penalty_slope: result},
-        hypotheses=("the regulariser is convex and differentiable",),
-    )
+def loss_of_replica(y: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
+    """E exp(-B l(y, h)) for a field h of variance V/B around omega."""
+    B = s.inverse_temperature
+    return Expectation(sp.exp(-B * named.any_loss(y, omega + sp.sqrt(V / B) * _fluctuation)), _fluctuation)
 
 
 @functools.cache
 def energetic() -> Derivation:
     """Equation (100): per neuron, alpha/beta samples each cost the envelope of the loss."""
-    result = -s.alpha / s.beta * over_samples(envelope_of(*AT))
-    steps = (
-        *local_fields().steps,
-        Step(
-            "Given the common part omega of the fields the replicas are independent: one integral over a field of "
-            "variance V/B to the power R, which at R = 0 leaves its logarithm, and at B -> infinity minus B times the "
-            "envelope.",
-            eq(s.moreau, envelope_of(*AT)),
-        ),
-        *envelope().steps,
-        Step(
-            "There are n = (alpha/beta) p samples.",
-            eq(s.energetic_term, result),
-            Vanishing("samples per neuron", (s.alpha * s.d) / (s.beta * s.d) - s.alpha / s.beta),
-        ),
-    )  # fmt: skip
+    R, B = s.replicas, s.inverse_temperature
+    at = dict(zip(_PLACES, (label, prediction + shared_field(s.excess), V_of_kappa), strict=True))
+    bracket = over_samples(product_of(R, loss_of_replica(*at.values())))
+    meaning = define(named.sample_exponent(R), sp.log(bracket), "ln of the average over one sample of R replicas", R)
+    powers = unfolded(meaning)
+    at_zero = slope_at_zero(powers)
+    cold = average_limit((instantiate((laplace(),), at),), (s.kappa, s.z, s.xi))
+    per_temperature = congruence((at_zero,), -_hole / B, _hole)
+    inside = linear((), sides(cold.statement)[0], ((-1 / B, value(at_zero).integrand),))
+    tends = rewrite((rewrite((cold, inside)), per_temperature), True)
+    limit = name_limit((tends,), s.loss_cost, "the cost of one sample per replica, at zero temperature")
+    cost = rewrite((limit, EXCESS))
+    per_weight = define(s.energetic_term, -s.n / s.p * s.loss_cost, "minus the cost of all samples, per neuron")
+    result = rewritten(per_weight, WIDTH, SAMPLES, cost)
     return Derivation(
         "energetic term of a convex loss",
         f"{APPENDIX}, (100)",
-        *steps,
-        results={s.energetic_term: result},
+        *local_fields().steps,
+        proved(
+            "Given the common part omega of the fields the replicas are independent: one integral over a field of "
+            "variance V/B to the power R,",
+            powers,
+        ),
+        proved("which at R = 0 leaves its logarithm,", at_zero),
+        proved("and at B -> infinity minus B times the envelope.", cost),
+        *envelope().steps,
+        proved("There are n = (alpha/beta) p samples.", result),
+        results={s.energetic_term: value(result)},
         hypotheses=(*REPLICA_HYPOTHESES, LAPLACE),
     )
 
@@ -158,88 +124,106 @@ def energetic() -> Derivation:
 @functools.cache
 def free_energy() -> Derivation:
     """Equation (106): the free energy of a convex loss with a ridge penalty."""
-    value = -trace().results[s.trace_term] - entropic().results[s.entropic_term]
-    value -= energetic().results[s.energetic_term]
-    square_value = assembled().results[s.free_energy]
-    steps = (
-        *trace().steps,
-        *entropic().steps,
-        *energetic().steps,
-        Step(
-            "Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).",
-            eq(s.free_energy, value),
-            Vanishing("at the square loss it is equation (116)", at_square_loss(value) - square_value),
-        ),
+    terms = s.trace_term + s.entropic_term + s.dropped_m_hat + s.energetic_term
+    meaning = define(
+        s.free_energy, -of_network(per_neuron(terms)), "minus (1/(p R B)) ln E Z^R, of features and network alike"
     )
+    parts = ((trace(), s.trace_term), (entropic(), s.entropic_term), (energetic(), s.energetic_term))
+    known = [found for part, name in parts if (found := part.theorem_of(name)) is not None]
+    result = rewritten(unfolded(meaning), DROPPED[s.dropped_m_hat], *known)
+    square = at_square_loss(value(result)) - assembled().results[s.free_energy]
     hypotheses = dict.fromkeys((*entropic().hypotheses, *energetic().hypotheses))
     return Derivation(
         "free energy of a convex loss",
         f"{APPENDIX}, (106)",
-        *steps,
-        results={s.free_energy: value},
+        *trace().steps,
+        *entropic().steps,
+        *energetic().steps,
+        proved("Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).", result),
+        Step(
+            "At the square loss it is equation (116).",
+            eq(sp.Symbol(r"\Phi_{\mathrm{square}}"), assembled().results[s.free_energy]),
+            Vanishing("averages over z, xi and the noise taken", expand_expectations(square)),
+        ),
+        results={s.free_energy: value(result)},
         hypotheses=tuple(hypotheses),
     )
 
 
-def envelope_derivative(variable: sp.Symbol) -> sp.Expr:
-    """d/dvariable of E[M]: the chain rule with dM/domega = -f, dM/dV = -f^2/2, and Stein's lemma in xi."""
-    force, slope = force_of(*AT), force_slope_of(*AT)
-    moved, wider = sp.diff(centre, variable), sp.diff(V_of_kappa, variable)
-    with_xi = sp.diff(moved, s.xi)  # moved = without_xi + with_xi xi
-    without_xi = sp.expand(moved - with_xi * s.xi)
-    by_parts = stein_in_xi(with_xi, slope)
-    return over_samples(sp.expand(-force * without_xi - by_parts - force**2 / 2 * wider))
+# What `envelope` derives where there are fluctuations; where there are none the envelope is the loss, and so is this.
+ENVELOPE_THEOREM = tuple(
+    Assumption(
+        Ground.LEMMA,
+        f"envelope theorem in the {what}",
+        Equation(named.PARTIALS[envelope_of][place](*_PLACES), right),
+        f"chain rule at a minimum: convex.moreau-{claim}",
+        frozenset(_PLACES),
+    )
+    for place, what, claim, right in (
+        (1, "centre", "slope", -force_of(*_PLACES)),
+        (2, "variance", "response", -(force_of(*_PLACES) ** 2) / 2),
+    )
+)
+_spread = sp.Function("spread", positive=True)(s.kappa)
+FLUCTUATES = Assumption(
+    Ground.HYPOTHESIS,
+    "the output fluctuates",
+    Equation(mu1**2 * s.excess + mu2**2 * s.q2, _spread**2),
+    "at every kappa the part of the output that does not follow the label has a positive variance",
+    frozenset({s.kappa}),
+)
 
 
-def stein_in_xi(coefficient: sp.Expr, slope: sp.Expr) -> sp.Expr:
-    """What E[coefficient xi f] becomes: coefficient (d centre/dxi) f'."""
-    return sp.expand(coefficient * sp.diff(centre, s.xi)) * slope
+def in_forces(rate: Theorem) -> Theorem:
+    """The derivatives of the envelope as forces, and terms with xi integrated by parts."""
+    partials = named.PARTIALS[envelope_of]
+    if not value(rate).has(*partials):
+        return rate
+    rate = rewrite((rate, EXCESS), True)
+    for call in sorted(value(rate).atoms(partials[1], partials[2]), key=sp.default_sort_key):
+        leaf = ENVELOPE_THEOREM[partials.index(call.func) - 1]
+        known = instantiate((assume((), leaf),), dict(zip(_PLACES, call.args, strict=True)))
+        rate = rewrite((rate, known))
+    spread = congruence((assume((), FLUCTUATES),), sp.sqrt(_hole), _hole)
+    if value(rate).has(s.xi):
+        rate = rewrite((rate, assume((), FLUCTUATES)))
+        rate = averages_expanded(rate, s.kappa, s.z, s.xi)
+        for average in sorted(value(rate).atoms(Expectation), key=sp.default_sort_key):
+            if average.integrand.as_powers_dict().get(s.xi, 0) == 1:
+                rate = rewrite((rate, stein_in_xi(average)))
+        rate = rewrite((rate, spread), True)
+    return rewrite((rate, EXCESS))
 
 
-def _stein_on_powers(variable: sp.Symbol) -> tuple[Vanishing, ...]:
-    """The chain rule and Stein's lemma once more, on forces that are powers of the output: moments only."""
-    moved = sp.diff(centre, variable)
-    with_xi = sp.diff(moved, s.xi)
-    checks = []
-    for k in (1, 2, 3):
-        raw = Expectation(sp.expand(centre**k * moved), s.z, s.xi)
-        parts = centre**k * sp.expand(moved - with_xi * s.xi) + stein_in_xi(with_xi, k * centre ** (k - 1))
-        by_parts = Expectation(sp.expand(parts), s.z, s.xi)
-        checks.append(
-            Vanishing(
-                f"Stein's lemma on a force of degree {k}", expand_expectations(raw) - expand_expectations(by_parts)
-            )
-        )
-    return tuple(checks)
+def stein_in_xi(average: sp.Expr) -> Theorem:
+    """E[xi f] = E[df/dxi]."""
+    return stein((), average, s.xi, average.integrand / s.xi)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Equations (119)-(120): stationarity of (106) in one variable, for any convex loss."""
     base = free_energy()
-    explicit = -trace().results[s.trace_term] - entropic().results[s.entropic_term]
-    closing: tuple[Vanishing, ...] = ()
-    average = envelope_derivative(variable) if centre.has(variable) or V_of_kappa.has(variable) else sp.S.Zero
-    derivative = sp.diff(explicit, variable) + s.alpha / s.beta * average
+    energy = base.theorem_of(s.free_energy)
+    assert energy is not None
+    name = s.m_response if variable == s.m else sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = in_forces(slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}"))
     if variable == s.m:
-        unknown, solution = s.m_response, derivative
+        unknown, result = s.m_response, rate
     else:
         unknown = CONJUGATE[variable]
-        solution = solve_linear(derivative, unknown)
-        closing = (Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),)
-    checks = _stein_on_powers(variable) if centre.has(variable) else ()
-    step = Step(
-        f"The derivative of the free energy in ${sp.latex(variable)}$; terms with xi are integrated by parts.",
-        eq(unknown, solution),
-        *checks,
-        *closing,
-    )
+        result = isolated(unknown, averages_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.z, s.xi, s.mode))
     return Derivation(
         f"convex loss: stationarity in {variable}",
         f"{APPENDIX}, (118)-(120)",
         *base.steps,
-        step,
-        results={unknown: solution},
+        proved(
+            f"The derivative of the free energy in ${sp.latex(variable)}$: dM/domega = -f, dM/dV = -f^2/2, and terms "
+            "with xi integrated by parts, Stein's lemma.",
+            rate,
+        ),
+        *(() if variable == s.m else (proved("It vanishes at the saddle point.", result),)),
+        results={unknown: value(result)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
@@ -267,19 +251,19 @@ def square_loss(variable: sp.Symbol) -> Derivation:
     """Equations (121)-(126): the general equations at the square loss, noise of the labels included."""
     base = equation(variable)
     ((unknown, general),) = base.results.items()
-    value = at_square_loss(general)
+    found = at_square_loss(general)
     V, omega, y, h = s.V, s.field_mean, s.residual, s.local_field
     prox = (omega + V * y) / (1 + V)
     closing: tuple[Vanishing, ...] = ()
     if variable == s.m:
         # -(alpha/beta) E[mu0 (y0 - mu0 m - kappa mu1 zeta)/(1+V)] = 0 is linear in m.
-        linear = expand_expectations(value)
-        unknown, value = s.m, solve_linear(linear, s.m)
-        closing = (Vanishing("the response vanishes at m", linear.subs(s.m, value)),)
+        residual = expand_expectations(found)
+        unknown, found = s.m, solve_linear(residual, s.m)
+        closing = (Vanishing("the response vanishes at m", residual.subs(s.m, found)),)
     step = Step(
         "The square loss has the proximal point (omega + V y)/(1 + V), the force (y - omega)/(1 + V) and its slope "
         "-1/(1 + V); averages over z, xi and the label noise leave the moments of the label.",
-        eq(unknown, value),
+        eq(unknown, found),
         Vanishing("proximal point", sp.diff((h - omega) ** 2 / (2 * V) + (y - h) ** 2 / 2, h).subs(h, prox)),
         Vanishing("force", (prox - omega) / V - (y - omega) / (1 + V)),
         Vanishing("slope of the force", sp.diff((prox - omega) / V, omega) + 1 / (1 + V)),
@@ -290,6 +274,6 @@ def square_loss(variable: sp.Symbol) -> Derivation:
         f"{APPENDIX}, (121)-(126)",
         *base.steps,
         step,
-        results={unknown: value},
+        results={unknown: found},
         hypotheses=base.hypotheses,
     )

@@ -12,7 +12,11 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
+from onestep.derivations.free_energy.leaves import saddle_point
+from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.search import define, equal, isolated, limit_of, proved, value
+from onestep.derivations.language.derivation import Derivation
 
 
 def terms_with_m_hat() -> sp.Expr:
@@ -23,25 +27,22 @@ def terms_with_m_hat() -> sp.Expr:
 @functools.cache
 def m_hat() -> Derivation:
     """m^ = sqrt(p) m/(1.G 1): of order p^(-1/2), since 1.G 1 is of order p."""
-    terms = terms_with_m_hat()
-    (solution,) = sp.solve(sp.diff(terms, s.m_hat), s.m_hat)
-    root = sp.Symbol("sqrt(p)", positive=True)
-    value = terms.subs(s.m_hat, solution).subs(sp.sqrt(s.p), root).subs(s.p, root**2)
-    steps = (
-        Step(
-            "The force m^ on every neuron meets the resolvent in the constant vector; its cross term with the spike is "
-            "of order p^(-1/2), equation (99).",
-            eq(sp.Symbol(r"\Phi_{\hat{m}}"), terms),
+    meaning = define(s.dropped_m_hat, terms_with_m_hat(), "the terms of the free energy with m^")
+    rate = slope((meaning,), s.m_hat, s.m_hat_response, "the derivative of the free energy in m^")
+    solution = isolated(s.m_hat, rewrite((saddle_point(s.m_hat_response), rate)))
+    kept = rewrite((meaning, solution))
+    reduced = equal(kept, sp.cancel(value(kept)))
+    return Derivation(
+        "conjugate of m",
+        f"{PAPER}, Appendix C, (105)",
+        proved(
+            "The force m^ on every neuron meets the resolvent in the constant vector; its cross term with the spike "
+            "is of order p^(-1/2), equation (99).",
+            meaning,
         ),
-        Step(
-            "Stationarity in m^.",
-            eq(s.m_hat, solution),
-            Vanishing("the derivative vanishes", sp.diff(terms, s.m_hat).subs(s.m_hat, solution)),
-        ),
-        Step(
-            "What the free energy keeps of m^ vanishes with p.",
-            eq(sp.Limit(value, root, sp.oo), 0),
-            RationalLimit("m^2/(2 p (1/p) 1.G 1)", value, root, sp.S.Zero),
-        ),
+        proved("Its derivative in m^.", rate),
+        proved("Stationarity in m^.", solution),
+        proved("What the free energy keeps of m^,", reduced),
+        proved("vanishes with p.", rewrite((limit_of(value(reduced), s.p), reduced), True)),
+        results={s.m_hat: value(solution)},
     )
-    return Derivation("conjugate of m", f"{PAPER}, Appendix C, (105)", *steps, results={s.m_hat: solution})

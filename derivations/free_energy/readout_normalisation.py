@@ -12,86 +12,128 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.free_energy.ridge import SAMPLES
+from onestep.derivations.gradient_step.leaves import REPEATED, WIDTH
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
+from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import readout_risk, repeated
 
-_phi1, _phi2 = sp.symbols("phi_1 phi_2", real=True)
+# A sample by the label of its law; features of one neuron and of a second, which stands for all others.
+_label = sp.Symbol("t", real=True)
+_phi1, _phi2, _target = (sp.Function(name, real=True)(_label) for name in ("phi_1", "phi_2", "y"))
+_weight, _residuals, _square, _ratio = sp.symbols("w S A k", real=True)
+_slides, _ours = (sp.Function(name, real=True)(_residuals, _square) for name in ("L_slides", "L"))
+_ZERO, _ONE = sp.Integer(0), sp.Integer(1)
+
+
+def _summed(of: sp.Expr) -> sp.Expr:
+    """The sum over n samples: n times the average over their law."""
+    return repeated(s.n, Expectation(of, _label))
+
+
+def _counted(theorem: Theorem) -> Theorem:
+    (call,) = value(theorem).atoms(repeated)
+    names = sides(REPEATED.statement)[0].args
+    return averages_expanded(rewrite((theorem, instantiate((REPEATED,), dict(zip(names, call.args, strict=True))))))
 
 
 @functools.cache
 def normal_equation() -> Derivation:
     """(Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p): stationarity of (4), solved for one weight beside the others."""
-    predicted = (s.readout_weight * _phi1 + s.readout_other * _phi2) / sp.sqrt(s.p)
-    own = sp.diff((s.y - predicted) ** 2, s.readout_weight)
-    # Summed over the samples, products of features and labels become entries of Phi^T Phi and Phi^T y.
-    sums = {_phi1 * _phi1: s.gram_own, _phi1 * _phi2: s.gram_cross, _phi1 * s.y: s.label_overlap}
-    summed = _name_products(sp.expand(own), sums)
-    gradient = summed + sp.diff(s.ridge * s.readout_weight**2, s.readout_weight)
-    (solution,) = sp.solve(sp.Eq(gradient, 0), s.readout_weight)
-    matrix_row = (
-        (s.gram_own / s.p + s.ridge) * s.readout_weight
-        + s.gram_cross / s.p * s.readout_other
-        - s.label_overlap / sp.sqrt(s.p)
+    predicted = (_weight * _phi1 + s.readout_other * _phi2) / sp.sqrt(s.p)
+    penalty = s.ridge * (_weight**2 + s.readout_other**2)
+    risk = define(
+        readout_risk(_weight),
+        _summed((_target - predicted) ** 2) + penalty,
+        "the ridge objective as a function of one weight",
+        _weight,
     )
+    sums = [
+        _counted(define(name, _summed(of), meaning))
+        for name, of, meaning in (
+            (s.gram_own, _phi1**2, "sum of a squared feature"),
+            (s.gram_cross, _phi1 * _phi2, "sum of the product of two features"),
+            (s.label_overlap, _phi1 * _target, "sum of feature times label"),
+        )
+    ]
+    slope = averages_expanded(instantiate((differentiate((_counted(risk),), _weight),), {_weight: s.readout_weight}))
+    least = assume(
+        (),
+        Assumption(
+            Ground.MODEL,
+            "ridge readout",
+            Equation(sides(slope.statement)[0], _ZERO),
+            "Section 2, (4): the readout minimises the objective, which is convex",
+        ),
+    )
+    row = rewrite((least, slope))
+    for entry in sums:
+        (average,) = value(entry).atoms(Expectation)
+        row = rewrite((row, isolated(average, entry)))
+    solution = isolated(s.readout_weight, row)
     return Derivation(
         "the normal equation of the ridge readout",
         "Section 2, equation (4)",
-        Step(
-            "The derivative of one sample's squared residual in one weight; a second feature stands for all others.",
-            eq(sp.Symbol(r"\partial_{a}(y-f)^{2}"), own),
-        ),
-        Step(
-            "Summed over the samples and with the penalty's derivative, half of it is a row of (Phi^T "
-            "Phi/p + lambda) a - Phi^T y/sqrt(p).",
-            eq(gradient / 2, 0),
-            Vanishing("a row of the normal equation", gradient / 2 - matrix_row),
-        ),
-        Step(
-            "Solved for the weight.",
-            eq(s.readout_weight, solution),
-            Vanishing("the solution makes the gradient zero", gradient.subs(s.readout_weight, solution)),
-        ),
-        results={s.readout_weight: solution},
+        proved("The objective; a second feature stands for all others.", risk),
+        proved("The derivative in one weight, summed over the samples.", slope),
+        proved("It vanishes: a row of (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p).", row),
+        proved("Solved for the weight.", solution),
+        results={s.readout_weight: value(solution)},
     )
 
 
-def _name_products(expression: sp.Expr, names: dict[sp.Expr, sp.Expr]) -> sp.Expr:
-    """Replace each product of two random factors, term by term, by the name of its sum over the samples."""
-    total: sp.Expr = sp.S.Zero
-    for term in sp.Add.make_args(expression):
-        constant, random = term.as_independent(_phi1, _phi2, s.y, as_Add=False)
-        total += constant * names[random]
-    return total
-
-
 def rescaled_objectives() -> tuple[sp.Expr, sp.Expr]:
-    """The slides' objective and that of (4), at the same predictions: a of (4) is sqrt(p) times the slides' a."""
-    residuals, square = sp.symbols("S A", positive=True)  # sum of squared residuals, |a|^2 of the slides
-    slides = residuals / (2 * s.n) + s.slides_ridge * square
-    ours = residuals + s.ridge * (sp.sqrt(s.p) ** 2 * square)
+    """The slides' objective and that of (4), at the same predictions: a of (4) is sqrt(p) times the slides' a.
+
+    S is the sum of squared residuals and A = |a|^2 of the slides.
+    """
+    slides = _residuals / (2 * s.n) + s.slides_ridge * _square
+    ours = _residuals + s.ridge * (sp.sqrt(s.p) ** 2 * _square)
     return slides, ours
 
 
 @functools.cache
 def slides_penalty() -> Derivation:
     """lambda = 2 n lambda_slides/p."""
-    slides, ours = rescaled_objectives()
-    residuals, square = sp.symbols("S A", positive=True)
-    # Proportional objectives: equal ratios of the two coefficients.
-    factor = sp.diff(ours, residuals) / sp.diff(slides, residuals)
-    (penalty,) = sp.solve(sp.Eq(sp.diff(ours, square), factor * sp.diff(slides, square)), s.ridge)
+    places = (_residuals, _square)
+    slides, ours = (
+        define(name, of, meaning, *places)
+        for name, of, meaning in zip(
+            (_slides, _ours), rescaled_objectives(), ("the slides' objective", "that of (4)"), strict=True
+        )
+    )
+    proportional = assume(
+        (),
+        Assumption(
+            Ground.MODEL,
+            "one readout",
+            Equation(_ours, _ratio * _slides),
+            "two objectives of one minimiser for all data are proportional",
+            frozenset(places),
+        ),
+    )
+
+    def at(residuals: sp.Expr, square: sp.Expr) -> Theorem:
+        values = {_residuals: residuals, _square: square}
+        both = instantiate((proportional,), values)
+        for side in (slides, ours):
+            both = rewrite((both, instantiate((side,), values)))
+        return both
+
+    loss, penalty = isolated(_ratio, at(_ONE, _ZERO)), at(_ZERO, _ONE)
+    result = isolated(s.ridge, rewrite((penalty, loss)))
     return Derivation(
         "the slides' ridge penalty",
         "slides, ridge readout, against equation (4)",
-        Step(
-            "The slides' objective, S the sum of squared residuals and A = |a|^2.", eq(sp.Symbol("L_{slides}"), slides)
-        ),
-        Step("Equation (4) at the same predictions: its readout is sqrt(p) times as long.", eq(sp.Symbol("L"), ours)),
-        Step(
-            "The two have the same minimiser if they are proportional, which fixes the penalty.",
-            eq(s.ridge, penalty),
-            Vanishing("the objectives are proportional", sp.expand(ours.subs(s.ridge, penalty) - factor * slides)),
-        ),
-        results={s.ridge: penalty},
+        proved("The slides' objective, S the sum of squared residuals and A = |a|^2.", slides),
+        proved("Equation (4) at the same predictions: its readout is sqrt(p) times as long.", ours),
+        proved("The two have the same minimiser if they are proportional; the residuals fix the factor,", loss),
+        proved("and the penalties the ridge.", result),
+        results={s.ridge: value(result)},
     )
 
 
@@ -99,15 +141,14 @@ def slides_penalty() -> Derivation:
 def slides_penalty_in_ratios() -> Derivation:
     """lambda = 2 alpha lambda_slides/beta at n = alpha d, p = beta d."""
     base = slides_penalty()
-    penalty = base.results[s.ridge].subs({s.n: s.alpha * s.d, s.p: s.beta * s.d})
+    penalty = base.theorem_of(s.ridge)
+    assert penalty is not None
+    ratios = rewritten(penalty, SAMPLES, WIDTH)
+    result = equal(ratios, sp.cancel(value(ratios)))
     return Derivation(
         "the slides' ridge penalty at fixed ratios",
         base.source,
         *base.steps,
-        Step(
-            "At n = alpha d and p = beta d the dimension drops out.",
-            eq(s.ridge, penalty),
-            Vanishing("no d is left", sp.diff(penalty, s.d)),
-        ),
-        results={s.ridge: penalty},
+        proved("At n = alpha d and p = beta d the dimension drops out.", result),
+        results={s.ridge: value(result)},
     )

@@ -13,9 +13,41 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
-from onestep.derivations.language import replica_gaussians
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.leaves import (
+    exponential,
+    gaussian,
+    product_of,
+    unfolded,
+    updated_form,
+    updated_log_det,
+)
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from onestep.derivations.kernel.calculus import logarithm
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_ring,
+    define,
+    equal,
+    limit_of,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import (
+    field_integral,
+    field_integral_slope,
+    log_det_of,
+    log_det_of_slope,
+    partition_moment,
+    partition_moment_slope,
+    repeated,
+)
 
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"
@@ -26,30 +58,30 @@ log_partition = sp.Function("L", real=True)  # ln Z of one draw of the data, a f
 def gibbs() -> Derivation:
     """Equation (74): for a quadratic risk, a quartic test function averages to its value at the minimum."""
     a, S, z = s.minimum_point, s.mode_curvature, s.z
-    point = a + z / sp.sqrt(B * S)
-    test = sum(h * s.replica_weight**k for k, h in enumerate(s.test_coefficients))
-    average = expand_expectations(Expectation(sp.expand(test.subs(s.replica_weight, point)), z))
-    limit = test.subs(s.replica_weight, a)
+    drawn = define(
+        s.replica_weight,
+        a + z / sp.sqrt(B * S),
+        "a normal variable around a^ of variance 1/(B S), with z standard normal",
+    )
     exponent = B * S * (s.replica_weight - a) ** 2 / 2
-    steps = (
-        Step(
+    density = by_ring(Equation(exponent, z**2 / 2), drawn)
+    test = sum(h * value(drawn) ** k for k, h in enumerate(s.test_coefficients))
+    average = define(s.gibbs_at, Expectation(test, z), "the average of a polynomial of degree four under exp(-B risk)")
+    exact = averages_expanded(average)
+    tends = rewrite((limit_of(value(exact), B), exact), True)
+    limit = name_limit((tends,), s.gibbs_average, "the Gibbs average as the temperature vanishes")
+    return Derivation(
+        "Gibbs average at zero temperature",
+        f"{APPENDIX}, (74)",
+        proved(
             "In a mode where the risk has curvature S and its minimum at a^ it exceeds its minimum by S (a - a^)^2/2, "
             "so exp(-B risk) is a normal law around a^ of variance 1/(B S), B the inverse temperature.",
-            eq(s.replica_weight, point),
-            Vanishing("the exponent is -z^2/2", exponent.subs(s.replica_weight, point) - z**2 / 2),
+            density,
         ),
-        Step(
-            "Averaged with E[z^2] = 1 and E[z^4] = 3, every correction carries 1/B.",
-            eq(sp.Symbol(r"\langle h\rangle_B"), average),
-        ),
-        Step(
-            "As the temperature vanishes the value at the minimum is left.",
-            eq(s.gibbs_average, limit),
-            RationalLimit("B to infinity leaves the value at the minimum", average, B, limit),
-        ),
-    )
-    return Derivation(
-        "Gibbs average at zero temperature", f"{APPENDIX}, (74)", *steps, results={s.gibbs_average: limit}
+        proved("The average of a test function under this law.", average),
+        proved("Averaged with E[z^2] = 1 and E[z^4] = 3, every correction carries 1/B.", exact),
+        proved("As the temperature vanishes the value at the minimum is left.", limit),
+        results={s.gibbs_average: value(limit)},
     )
 
 
@@ -61,48 +93,46 @@ def moment(power: sp.Expr) -> sp.Expr:
 @functools.cache
 def trick() -> Derivation:
     """Equation (76): E ln Z is the derivative of E Z^R at R = 0."""
-    result = sp.diff(moment(R), R).subs(R, 0)
-    steps = (
-        Step(
-            "Z^R = exp(R ln Z) is differentiated under the average.",
-            eq(sp.Symbol(r"\partial_R\mathbb{E}Z^R"), sp.diff(moment(R), R)),
-            Vanishing("no replicas, E Z^0 = 1", moment(R).subs(R, 0) - 1),
-        ),
-        Step(
-            "At R = 0 the average of ln Z is left; ln E Z^R has the same derivative.",
-            eq(s.mean_log, result),
-            Vanishing("the derivative of ln E Z^R at R = 0", sp.diff(sp.log(moment(R)), R).subs(R, 0) - result),
-        ),
-    )
+    meaning = define(partition_moment(R), moment(R), "E Z^R as a function of R", R)
+    slope = differentiate((meaning,), R)
+    name = define(s.mean_log, partition_moment_slope(sp.Integer(0)), "(d/dR) E Z^R at R = 0: the replica trick")
+    result = rewrite((name, slope_at_zero(meaning)))
     return Derivation(
         "replica identity",
         f"{APPENDIX}, (76)",
-        *steps,
-        results={s.mean_log: result},
+        proved("Z^R = exp(R ln Z), averaged over the data.", meaning),
+        proved("It is differentiated under the average.", slope),
+        proved("E Z^0 = 1 for no replicas, so that ln E Z^R has the same derivative.", without_replicas(meaning)),
+        proved("At R = 0 the average of ln Z is left.", result),
+        results={s.mean_log: value(result)},
         hypotheses=("differentiation in the number of replicas under the average over the data",),
     )
+
+
+def without_replicas(meaning: Theorem) -> Theorem:
+    """The value at R = 0."""
+    return instantiate((meaning,), {R: sp.Integer(0)})
 
 
 @functools.cache
 def samples() -> Derivation:
     """Equation (83): n independent samples, each with its R losses, average to the power n of one bracket."""
-    P, first, second = sp.symbols("P f_1 f_2", positive=True)
-    bracket = P * first + (1 - P) * second
-    checks = []
-    for n in (2, 3, 4):
-        total = sum(sp.binomial(n, k) * P**k * (1 - P) ** (n - k) * first**k * second ** (n - k) for k in range(n + 1))
-        checks.append(Vanishing(f"{n} samples of two possible values", total - bracket**n))
-    step = Step(
-        "Z^R is an integral over R readouts, and exp(-B sum of all losses) a product over samples of one factor each; "
-        "samples are independent with one law, so the average of the product is the product of the averages.",
-        eq(s.replicated_average, s.sample_bracket**s.n),
-        *checks,
+    meaning = define(
+        s.replicated_average,
+        product_of(s.n, s.sample_bracket),
+        "the average of a product over n independent samples of factors of one law",
     )
+    result = unfolded(meaning)
     return Derivation(
         "replicated partition function",
         f"{APPENDIX}, (83)",
-        step,
-        results={s.replicated_average: s.sample_bracket**s.n},
+        proved(
+            "Z^R is an integral over R readouts, and exp(-B sum of all losses) a product over samples of one factor "
+            "each, R losses in it.",
+            meaning,
+        ),
+        proved("Samples are independent with one law: the average of the product is the product of averages.", result),
+        results={s.replicated_average: value(result)},
         hypotheses=("the samples are independent and identically distributed",),
     )
 
@@ -133,50 +163,25 @@ def output() -> Derivation:
     v, across = _two("v"), _two(r"x^\perp")
     x = tuple(s.kappa * a + b for a, b in zip(v, across, strict=True))
     features = tuple(mu0 + mu1 * dot(row, x) + mu2 * xi for row, xi in zip(ROWS, NOISE, strict=True))
-    total = dot(WEIGHTS, features) / sp.sqrt(s.p)
-    m = sum(WEIGHTS) / sp.sqrt(s.p)
-    zeta = sum((a * dot(row, v) for a, row in zip(WEIGHTS, ROWS, strict=True)), sp.S.Zero) / sp.sqrt(s.p)
-    field = projected_output(WEIGHTS, across)
-    # The functions of kappa as letters, so that kappa is left only where x shows it.
-    letters = dict(zip((mu0, mu1, mu2), sp.symbols("M_0 M_1 M_2", real=True), strict=True))
-    named = sp.expand(total.xreplace(letters))
-    without_mean = named.subs(letters[mu0], 0)
-    steps = (
-        Step(
-            "x = kappa v + x_perp, so a bulk row receives kappa w.v + w.x_perp, equation (77).",
-            eq(s.output, total),
-            *(
-                Vanishing(f"row {k + 1}", sp.expand(dot(row, x)) - s.kappa * dot(row, v) - dot(row, across))
-                for k, row in enumerate(ROWS)
-            ),
-        ),
-        Step(
-            "m is what multiplies the mean of a feature, the sum of the readout over sqrt(p).",
-            eq(s.m, m),
-            Vanishing("the output's slope in mu0", sp.diff(named, letters[mu0]) - m),
-        ),
-        Step(
-            "zeta is what multiplies kappa mu1, the readout's overlap with W v.",
-            eq(s.zeta, zeta),
-            Vanishing("the output's slope in kappa", sp.diff(without_mean, s.kappa) - letters[mu1] * zeta),
-        ),
-        Step(
-            "The local field is what x_perp and xi give: the output at mu0 = 0 and kappa = 0 outside the functions.",
-            eq(s.local_field, field),
-            Vanishing("the rest of the output", without_mean.subs(s.kappa, 0) - field.xreplace(letters)),
-        ),
-        Step(
-            "The constant part of a feature sums to mu0 m, the part along the spike to kappa mu1 zeta; the rest is the "
-            "local field.",
-            eq(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field),
-            Vanishing("entry by entry", total - mu0 * m - s.kappa * mu1 * zeta - field),
-        ),
-    )
+    total = define(s.output, dot(WEIGHTS, features) / sp.sqrt(s.p), "the readout of the equivalent features")
+    m = define(s.m, sum(WEIGHTS) / sp.sqrt(s.p), "overlap of the readout with the constant vector")
+    along = tuple(dot(row, v) for row in ROWS)
+    zeta = define(s.zeta, dot(WEIGHTS, along) / sp.sqrt(s.p), "overlap of the readout with W v")
+    field = define(s.local_field, projected_output(WEIGHTS, across), "what x_perp and xi give")
+    split = by_ring(Equation(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field), total, m, zeta, field)
     return Derivation(
         "output on one sample",
         f"{APPENDIX}, (77), (84)-(88)",
-        *steps,
-        results={s.output: total, s.m: m, s.zeta: zeta, s.local_field: field},
+        proved("x = kappa v + x_perp, so a bulk row receives kappa w.v + w.x_perp, equation (77).", total),
+        proved("m is what multiplies the mean of a feature, the sum of the readout over sqrt(p).", m),
+        proved("zeta is what multiplies kappa mu1, the readout's overlap with W v.", zeta),
+        proved("The local field is what x_perp and xi give.", field),
+        proved(
+            "The constant part of a feature sums to mu0 m, the part along the spike to kappa mu1 zeta; the rest is the "
+            "local field.",
+            split,
+        ),
+        results={sides(t.statement)[0]: value(t) for t in (total, m, zeta, field)},
     )
 
 
@@ -189,220 +194,245 @@ def covariance() -> Derivation:
     normals = _two("g")  # the coordinates of x_perp; rows of W are shown by what they have in these
     variables = (*normals, *NOISE)
 
-    def average(expression: sp.Expr) -> sp.Expr:
-        return expand_expectations(Expectation(sp.expand(expression), *variables))
-
     def back(a: tuple[sp.Expr, ...]) -> tuple[sp.Expr, ...]:
         """Pi W^T a."""
         return tuple(sum((a[k] * ROWS[k][i] for k in (0, 1)), sp.S.Zero) for i in (0, 1))
 
     first, second = projected_output(WEIGHTS, normals), projected_output(OTHER, normals)
-    q1, q2 = dot(back(WEIGHTS), back(OTHER)) / s.p, dot(WEIGHTS, OTHER) / s.p
-    psi = back(WEIGHTS)[0] / sp.sqrt(s.p)
-    fields, with_label = average(first * second), average(first * normals[0])
-    linear = [sum((a[k] * dot(ROWS[k], normals) for k in (0, 1)), sp.S.Zero) for a in (WEIGHTS, OTHER)]
-    steps = (
-        Step(
-            "Standard normal inputs have one law in all orthonormal coordinates. With v along one of them x_perp has "
-            "the others, g, and theta_perp is the first of these; xi is independent of g. Two coordinates across v and "
-            "two neurons are shown. Given kappa all fields are jointly Gaussian.",
-            eq(s.local_field, first),
-        ),
-        Step(
-            "q1 is the overlap of the readouts of two replicas, a and a', through the rows across v.",
-            eq(s.overlap_pair[0], q1),
-            Vanishing("E[(a.W x_perp)(a'.W x_perp)]/p", average(linear[0] * linear[1]) / s.p - q1),
-        ),
-        Step(
-            "q2 is their overlap through the noise.",
-            eq(s.overlap_pair[1], q2),
-            Vanishing("E[(a.xi)(a'.xi)]/p", average(dot(WEIGHTS, NOISE) * dot(OTHER, NOISE)) / s.p - q2),
-        ),
-        Step(
-            "psi is the readout's overlap with theta_perp through the rows.",
-            eq(s.psi_pair, psi),
-            Vanishing("E[(a.W x_perp)(theta_perp.x)]/sqrt p", average(linear[0] * normals[0]) / sp.sqrt(s.p) - psi),
-        ),
-        Step(
-            "Averaged over g and xi only the overlaps of the replicas are left.",
-            eq(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1]),
-            Vanishing("entry by entry", fields - mu1**2 * q1 - mu2**2 * q2),
-        ),
-        Step(
-            "The label depends on kappa and on theta_perp.x.",
-            eq(s.label_field_covariance, mu1 * s.psi_pair),
-            Vanishing("covariance with the label's variable", with_label - mu1 * psi),
-        ),
+    q1 = define(s.overlap_pair[0], dot(back(WEIGHTS), back(OTHER)) / s.p, "overlap through the rows across v")
+    q2 = define(s.overlap_pair[1], dot(WEIGHTS, OTHER) / s.p, "overlap of two readouts")
+    psi = define(s.psi_pair, back(WEIGHTS)[0] / sp.sqrt(s.p), "overlap with theta_perp through the rows")
+    fields = averages_expanded(
+        define(s.field_covariance, Expectation(first * second, *variables), "covariance of two replicas' fields")
+    )
+    label = averages_expanded(
+        define(
+            s.label_field_covariance,
+            Expectation(first * normals[0], *variables),
+            "covariance of a field with the coordinate along theta_perp",
+        )
+    )
+    meet = by_ring(
+        Equation(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1]), fields, q1, q2
     )
     return Derivation(
         "covariance of local fields",
         f"{APPENDIX}, (89)",
-        *steps,
-        results={
-            s.field_covariance: fields,
-            s.label_field_covariance: with_label,
-            s.overlap_pair[0]: q1,
-            s.overlap_pair[1]: q2,
-            s.psi_pair: psi,
-        },
+        proved(
+            "Standard normal inputs have one law in all orthonormal coordinates. With v along one of them x_perp has "
+            "the others, g, and theta_perp is the first of these; xi is independent of g. Two coordinates across v and "
+            "two neurons are shown. Given kappa all fields are jointly Gaussian.",
+            fields,
+        ),
+        proved("q1 is the overlap of the readouts of two replicas, a and a', through the rows across v.", q1),
+        proved("q2 is their overlap through the noise.", q2),
+        proved("psi is the readout's overlap with theta_perp through the rows.", psi),
+        proved("Averaged over g and xi only the overlaps of the replicas are left.", meet),
+        proved("The label depends on kappa and on theta_perp.x.", label),
+        results={sides(t.statement)[0]: value(t) for t in (fields, label, q1, q2, psi)},
     )
 
 
-def inverse_entries(own: sp.Expr, shared: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Diagonal and other entries of the inverse of own delta_ij + shared, for R replicas."""
-    other = -shared / (own * (own + R * shared))
-    return 1 / own + other, other
+def of_ones(own: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """e_i.A^-1 u and u.A^-1 u for A = own on the diagonal and the vector u of R ones."""
+    return 1 / own, repeated(R, 1 / own)
 
 
-def log_determinant(own: sp.Expr, shared: sp.Expr) -> sp.Expr:
-    """ln det(own delta_ij + shared): own on R - 1 differences, own + R shared on the sum."""
-    return (R - 1) * sp.log(own) + sp.log(own + R * shared)
+_entry, _conjugate = (sp.Function(name, real=True) for name in ("Q", "q^"))
+_delta = sp.Symbol("delta", real=True)
+
+
+def entry(delta: sp.Expr) -> sp.Expr:
+    """V delta_ij + q: an entry of a matrix that does not tell replicas apart."""
+    return s.own_overlap * delta + s.shared_overlap
 
 
 @functools.cache
 def symmetric() -> Derivation:
     """Equations (91), (93): inverse, determinant and their replica limit of V delta_ij + q, R a symbol."""
     own, shared = s.own_overlap, s.shared_overlap
-    same, other = inverse_entries(own, shared)
-    determinant = log_determinant(own, shared)
-    slope = sp.diff(determinant, R).subs(R, 0)
-    explicit = tuple(
-        Vanishing(
-            f"the determinant for R = {n}",
-            sp.expand((own * sp.eye(n) + shared * sp.ones(n, n)).det()) - own ** (n - 1) * (own + n * shared),
+    one, all_ = of_ones(own)
+    same = unfolded(
+        define(s.inverse_same, updated_form(1 / own, one, one, all_, shared), "diagonal entry of (V 1 + q u u^T)^-1")
+    )
+    other = unfolded(
+        define(
+            s.inverse_other,
+            updated_form(sp.Integer(0), one, one, all_, shared),
+            "another entry of (V 1 + q u u^T)^-1, u the vector of R ones",
         )
-        for n in (1, 2, 3, 4)
     )
-    steps = (
-        Step(
-            "All replicas alike: q_ij = V delta_ij + q. The inverse has the same form; multiplied with the matrix it "
-            "gives one on the diagonal and zero elsewhere, for any number of replicas.",
-            eq(s.inverse_other, other),
-            Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
-            Vanishing("other entry of the product", (own + shared) * other + shared * same + (R - 2) * shared * other),
-        ),
-        Step(
-            "On the diagonal of the inverse.",
-            eq(s.inverse_same, same),
-            Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
-            Vanishing("one replica alone", same.subs(R, 1) - 1 / (own + shared)),
-        ),
-        Step(
-            "On a difference of two replicas the matrix acts as V.",
-            eq(s.difference_eigenvalue, own),
-            Vanishing("a difference of two replicas", (own + shared) - shared - own),
-        ),
-        Step(
-            "The overlap of a replica with itself.",
-            eq(s.own_square, own + shared),
-            Vanishing("trace of the matrix", R * (own + shared) - ((R - 1) * own + (own + R * shared))),
-        ),
-        Step(
-            "On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.",
-            eq(s.log_det, determinant),
-            Vanishing("a difference of two replicas", (own + shared) - shared - own),
-            Vanishing("the sum of all", (own + shared) + (R - 1) * shared - (own + R * shared)),
-            *explicit,
-        ),
-        Step(
-            "The logarithm vanishes at R = 0; its derivative is what the replica trick keeps.",
-            eq(s.log_det_slope, slope),
-            Vanishing("zero replicas", determinant.subs(R, 0)),
-            Vanishing("ln V of one replica, and q/V", slope - sp.log(own) - shared / own),
-        ),
+    of_count = define(
+        log_det_of(R),
+        updated_log_det(repeated(R, sp.log(own)), all_, shared),
+        "ln det(V 1 + q u u^T) for R replicas",
+        R,
     )
+    counted = unfolded(of_count)
+    added = logarithm((), own + R * shared, ((own, sp.Integer(1)), (1 + shared * R / own, sp.Integer(1))))
+    written = by_ring(Equation(log_det_of(R), (R - 1) * sp.log(own) + sp.log(own + R * shared)), counted, added)
+    determinant = rewrite((define(s.log_det, log_det_of(R), "ln det of the matrix of R replicas"), written))
+    slope_name = define(s.log_det_slope, log_det_of_slope(sp.Integer(0)), "the derivative of ln det in R at R = 0")
+    slope = rewrite((slope_name, slope_at_zero(written)))
+    entries = define(_entry(_delta), entry(_delta), "an entry, delta = 1 on the diagonal and 0 elsewhere", _delta)
+    diagonal, beside = (instantiate((entries,), {_delta: sp.Integer(k)}) for k in (1, 0))
+    row = define(
+        s.difference_eigenvalue,
+        _entry(sp.Integer(1)) - _entry(sp.Integer(0)),
+        "what a row of the matrix makes of a difference of two replicas",
+    )
+    difference = rewritten(row, diagonal, beside)
+    square = rewritten(define(s.own_square, _entry(sp.Integer(1)), "overlap of a replica with itself"), diagonal)
     return Derivation(
         "replica-symmetric matrices",
         f"{APPENDIX}, (91)-(93)",
-        *steps,
+        proved(
+            "All replicas alike: q_ij = V delta_ij + q is V 1 + q u u^T with the vector u of ones, a perturbation of "
+            "rank one; e_i.u/V = 1/V and u.u/V = R/V for any number of replicas.",
+            other,
+        ),
+        proved("On the diagonal of the inverse.", same),
+        proved("On a difference of two replicas the matrix acts as V.", difference),
+        proved("The overlap of a replica with itself.", square),
+        proved("The determinant of V 1, and what the rank one adds.", counted),
+        proved("On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.", determinant),
+        proved("The logarithm vanishes at R = 0; its derivative is what the replica trick keeps.", slope),
         results={
-            s.inverse_same: same,
-            s.inverse_other: other,
-            s.log_det: determinant,
-            s.log_det_slope: slope,
-            s.difference_eigenvalue: own,
-            s.own_square: own + shared,
+            s.inverse_same: value(same),
+            s.inverse_other: value(other),
+            s.log_det: value(determinant),
+            s.log_det_slope: value(slope),
+            s.difference_eigenvalue: value(difference),
+            s.own_square: value(square),
         },
     )
+
+
+def conjugate_entry(V_hat: sp.Expr, q_hat: sp.Expr, delta: sp.Expr) -> sp.Expr:
+    """-V^ delta_ij + q^."""
+    return q_hat - V_hat * delta
+
+
+def form_of(V_hat: sp.Expr, q_hat: sp.Expr, squares: sp.Expr, total: sp.Expr) -> sp.Expr:
+    """(1/2) sum over i, j of q^_ij a_i a_j: a replica with itself meets the sum of squares, two of them the rest
+    of the square of the sum.
+    """
+    own, other = (conjugate_entry(V_hat, q_hat, sp.Integer(k)) for k in (1, 0))
+    return (own * squares + other * (total**2 - squares)) / 2
 
 
 @functools.cache
 def conjugates() -> Derivation:
     """Equation (92): the form of the conjugates in the replicas, from q^_ij = -V^ delta_ij + q^."""
     q, V, total, squares = s.q2_hat, s.V2_hat, s.replica_sum, s.replica_squares
-    result = ((q - V) * squares + q * (total**2 - squares)) / 2
-    checks = []
-    for n in (2, 3):
-        a = sp.symbols(f"a_1:{n + 1}", real=True)
-        form = sum((q - (V if i == j else 0)) * a[i] * a[j] for i in range(n) for j in range(n)) / 2
-        checks.append(
-            Vanishing(f"written out for R = {n}", form - result.subs({total: sum(a), squares: sum(x**2 for x in a)}))
-        )
-    step = Step(
-        "Diagonal entries q^ - V^ meet the squares, the others q^ the products of different replicas, which are the "
-        "square of the sum less the squares.",
-        eq(s.conjugate_form, result),
-        *checks,
+    entries = define(
+        _conjugate(_delta), conjugate_entry(V, q, _delta), "a conjugate, delta = 1 for one replica", _delta
     )
-    return Derivation("form of the conjugates", f"{APPENDIX}, (92)", step, results={s.conjugate_form: result})
+    own, other = (instantiate((entries,), {_delta: sp.Integer(k)}) for k in (1, 0))
+    meaning = define(
+        s.conjugate_form,
+        (_conjugate(sp.Integer(1)) * squares + _conjugate(sp.Integer(0)) * (total**2 - squares)) / 2,
+        "(1/2) sum over i, j of q^_ij a_i a_j",
+    )
+    inserted = rewritten(meaning, own, other)
+    result = equal(inserted, sp.expand(value(inserted)))
+    return Derivation(
+        "form of the conjugates",
+        f"{APPENDIX}, (92)",
+        proved(
+            "Diagonal entries q^ - V^ meet the squares, the others q^ the products of different replicas, which are "
+            "the square of the sum less the squares.",
+            meaning,
+        ),
+        proved("So V^ meets the squares alone, and q^ the square of the sum.", result),
+        results={s.conjugate_form: value(result)},
+    )
 
 
-def field_average(coupling: sp.Expr, total: sp.Expr) -> sp.Expr:
-    """E_Xi exp(sqrt(coupling) Xi total): completing the square in the exponent of the normal law."""
-    return sp.exp(coupling * total**2 / 2)
+def field_force(coupling: sp.Expr, on: sp.Expr) -> sp.Expr:
+    """sqrt(coupling) times the field, or what it acts on: a Gaussian force on all replicas."""
+    return sp.sqrt(coupling) * on
 
 
 @functools.cache
 def decoupling() -> Derivation:
     """Equation (94), Hubbard-Stratonovich: a Gaussian field instead of the square of a sum over replicas."""
     q, total, field = s.q2_hat, s.replica_sum, s.mode_field
-    result = field_average(q, total)
-    completed = -(field**2) / 2 + sp.sqrt(q) * field * total
-    step = Step(
-        "Completing the square in Xi: what is left after the shift of Xi, which an integral over the line does not "
-        "see.",
-        eq(s.replica_coupling, result),
-        Vanishing("the exponent", completed - (sp.log(result) - (field - sp.sqrt(q) * total) ** 2 / 2)),
-    )
+    average = Expectation(sp.exp(field_force(q, total) * field), field)
+    meaning = define(s.replica_coupling, average, "the average over the field of what it does to all replicas")
+    result = rewrite((meaning, exponential(gaussian(average, sp.Integer(1), field_force(q, total)))))
     return Derivation(
-        "a field that decouples replicas", f"{APPENDIX}, (94)", step, results={s.replica_coupling: result}
+        "a field that decouples replicas",
+        f"{APPENDIX}, (94)",
+        proved("One standard normal field Xi acts on all replicas.", meaning),
+        proved("The Gaussian integral: the square in Xi is completed.", result),
+        results={s.replica_coupling: value(result)},
     )
+
+
+def one_replica(curvature: sp.Expr, force: sp.Expr) -> sp.Expr:
+    """(2 pi)^(-1/2) int da exp(-S a^2/2 + force a), as an average over a standard normal variable."""
+    a = s.replica_weight
+    return Expectation(sp.exp((1 - curvature) * a**2 / 2 + force * a), a)
 
 
 @functools.cache
 def entropic_limit() -> Derivation:
     """Equation (94): in one mode, the replica limit of the coupled integral is the average of a decoupled one."""
     S, k, f, field = s.mode_curvature, s.mode_noise, s.mode_signal, s.mode_field
-    names = {replica_gaussians.A: S, replica_gaussians.B: k, replica_gaussians.f: f}
-    coupled = replica_gaussians.at_zero(replica_gaussians.log_integral()).subs(names, simultaneous=True)
-    one = (f + sp.sqrt(k) * field) ** 2 / (2 * S) - sp.log(S) / 2
-    averaged = expand_expectations(Expectation(sp.expand(one), field))
-    steps = (
-        *replica_gaussians.integral().steps,
-        *decoupling().steps,
-        Step(
-            "With the field each replica is integrated alone: one integral to the power R, whose derivative at R = 0 "
-            "is the average of its logarithm.",
-            eq(s.entropic_log, averaged),
-            Vanishing("the coupled replicas give the same", sp.expand(coupled) - averaged),
-        ),
+    force = f + field_force(k, field)
+    meaning = define(
+        field_integral(R),
+        Expectation(product_of(R, one_replica(S, force)), field),
+        "R replicas, each integrated alone in the field that couples them",
+        R,
     )
+    name = define(s.entropic_log, field_integral_slope(sp.Integer(0)), "what the replica limit keeps of one mode")
+    powers = unfolded(meaning)
+    slope = slope_at_zero(powers)
+    averaged = rewrite((rewrite((name, slope)), gaussian(one_replica(S, force), S, force)))
+    result = averages_expanded(averaged)
     return Derivation(
-        "entropic term in one mode", f"{APPENDIX}, (94)", *steps, results={s.entropic_log: sp.expand(coupled)}
+        "entropic term in one mode",
+        f"{APPENDIX}, (94)",
+        *decoupling().steps,
+        proved("With the field each replica is integrated alone: one integral to the power R.", powers),
+        proved("Its derivative at R = 0 is the average of its logarithm,", slope),
+        proved("which is that of a Gaussian integral.", averaged),
+        proved("Averaged over the field.", result),
+        results={s.entropic_log: value(result)},
     )
+
+
+# The conjugates of one mode as they are scaled with the temperature.
+_V, _q = sp.symbols("V^ q^", nonnegative=True)
+_force = sp.Symbol("f^", real=True)
+_exponent = sp.Function("exponent", real=True)
 
 
 @functools.cache
 def rescaling() -> Derivation:
     """Equation (95): V^ -> B V^, q^ -> B^2 q^, forces -> B forces make the exponent B times an objective."""
     a, field = s.replica_weight, s.mode_field
-    exponent = -B * s.ridge * a**2 / 2 - s.V2_hat * a**2 / 2 + a * (s.mode_signal + sp.sqrt(s.q2_hat) * field)
-    scaling = {s.V2_hat: B * s.V2_hat, s.q2_hat: B**2 * s.q2_hat, s.mode_signal: B * s.mode_signal}
-    result = sp.powdenest(exponent.subs(scaling, simultaneous=True), force=False)
-    objective = (s.ridge + s.V2_hat) * a**2 / 2 - a * (s.mode_signal + sp.sqrt(s.q2_hat) * field)
-    step = Step(
-        "At low temperature replicas differ by 1/B; with the conjugates rescaled every term of the exponent carries B.",
-        eq(s.replica_exponent, -B * objective),
-        Vanishing("term by term", result + B * objective),
+    of_conjugates = define(
+        _exponent(_V, _q, _force),
+        -B * s.ridge * a**2 / 2 - _V * a**2 / 2 + a * (_force + sp.sqrt(_q) * field),
+        "the exponent of one replica in the field, as a function of the conjugates",
+        _V,
+        _q,
+        _force,
     )
-    return Derivation("rescaling with the temperature", f"{APPENDIX}, (95)", step, results={s.replica_exponent: result})
+    scaled = {_V: B * s.V2_hat, _q: B**2 * s.q2_hat, _force: B * s.mode_signal}
+    name = define(
+        s.replica_exponent, _exponent(*scaled.values()), "the exponent at conjugates that grow with B: B, B^2, B"
+    )
+    result = rewrite((name, instantiate((of_conjugates,), scaled)))
+    objective = (s.ridge + s.V2_hat) * a**2 / 2 - a * (s.mode_signal + sp.sqrt(s.q2_hat) * field)
+    return Derivation(
+        "rescaling with the temperature",
+        f"{APPENDIX}, (95)",
+        proved("The exponent of one replica in the field.", of_conjugates),
+        proved("At low temperature replicas differ by 1/B; the conjugates are rescaled.", result),
+        proved("Every term of the exponent carries B.", equal(result, -B * objective)),
+        results={s.replica_exponent: value(result)},
+    )

@@ -13,21 +13,60 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import (
     PAPER,
-    V_of_kappa,
     denominator,
-    over_kappa,
     over_modes,
-    squared_residual,
     varpi,
     varrho,
     vartau,
 )
-from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.leaves import (
+    gaussian,
+    log_gaussian,
+    logarithm_vanishes,
+    of_network,
+    over_replicas,
+    per_neuron,
+    product_of,
+    saddle_point,
+    unfolded,
+    updated_form,
+)
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
+from onestep.derivations.free_energy.replicas import field_force, form_of, one_replica
+from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
+from onestep.derivations.gradient_step.leaves import WIDTH
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.calculus import logarithm, slope
+from onestep.derivations.kernel.limits import limit_compose, name_limit
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    both_expanded,
+    define,
+    equal,
+    isolated,
+    limit_of,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import (
+    prior_exponent,
+    repeated,
+    trace_exponent,
+)
+
+R, B = s.replicas, s.inverse_temperature
+APPENDIX = f"{PAPER}, Appendix C"
+_hole, _second = sp.symbols("hole hole'", real=True)
+_ZERO, _ONE, _HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
 
 
 def replicated_trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
@@ -46,61 +85,52 @@ def linear_in_replicas(replicated: sp.Expr) -> sp.Expr:
     return sp.expand(sp.diff(replicated, s.replicas).subs(s.replicas, 0))
 
 
+def coupled(V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
+    """-(1/2) sum over i, j of q_ij q^_ij at inverse temperature B.
+
+    Replicas that the temperature moves by 1/B have q_ij = (V/B) delta_ij + q, and q^_ij = -B V^ delta_ij + B^2 q^.
+    """
+    return -over_replicas(R, (V / B + q) * (B**2 * q_hat - B * V_hat), q * B**2 * q_hat) / 2
+
+
+def fixed_overlap(overlap: sp.Expr, conjugate: sp.Expr) -> sp.Expr:
+    """- sum over i of o_i o^_i for an overlap with a fixed vector, the same in all replicas."""
+    return -repeated(R, overlap * B * conjugate)
+
+
 @functools.cache
 def trace() -> Derivation:
     """Equations (91)-(95), (103): the trace term, linear in R at zero replicas, then at zero temperature."""
-    R, B = s.replicas, s.inverse_temperature
     pairs = ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
     overlaps = ((s.zeta, s.zeta_hat), (s.psi, s.psi_hat))
-    replicated = sum((replicated_trace(R, *pair) for pair in pairs), sp.S.Zero)
-    replicated += sum((replicated_overlap(R, *pair) for pair in overlaps), sp.S.Zero)
-    linear = linear_in_replicas(replicated)
-    cold: dict[sp.Symbol, sp.Expr] = {o_hat: B * o_hat for _, o_hat in overlaps}
-    for V, _, V_hat, q_hat in pairs:
-        cold |= {V: V / B, V_hat: B * V_hat, q_hat: B**2 * q_hat}
-    scaled = sp.expand(linear.subs(cold, simultaneous=True) / B)
-    result = scaled.coeff(B, 0)
-    three = sp.ones(3, 3)
-    matrices = sum(
-        (-((V * sp.eye(3) + q * three) * (-V_hat * sp.eye(3) + q_hat * three)).trace() / 2
-         for V, q, V_hat, q_hat in pairs),
-        sp.S.Zero,
-    )  # fmt: skip
-    vectors = sum((-(sp.ones(1, 3) * o).dot(sp.ones(1, 3) * o_hat) for o, o_hat in overlaps), sp.S.Zero)
-    rest = sum((q * q_hat for _, q, _, q_hat in pairs), sp.S.Zero)
-    steps = (
-        Step(
-            "Every order parameter is fixed by a delta function, int dq^ exp(-p q^ (q - its definition)): the trace "
-            "term is minus the products with the conjugates, each pair of replicas counted once. With q_ij = V "
-            "delta_ij + q and q^_ij = -V^ delta_ij + q^ and one zeta and psi per replica it is a polynomial in R; m^ "
-            "= O(p^(-1/2)) is left out, equation (105).",
-            eq(sp.Symbol(r"-\frac{1}{2}\sum_{ij} q_{ij}\hat{q}_{ij}"), replicated),
-            Vanishing("three replicas, matrices written out", replicated.subs(R, 3) - matrices - vectors),
-        ),
-        Step(
-            "Only the term linear in R survives as R -> 0.",
-            eq(sp.Symbol(r"\partial_R|_{R=0}"), linear),
-            Vanishing("the rest is quadratic in R", replicated - R * linear + R**2 * rest / 2),
-        ),
-        Step(
-            "At zero temperature V -> V/B, V^ -> B V^, q^ -> B^2 q^, zeta^ -> B zeta^, psi^ -> B psi^, and the term "
-            "is divided by B.",
-            eq(s.trace_term, result),
-            RationalLimit("V V^ is of lower order in B", scaled, B, result),
-        ),
-    )
+    products = [coupled(*pair) for pair in pairs] + [fixed_overlap(*pair) for pair in overlaps]
+    meaning = define(trace_exponent(R), sp.Add(*products), "minus the products with the conjugates, for R replicas", R)
+    counted = unfolded(meaning)
+    at_zero = slope_at_zero(counted)
+    per_temperature = congruence((at_zero,), _hole / B, _hole)
+    form = sp.expand(value(per_temperature))
+    cold = rewrite((limit_of(form, B), equal(per_temperature, form)), True)
+    result = name_limit((cold,), s.trace_term, "the trace term per replica, neuron and inverse temperature")
     return Derivation(
         "trace term",
-        f"{PAPER}, Appendix C, (91)-(95), (103), (105)",
-        *steps,
-        results={s.trace_term: result},
+        f"{APPENDIX}, (91)-(95), (103), (105)",
+        proved(
+            "Every order parameter is fixed by a delta function, int dq^ exp(-p q^ (q - its definition)): the trace "
+            "term is minus the products with the conjugates, each pair of replicas counted once. At low temperature "
+            "V -> V/B, V^ -> B V^, q^ -> B^2 q^, zeta^ -> B zeta^, psi^ -> B psi^; m^ = O(p^(-1/2)) is left out, "
+            "equation (105).",
+            meaning,
+        ),
+        proved(
+            "With q_ij = V delta_ij + q and q^_ij = -V^ delta_ij + q^ and one zeta and psi per replica it is a "
+            "polynomial in R.",
+            counted,
+        ),
+        proved("Only the term linear in R survives as R -> 0.", at_zero),
+        proved("At zero temperature V V^ is of lower order in B.", result),
+        results={s.trace_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
-
-
-def mode_minimum(curvature: sp.Expr, force: sp.Expr) -> sp.Expr:
-    """min over one component of the readout of curvature a^2/2 - force a."""
-    return -(force**2) / (2 * curvature)
 
 
 def sherman_morrison(x: sp.Expr) -> sp.Expr:
@@ -108,165 +138,216 @@ def sherman_morrison(x: sp.Expr) -> sp.Expr:
     return x + s.V1_hat * x**2 / (1 - s.V1_hat * x)
 
 
+def along_spike(x: sp.Expr) -> sp.Expr:
+    """s.G s from x = s.G0 s: s s^T has the weight -V1^."""
+    return updated_form(x, x, x, x, -s.V1_hat)
+
+
 @functools.cache
 def spike_inversion() -> Derivation:
     """Equations (107)-(109), (114): Sherman-Morrison for the spike direction s = W v."""
-    x, t = s.spike_resolvent, s.V1_hat
-    weight = t / (1 - t * x)  # G = G0 + weight G0 s s^T G0
-    result = sherman_morrison(x)
-    steps = (
-        Step(
-            "With s = W v, Omega = W W^T - s s^T: the inverses G of lambda + V1^ Omega + V2^ and G0 of lambda + V1^ W "
-            "W^T + V2^ have G^-1 = G0^-1 - V1^ s s^T, a perturbation of rank one.",
-            eq(sp.Symbol("G^{-1}"), sp.Symbol("G_0^{-1}") - t * sp.Symbol("s s^T")),
-        ),
-        Step(
-            "Sherman-Morrison: G = G0 + V1^ G0 s s^T G0/(1 - V1^ s.G0 s).",
-            eq(sp.Symbol("G"), sp.Symbol("G_0") + weight * sp.Symbol("G_0 s s^T G_0")),
-            Vanishing("in G^-1 G = 1 the coefficient of s s^T G0 vanishes", weight - t - t * weight * x),
-        ),
-        Step(
-            "Between s on both sides.",
-            eq(s.spike_resolvent_bulk, result),
-            Vanishing("it is G0 plus the rank-one correction", result - x - weight * x**2),
-            Vanishing("equivalently x/(1 - V1^ x)", result - x / (1 - t * x)),
-        ),
-    )
+    meaning = define(s.spike_resolvent_bulk, along_spike(s.spike_resolvent), "s.G s with G^-1 = G0^-1 - V1^ s s^T")
+    result = unfolded(meaning)
     return Derivation(
         "Sherman-Morrison for the spike",
-        f"{PAPER}, Appendix C, (107)-(114)",
-        *steps,
-        results={s.spike_resolvent_bulk: result},
-    )
-
-
-def mode_force(singular: sp.Expr, target: sp.Expr) -> sp.Expr:
-    """The part of J along t = W theta_perp in a mode: sqrt(p) psi^ l (f.theta_perp)."""
-    return sp.sqrt(s.p) * s.psi_hat * singular * target
-
-
-def mode_noise(singular: sp.Expr) -> sp.Expr:
-    """Variance of the Gaussian part of J in a mode of q1^ W W^T + q2^."""
-    return s.q1_hat * singular**2 + s.q2_hat
-
-
-def mode_curvature(singular: sp.Expr) -> sp.Expr:
-    """Eigenvalue of lambda + V1^ W W^T + V2^."""
-    return s.ridge + s.V1_hat * singular**2 + s.V2_hat
-
-
-def entropic_as_printed() -> sp.Expr:
-    """The entropic term as equation (116) has it."""
-    I_nu = over_modes(varrho * vartau**2 / denominator)
-    forces = (
-        s.q1_hat * varrho
-        + s.q2_hat
-        + s.beta * s.zeta_hat**2 * varrho * vartau**2
-        + s.beta * s.psi_hat**2 * varrho * varpi**2
-    )
-    spike = s.beta**2 * s.V1_hat * s.zeta_hat**2 * I_nu**2 / (2 * (1 - s.beta * s.V1_hat * I_nu))
-    return over_modes(forces / denominator) / 2 + spike
-
-
-def _minimum_by_modes(curvature: sp.Symbol, force: sp.Expr, minimum: sp.Expr) -> Step:
-    """At zero temperature the readout minimises a quadratic form: mode by mode."""
-    component = sp.Symbol("a_j", real=True)
-    first, second = sp.symbols("a_1 a_2", real=True)
-    S1, S2 = sp.symbols("S_1 S_2", positive=True)
-    f1, f2 = sp.symbols("f_1 f_2", real=True)
-    two = S1 * first**2 / 2 + S2 * second**2 / 2 - f1 * first - f2 * second
-    return Step(
-        "At zero temperature the readout minimises lambda a.a/2 + a.(V1^ Omega + V2^) a/2 - a.J, with Omega = W Pi "
-        "W^T and a Gaussian force J; in each mode this is S a^2/2 - a J, S the curvature.",
-        eq(sp.Symbol(r"\min_a"), minimum),
-        NonNegative(
-            "the objective exceeds the minimum by a square",
-            curvature * component**2 / 2 - force * component - minimum,
-            ((curvature / 2, component - force / curvature),),
+        f"{APPENDIX}, (107)-(114)",
+        proved(
+            "With s = W v, Omega = W W^T - s s^T: the inverses G of lambda + V1^ Omega + V2^ and G0 of lambda + V1^ W "
+            "W^T + V2^ have G^-1 = G0^-1 - V1^ s s^T, a perturbation of rank one.",
+            meaning,
         ),
-        NonNegative(
-            "modes are minimised one by one",
-            two - mode_minimum(S1, f1) - mode_minimum(S2, f2),
-            ((S1 / 2, first - f1 / S1), (S2 / 2, second - f2 / S2)),
-        ),
+        proved("Sherman-Morrison, between s on both sides.", result),
+        results={s.spike_resolvent_bulk: value(result)},
     )
 
 
-def _along_the_spike() -> tuple[sp.Expr, NonNegative]:
-    """What the spike's force sqrt(p) zeta^ s adds; it acts along G s, where curvature and force are both s.G s."""
-    x, along = s.spike_resolvent_bulk, sp.Symbol("g", real=True)
-    minimum = mode_minimum(x, sp.sqrt(s.p) * s.zeta_hat * x)
-    objective = x * along**2 / 2 - sp.sqrt(s.p) * s.zeta_hat * x * along
-    reached = NonNegative(
-        "the spike's force reaches its minimum along G s",
-        objective - minimum,
-        ((x / 2, along - sp.sqrt(s.p) * s.zeta_hat),),
+# A mode of W W^T, by the label that its eigenvalue is a function of; the sum of a weight over replicas, and of squares.
+_squares, _total = sp.symbols("Q T", real=True)
+_exponent, _curvature, _noise, _force = (
+    sp.Function(name, real=True) for name in ("mode exponent", "curvature", "noise", "force")
+)
+
+
+def shares(singular: sp.Expr, target: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """What one mode has of q1 and q2, per product of two weights, and of psi, per weight.
+
+    q1 = a.W Pi W^T a'/p, q2 = a.a'/p and psi = a.W theta_perp/sqrt p in the singular vectors of W, where W theta_perp
+    has the component l (f.theta_perp); W Pi W^T is W W^T up to a perturbation of rank one, the spike's.
+    """
+    return singular**2 / s.p, 1 / s.p, singular * target / sp.sqrt(s.p)
+
+
+@functools.cache
+def one_mode() -> tuple[Theorem, ...]:
+    """The exponent of R replicas in one mode, and its curvature, noise and force, which it is made of."""
+    first, second, along = shares(sp.sqrt(varrho), varpi / sp.sqrt(s.d))
+    conjugates = form_of(B * s.V1_hat, B**2 * s.q1_hat, _squares, _total) * first
+    conjugates += form_of(B * s.V2_hat, B**2 * s.q2_hat, _squares, _total) * second
+    meaning = define(
+        _exponent(s.mode, _squares, _total),
+        -B * s.ridge * _squares / 2 + s.p * (conjugates + B * s.psi_hat * along * _total),
+        "penalty and conjugates times what the mode has of each overlap, for replicas of this sum and sum of squares",
+        s.mode,
+        _squares,
+        _total,
     )
-    return -minimum / s.p, reached
+    exponent = rewritten(meaning, WIDTH)
+
+    def at(squares: int, total: int) -> sp.Expr:
+        return _exponent(s.mode, sp.Integer(squares), sp.Integer(total))
+
+    def known(name: sp.Expr, of: sp.Expr, meaning: str) -> Theorem:
+        values = [
+            instantiate((exponent,), {_squares: call.args[1], _total: call.args[2]})
+            for call in of.atoms(sp.core.function.AppliedUndef)
+            if call.func == _exponent
+        ]
+        found = rewritten(define(name, of, meaning, s.mode), *values)
+        return equal(found, sp.expand(value(found)))
+
+    curvature = known(_curvature(s.mode), -2 * at(1, 0) / B, "B times it meets minus half of the sum of squares")
+    noise = known(_noise(s.mode), (at(0, 1) + at(0, -1)) / B**2, "B^2 times it meets half of the square of the sum")
+    force = known(_force(s.mode), (at(0, 1) - at(0, -1)) / (2 * B), "B times it meets the sum")
+    parts = (-B * _curvature(s.mode) * _squares + B**2 * _noise(s.mode) * _total**2) / 2 + B * _force(s.mode) * _total
+    whole = rewritten(
+        define(_whole(s.mode, _squares, _total), parts, "the three", s.mode, _squares, _total), curvature, noise, force
+    )
+    made_of = equal(exponent, sp.expand(value(whole)))
+    return exponent, curvature, noise, force, made_of
+
+
+_whole = sp.Function("mode exponent in parts", real=True)
+
+
+@functools.cache
+def all_modes() -> tuple[Theorem, ...]:
+    """The entropic term without the spike: of R replicas, at R = 0, at zero temperature."""
+    _, curvature, noise, force, _ = one_mode()
+    field = s.mode_field
+    acting = B * (_force(s.mode) + field_force(_noise(s.mode), field))
+    replicated = Expectation(product_of(R, one_replica(B * _curvature(s.mode), acting)), field)
+    meaning = define(
+        prior_exponent(R),
+        over_modes(sp.log(replicated)),
+        "ln of the integral over R readouts, per neuron: an average over the law nu of the modes",
+        R,
+    )
+    powers = unfolded(rewritten(meaning, curvature, noise, force))
+    at_zero = slope_at_zero(powers)
+    S, J = value(curvature), value(force) + field_force(value(noise), field)
+    (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s.replica_weight,)]
+    separate = logarithm((), B * S, ((B, _ONE), (S, _ONE)))
+    one = rewrite((gaussian(single, B * S, B * J), separate))
+    form = B / (2 * S) * J**2 - (sp.log(B) + sp.log(S)) / 2
+    integrated = rewrite((at_zero, equal(one, form)))
+    inner = Expectation(form, field)
+    split = linear((), inner, ((B / (2 * S), J**2), (-(sp.log(B) + sp.log(S)) / 2, _ONE)))
+    exact = rewrite((integrated, averages_expanded(split)))
+    energy = (value(noise) + value(force) ** 2) / (2 * S)
+    parts = ((B, energy), (-sp.log(B) / 2, _ONE), (-_HALF, sp.log(S)))
+    exact = rewrite((exact, linear((), value(exact), parts)))
+    return powers, at_zero, exact
+
+
+def _cold(exact: Theorem) -> Theorem:
+    """The limit of exponent/B as B grows, for exponent = B X - ln(B)/2 - Y/2."""
+    _, curvature, noise, force, _ = one_mode()
+    energy = over_modes((value(noise) + value(force) ** 2) / (2 * value(curvature)))
+    rest = over_modes(sp.log(value(curvature)))
+    context = energy - _hole / 2 - _second / 2
+    limit = limit_compose((logarithm_vanishes(), limit_of(rest / B, B)), context, (_hole, _second))
+    per_temperature = congruence((exact,), _hole / B, _hole)
+    tends = rewrite((limit, equal(per_temperature, sides(limit.statement)[0])), True)
+    return name_limit((tends,), s.modes_term, "the entropic term without the spike, at zero temperature")
+
+
+def _dropped(symbol: sp.Symbol, claim: str) -> Theorem:
+    return assume((), Assumption(Ground.HYPOTHESIS, claim.removeprefix("dropped."), Equation(symbol, _ZERO), claim))
+
+
+# The terms that vanish with d, each a claim about its order.
+DROPPED = {
+    s.dropped_cross: _dropped(s.dropped_cross, "dropped.cross-term"),
+    s.dropped_target: _dropped(s.dropped_target, "dropped.target-at-spike"),
+    s.dropped_noise: _dropped(s.dropped_noise, "dropped.noise-at-spike"),
+    s.dropped_m_hat: _dropped(s.dropped_m_hat, "dropped.m-hat"),
+}
+
+
+@functools.cache
+def spike_part() -> tuple[Theorem, Theorem, Theorem]:
+    """(1/2) zeta^^2 s.G s, with s.G0 s as an integral over nu: the form, what the force adds, and the result."""
+    x = define(
+        s.spike_resolvent,
+        s.p * over_modes((sp.sqrt(varrho) * vartau / sp.sqrt(s.d)) ** 2 / denominator),
+        "s.G0 s = sum over p modes of (l f.v)^2/(lambda + V1^ l^2 + V2^), with sqrt(d) f.v = tau",
+    )
+    form = averages_expanded_over_modes(rewritten(x, WIDTH))
+    force = (B * sp.sqrt(s.p) * s.zeta_hat) ** 2 * s.spike_resolvent_bulk / B
+    adds = define(
+        s.spike_term,
+        (log_gaussian(s.prior_log_det, force) - log_gaussian(s.prior_log_det, _ZERO)) / (s.p * B),
+        "what a force B sqrt(p) zeta^ s on a readout of curvature B G^-1 adds, per neuron and inverse temperature",
+    )
+    counted = unfolded(adds)
+    inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
+    assert inverted is not None
+    reduced = equal(counted, sp.expand(value(counted)))
+    return form, reduced, rewritten(reduced, inverted, form)
+
+
+def averages_expanded_over_modes(x: Theorem) -> Theorem:
+    """s.G0 s = beta E[varrho tau^2/(lambda + V1^ varrho + V2^)]."""
+    (average,) = value(x).atoms(Expectation)
+    integrand = varrho * vartau**2 / denominator
+    found = rewrite((x, linear((), average, ((1 / s.d, integrand),))))
+    return equal(found, s.beta * over_modes(integrand))
 
 
 @functools.cache
 def entropic() -> Derivation:
     """Equations (94)-(99), (107)-(116): the entropic term of a ridge penalty as an integral over nu."""
-    S = sp.Symbol("S", positive=True)
-    Xi, noise_gain, signal = sp.symbols("Xi k f", real=True)
-    force = signal + noise_gain * Xi
-    minimum = mode_minimum(S, force)
-    averaged = expand_expectations(Expectation(sp.expand(minimum), Xi))
-    I_nu = over_modes(varrho * vartau**2 / denominator)
-    # One mode: singular value l = sqrt(varrho), right singular vector f with sqrt(d) f.theta_perp = pi, p = beta d.
-    singular, target, ft = sp.sqrt(varrho), varpi / sp.sqrt(s.d), sp.Symbol("f_t", real=True)
-    el = sp.Symbol("l", nonnegative=True)
-    contents = {signal: mode_force(el, ft), noise_gain: sp.sqrt(mode_noise(el)), S: mode_curvature(el)}
-    in_mode = sp.powdenest(averaged.subs(contents), force=False)
-    integrand = sp.expand(in_mode.subs({el: singular, ft: target}).subs(s.p, s.beta * s.d))
-    bulk = over_modes(-integrand)
-    spike_part, spike_minimum = _along_the_spike()
-    result = bulk + spike_part.subs(s.spike_resolvent_bulk, sherman_morrison(s.beta * I_nu))
-    half = (mode_noise(el) + mode_force(el, ft) ** 2) / (2 * mode_curvature(el))
-    steps = (
-        _minimum_by_modes(S, force, minimum),
-        Step(
-            "J = sqrt(p)(zeta^ s + psi^ W theta_perp) + (q1^ Omega + q2^)^(1/2) Xi with Xi standard Gaussian: "
-            "signal f plus noise k Xi in a mode.",
-            eq(sp.Symbol(r"E_\Xi"), averaged),
-            Vanishing(
-                "cross terms of signal and noise average to zero", averaged + (signal**2 + noise_gain**2) / (2 * S)
-            ),
-        ),
-        Step(
-            "A mode of W W^T has curvature lambda + V1^ l^2 + V2^, noise variance q1^ l^2 + q2^ and signal sqrt(p) "
-            "psi^ l (f.theta_perp); with l^2 = varrho, sqrt(d) f.theta_perp = pi and p = beta d, summed with weight "
-            "1/p, this is the integral over nu, equation (98). Cross terms of s, t = W theta_perp and the constant "
-            "vector are O(p^(-1/2)), equations (99) and (111)-(112).",
-            eq(s.entropic_term, bulk + spike_part),
-            Vanishing("one mode", in_mode + half),
-            Vanishing(
-                "its signal as a function of varrho and pi",
-                (mode_force(singular, target) ** 2).subs(s.p, s.beta * s.d) - s.beta * s.psi_hat**2 * varrho * varpi**2,
-            ),
-            Vanishing(
-                "the integrand over nu",
-                2 * denominator * integrand + s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2,
-            ),
-            spike_minimum,
-        ),
-        *spike_inversion().steps,
-        Step(
-            "s.G0 s = beta I with I the integral of varrho tau^2/(lambda + V1^ varrho + V2^) over nu, equation "
-            "(115); this is equation (116).",
-            eq(s.entropic_term, result),
-            Vanishing(
-                "the spike's part splits into the integral and the correction of equation (114)",
-                result - entropic_as_printed(),
-            ),
-        ),
+    exponent, curvature, noise, force, made_of = one_mode()
+    powers, at_zero, exact = all_modes()
+    modes = _cold(exact)
+    form, reduced, spike = spike_part()
+    dropped = (s.dropped_cross, s.dropped_target, s.dropped_noise)
+    meaning = define(
+        s.entropic_term,
+        s.modes_term + s.spike_term + sp.Add(*dropped),
+        "ln of the integral over the readouts per replica, neuron and inverse temperature",
     )
+    result = rewritten(meaning, *(DROPPED[name] for name in dropped), modes, spike)
     return Derivation(
         "entropic term",
-        f"{PAPER}, Appendix C, (94)-(99), (107)-(116)",
-        *steps,
-        results={s.entropic_term: result},
+        f"{APPENDIX}, (94)-(99), (107)-(116)",
+        proved(
+            "In the singular vectors of W every overlap is a sum over modes. One mode has the singular value l with "
+            "l^2 = varrho, and sqrt(d) f.theta_perp = pi; the penalty, the conjugates of q1 and q2 and that of psi act "
+            "on the sum of its weight over replicas and on the sum of squares; p = beta d.",
+            exponent,
+        ),
+        proved("The curvature of the mode,", curvature),
+        proved("the variance of a Gaussian force that couples replicas,", noise),
+        proved("and the force along W theta_perp.", force),
+        proved("It is made of these three.", made_of),
+        proved(
+            "A Gaussian field in place of the square of the sum decouples replicas, each of which is a Gaussian "
+            "integral; summed with weight 1/p over modes this is the average over nu, equation (98).",
+            powers,
+        ),
+        proved("At R = 0 the average of the logarithm of one is left.", at_zero),
+        proved("It is known; signal and noise do not mix.", exact),
+        proved("At zero temperature the determinant drops out.", modes),
+        *spike_inversion().steps,
+        proved("s.G0 s is beta I, equation (115).", form),
+        proved("The force along the spike acts on its own direction: zeta^^2 s.G s/2.", reduced),
+        proved(
+            "Cross terms of s, t = W theta_perp, the constant vector and the noise are dropped, equations (99) and "
+            "(111)-(112); what is left is equation (116).",
+            result,
+        ),
+        results={s.entropic_term: value(result)},
         hypotheses=(
             *REPLICA_HYPOTHESES,
             "the spectrum of W and the projections of v and theta on it have the joint limit law nu (Assumption 3.2)",
@@ -277,30 +358,50 @@ def entropic() -> Derivation:
 
 def exponent_per_neuron(samples_per_neuron: sp.Expr, cost_of_sample: sp.Expr) -> sp.Expr:
     """ln Z per replica, neuron and inverse temperature: trace and entropic terms less the cost of all samples."""
-    return trace().results[s.trace_term] + entropic().results[s.entropic_term] - samples_per_neuron * cost_of_sample
+    return s.trace_term + s.entropic_term + s.dropped_m_hat - samples_per_neuron * cost_of_sample
+
+
+SAMPLES = define(s.n, s.alpha * s.d, "the samples of the readout, at a fixed ratio to the dimension")
 
 
 @functools.cache
 def assembled() -> Derivation:
     """Equation (116): the free energy, extremal over all thirteen variables, for any law nu."""
     parts = (trace(), entropic(), energetic())
-    ratio = (s.n / s.p).subs({s.n: s.alpha * s.d, s.p: s.beta * s.d})
-    cost = over_kappa(squared_residual / (1 + V_of_kappa)) / 2
-    value = -exponent_per_neuron(ratio, cost)
-    steps = tuple(step for part in parts for step in part.steps)
-    final = Step(
-        "E Z^R is the integral of exp(p R B times an exponent): trace term, plus entropic term, less n/p = alpha/beta "
-        "times the cost of a sample, which enters as exp(-B M). The free energy per neuron is minus the exponent.",
-        eq(s.free_energy, value),
-        Vanishing("n = alpha d and p = beta d", s.beta * ratio - s.alpha),
-        Vanishing("the cost of a sample is the average envelope", cost - over_kappa(energetic().results[s.moreau])),
+    *_, cost = sample_limit((s.kappa,), s.sample_cost, "the cost of one sample per replica, at zero temperature")
+    meaning = define(
+        s.free_energy,
+        -of_network(per_neuron(exponent_per_neuron(s.n / s.p, s.sample_cost))),
+        "minus (1/(p R B)) ln E Z^R, which the equivalent features share with the network",
     )
+    exponent = unfolded(meaning)
+    terms = [part.theorem_of(name) for part, name in ((parts[0], s.trace_term), (parts[1], s.entropic_term))]
+    counted = rewritten(exponent, WIDTH, SAMPLES, DROPPED[s.dropped_m_hat])
+    result = rewritten(counted, cost, *(term for term in terms if term is not None))
+    steps = tuple(step for part in parts for step in part.steps)
     hypotheses = tuple(dict.fromkeys(h for part in parts for h in part.hypotheses))
     return Derivation(
         "replica-symmetric free energy",
-        f"{PAPER}, Appendix C, (104)-(116)",
+        f"{APPENDIX}, (104)-(116)",
         *steps,
-        final,
-        results={s.free_energy: value},
+        proved("The cost of one sample, averaged over kappa too.", cost),
+        proved(
+            "E Z^R is the integral of exp(p R B times an exponent): trace term, plus entropic term, less n/p times the "
+            "cost of a sample. The free energy per neuron is minus the exponent at the saddle point.",
+            exponent,
+        ),
+        proved("n/p = alpha/beta, and m^ is dropped, equation (105).", counted),
+        proved("The three terms.", result),
+        results={s.free_energy: value(result)},
         hypotheses=hypotheses,
     )
+
+
+@functools.cache
+def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
+    """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
+    energy = assembled().theorem_of(s.free_energy)
+    assert energy is not None
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
+    return isolated(unknown, both_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.mode))

@@ -10,21 +10,28 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    V_of_kappa,
-    g,
-    mu1,
-    mu2,
-    prediction,
-    squared_residual,
-    y0,
-    y1,
-    y2,
+from onestep.derivations.free_energy import symbols as s
+from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, prediction, y0, y1, y2
+from onestep.derivations.free_energy.leaves import gaussian, product_of, unfolded
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    equal,
+    isolated,
+    limit_of,
+    proved,
+    rewritten,
+    value,
 )
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import proximal_objective, proximal_slope, sample_exponent
 
 REPLICA_HYPOTHESES = (
     "the replica trick: E ln Z is the derivative of E Z^R at R = 0, continued from integers R",
@@ -33,10 +40,10 @@ REPLICA_HYPOTHESES = (
 )
 
 
-def moreau_minimiser() -> sp.Expr:
-    """Solve for the h at which (h - omega)^2/(2V) + (b - h)^2/2 is stationary."""
-    (solution,) = sp.solve(sp.diff(moreau_objective(), s.local_field), s.local_field)
-    return sp.factor(solution)
+LABEL_NOISE = sp.Symbol("e", real=True)
+_point = sp.Symbol("h", real=True)
+_fluctuation = sp.Symbol("w", real=True)
+_hole = sp.Symbol("hole", real=True)
 
 
 def moreau_objective() -> sp.Expr:
@@ -46,66 +53,105 @@ def moreau_objective() -> sp.Expr:
 
 
 def moreau_envelope() -> sp.Expr:
-    """The minimum over h of the objective, by substitution of the minimiser."""
-    return sp.factor(moreau_objective().subs(s.local_field, moreau_minimiser()))
+    """The minimum over h of the objective."""
+    return square_loss().results[s.moreau]
 
 
-def gaussian_integral(curvature: sp.Expr) -> sp.Expr:
-    """int dh exp(-curvature h^2/2) = sqrt(2 pi/curvature)."""
-    return sp.sqrt(2 * sp.pi / curvature)
+def loss_of_replica(gap: sp.Expr, variance: sp.Expr) -> sp.Expr:
+    """E exp(-B (gap - h)^2/2) for the square loss and a field h of variance V/B, what one replica makes of a sample."""
+    B = s.inverse_temperature
+    return Expectation(sp.exp(-B * (gap - sp.sqrt(variance / B) * _fluctuation) ** 2 / 2), _fluctuation)
+
+
+def log_of_replica(gap: sp.Expr, variance: sp.Expr) -> Theorem:
+    """ln E exp(-B (gap - h)^2/2) = -B gap^2/(2 (1 + V)) - ln(1 + V)/2."""
+    B = s.inverse_temperature
+    average = loss_of_replica(gap, variance)
+    force = sp.sqrt(B * variance) * gap
+    known = gaussian(average, 1 + variance, force, -B * gap**2 / 2)
+    return equal(known, -B / (2 * (1 + variance)) * gap**2 - sp.log(1 + variance) / 2)
 
 
 @functools.cache
 def square_loss() -> Derivation:
     """Equations (96)-(97), (101), (118), (121): minimiser and Moreau envelope of the square loss."""
     h, V, B = s.local_field, s.V, s.inverse_temperature
-    objective, minimiser, envelope = moreau_objective(), moreau_minimiser(), moreau_envelope()
+    objective = define(
+        proximal_objective(_point),
+        moreau_objective().xreplace({h: _point}),
+        "the energy of one sample as a function of its local field",
+        _point,
+    )
+    at_point = instantiate((differentiate((objective,), _point),), {_point: h})
+    stationary = assume(
+        (),
+        Assumption(
+            Ground.MODEL,
+            "proximal point",
+            Equation(proximal_slope(h), sp.Integer(0)),
+            "the local field of least energy is where the energy is stationary",
+        ),
+    )
+    minimiser = isolated(h, rewrite((stationary, at_point)))
+    least = equal(minimiser, sp.factor(value(minimiser)))
+    meaning = define(s.moreau, proximal_objective(h), "the least energy of the sample")
+    at_least = rewritten(meaning, instantiate((objective,), {_point: h}), least)
+    envelope = equal(at_least, sp.factor(value(at_least)))
     curvature = (1 + V) / V
-    # (B/(2 pi V))^(1/2) int dh exp(-B objective) = prefactor exp(-B envelope)
-    prefactor = sp.sqrt(B / (2 * sp.pi * V)) * gaussian_integral(B * curvature)
-    steps = (
-        Step(
-            "On one sample the output is mu0 m + kappa mu1 zeta plus a local field h, Gaussian around omega with "
-            "variance V/B at inverse temperature B; the loss is (b - h)^2/2 with b = y - mu0 m - kappa mu1 zeta.",
-            eq(s.moreau, sp.Function("inf_h")(objective)),
-        ),
-        Step(
-            "The objective is quadratic in h and convex; its stationary point is the minimiser of equation (121).",
-            eq(h, minimiser),
-            Vanishing("the derivative vanishes at the minimiser", sp.diff(objective, h).subs(h, minimiser)),
-            NonNegative(
-                "the objective exceeds the envelope by a square, so the stationary point is the minimum",
-                objective - envelope,
-                ((curvature / 2, h - minimiser),),
-            ),
-        ),
-        Step(
-            "Inserting it gives the Moreau envelope of the square loss.",
-            eq(s.moreau, envelope),
-            Vanishing("the envelope is the objective at the minimiser", objective.subs(h, minimiser) - envelope),
-        ),
-        Step(
-            "At inverse temperature B the integral over h is Gaussian: it is exp(-B M) times (1 + V)^(-1/2).",
-            eq(sp.Symbol("Z_h"), sp.exp(-B * s.moreau) / sp.sqrt(1 + V)),
-            Vanishing("the prefactor is (1 + V)^(-1/2)", prefactor**2 * (1 + V) - 1),
-        ),
-        Step(
-            "So -ln(Z_h)/B = M + ln(1 + V)/(2B), and the determinant drops out at zero temperature.",
-            eq(sp.Symbol("-ln(Z_h)/B"), s.moreau + sp.log(1 + V) / (2 * B)),
-            RationalLimit("B -> infinity leaves M", s.moreau + sp.log(1 + V) / (2 * B), B, s.moreau),
-        ),
+    bound = order(
+        (objective,),
+        AtLeast(proximal_objective(_point), value(envelope)),
+        (sp.Integer(1),),
+        ((curvature / 2, _point - value(least)),),
+    )
+    thermal = log_of_replica(s.residual - s.field_mean, V)
+    per_temperature = congruence((thermal,), -_hole / B, _hole)
+    cold = rewrite(
+        (limit_of(sp.expand(value(per_temperature)), B), equal(per_temperature, sp.expand(value(per_temperature)))),
+        True,
     )
     return Derivation(
         "Moreau envelope of the square loss",
         f"{PAPER}, Appendix C, (96)-(101), (121)",
-        *steps,
-        results={h: minimiser, s.moreau: envelope},
+        proved(
+            "On one sample the output is mu0 m + kappa mu1 zeta plus a local field h, Gaussian around omega with "
+            "variance V/B at inverse temperature B; the loss is (b - h)^2/2 with b = y - mu0 m - kappa mu1 zeta.",
+            objective,
+        ),
+        proved(
+            "The objective is quadratic in h and convex; its stationary point is the minimiser of equation (121).",
+            least,
+        ),
+        proved("Inserting it gives the Moreau envelope of the square loss.", envelope),
+        proved("The objective exceeds it by a square, so that the stationary point is the minimum.", bound),
+        proved(
+            "At inverse temperature B the integral over h is Gaussian: exp(-B M) times (1 + V)^(-1/2), with h = omega "
+            "+ (V/B)^(1/2) w.",
+            thermal,
+        ),
+        proved("The determinant drops out at zero temperature.", cold),
+        results={h: value(least), s.moreau: value(envelope)},
     )
+
+
+def shared_field(excess: sp.Expr) -> sp.Expr:
+    """omega of equation (101), with z the label's variable, xi an independent one, and q1 - psi^2 under its name."""
+    return mu1 * s.psi * s.z + sp.sqrt(mu1**2 * excess + mu2**2 * s.q2) * s.xi
 
 
 def local_field_mean() -> sp.Expr:
     """The Gaussian variable omega of equation (101), with z the label's and xi an independent standard normal."""
-    return mu1 * s.psi * s.z + sp.sqrt(mu1**2 * (s.q1 - s.psi**2) + mu2**2 * s.q2) * s.xi
+    return shared_field(s.q1 - s.psi**2)
+
+
+def beside_label(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
+    """What all replicas have of the local field, and the label has not."""
+    return mu1 * sp.sqrt(s.q1 - s.psi**2) * first + mu2 * sp.sqrt(s.q2) * second
+
+
+def common_field(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
+    """What all replicas have of the local field: a part that carries the label's z, and two that do not."""
+    return mu1 * s.psi * s.z + beside_label(first, second)
 
 
 @functools.cache
@@ -117,55 +163,41 @@ def local_fields() -> Derivation:
     normals = sp.symbols("omega_1 omega_2 u_1 u_2 v_1 v_2", real=True)
     w1, w2, u1, u2, v1, v2 = normals
     variables = (s.z, *normals)
-    common = mu1 * (s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * w1) + mu2 * sp.sqrt(s.q2) * w2
+    common = common_field(w1, w2)
 
     def replica(u: sp.Symbol, v: sp.Symbol) -> sp.Expr:
         return common + mu1 * sp.sqrt(s.V1) * u + mu2 * sp.sqrt(s.V2) * v
 
-    def average(expression: sp.Expr) -> sp.Expr:
-        return expand_expectations(Expectation(sp.expand(expression), *variables))
+    def average(name: sp.Symbol, of: sp.Expr, meaning: str) -> Theorem:
+        return averages_expanded(define(name, Expectation(of, *variables), meaning))
 
-    q = mu1**2 * s.q1 + mu2**2 * s.q2
     first, second = replica(u1, v1), replica(u2, v2)
-    own = sp.expand(average(first**2) - average(first * second))
-    omega = local_field_mean()
-    steps = (
-        Step(
-            "Replica symmetry gives all replicas one common part, which carries the label's z, and independent parts: "
-            "a_i.W x_perp/sqrt p = psi z + sqrt(q1 - psi^2) omega_1 + sqrt(V1) u_i and a_i.xi/sqrt p = sqrt(q2) "
-            "omega_2 + sqrt(V2) v_i.",
-            eq(s.local_field, first),
-        ),
-        Step(
-            "Their covariance is the one of equation (89): V(kappa) delta_ij + mu1^2 q1 + mu2^2 q2.",
-            eq(sp.Symbol("E[h_i h_j]"), q),
-            Vanishing("two different replicas have covariance mu1^2 q1 + mu2^2 q2", average(first * second) - q),
-        ),
-        Step(
-            "What one replica has more than two share.",
-            eq(s.V, own),
-            Vanishing("one replica has V(kappa) more", q + own - average(first**2)),
-        ),
-        Step(
-            "The covariance with the label's Gaussian variable z is mu1 psi, equation (128).",
-            eq(sp.Symbol("E[z h_i]"), mu1 * s.psi),
-            Vanishing("covariance with z", average(s.z * first) - mu1 * s.psi),
-        ),
-        Step(
-            "The common part is omega of equation (101): the same variance and the same covariance with z.",
-            eq(s.field_mean, omega),
-            Vanishing("variance of omega", expand_expectations(Expectation(sp.expand(omega**2), s.z, s.xi)) - q),
-            Vanishing(
-                "covariance of omega with z",
-                expand_expectations(Expectation(sp.expand(s.z * omega), s.z, s.xi)) - mu1 * s.psi,
-            ),
-        ),
-    )
+    own = average(s.own_covariance, first**2, "the variance of one replica's field")
+    pair = average(s.field_covariance, first * second, "the covariance of two replicas' fields")
+    label_pair = average(s.label_field_covariance, s.z * first, "the covariance of a field with the label's variable")
+    more = define(s.V, s.own_covariance - s.field_covariance, "what one replica has more than two share")
+    beyond = rewritten(more, own, pair)
+    variance = equal(beyond, sp.expand(value(beyond)))
+    spread = sp.sqrt(mu1**2 * (s.q1 - s.psi**2) + mu2**2 * s.q2)
+    xi = define(s.xi, beside_label(w1, w2) / spread, "the part of omega that does not carry z, over its deviation")
+    unit = averages_expanded(define(s.xi_variance, Expectation(value(xi) ** 2, w1, w2), "the variance of xi"))
+    omega = define(s.field_mean, common, "what all replicas share")
     return Derivation(
         "replicated local fields",
         f"{PAPER}, Appendix C, (86)-(93), (128)",
-        *steps,
-        results={s.V: own, s.field_mean: omega},
+        proved(
+            "Replica symmetry gives all replicas one common part, which carries the label's z, and independent parts: "
+            "a_i.W x_perp/sqrt p = psi z + sqrt(q1 - psi^2) omega_1 + sqrt(V1) u_i and a_i.xi/sqrt p = sqrt(q2) "
+            "omega_2 + sqrt(V2) v_i. The variance of one replica,",
+            own,
+        ),
+        proved("and the covariance of two, equation (89): mu1^2 q1 + mu2^2 q2.", pair),
+        proved("What one replica has more than two share.", variance),
+        proved("The covariance with the label's Gaussian variable z is mu1 psi, equation (128).", label_pair),
+        proved("The common part is omega of equation (101).", omega),
+        proved("What of it does not carry z is one Gaussian variable xi,", xi),
+        proved("of unit variance.", equal(unit, sp.cancel(value(unit)))),
+        results={s.V: value(variance), s.field_mean: value(omega), s.xi: value(xi)},
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
@@ -175,56 +207,92 @@ def label() -> sp.Expr:
     return g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z) + sp.sqrt(s.noise) * LABEL_NOISE
 
 
-LABEL_NOISE = sp.Symbol("e", real=True)
+_teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
+# The moments of the label at given kappa.
+LABEL_MOMENTS = (
+    define(y0, Expectation(_teacher, s.z), "the mean label given kappa", s.kappa),
+    define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", s.kappa),
+    define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
+)
+EXCESS = define(s.excess, s.q1 - s.psi**2, "what q1 has beyond the label's direction, by Cauchy-Schwarz")
+
+
+def moments_named(theorem: Theorem) -> Theorem:
+    """``theorem`` with the averages of the label on its right side under their names."""
+    for moment in LABEL_MOMENTS:
+        (average,) = value(moment).atoms(Expectation)
+        if value(theorem).has(average):
+            theorem = rewrite((theorem, isolated(average, moment)))
+    return theorem
 
 
 def name_label_moments(expression: sp.Expr) -> sp.Expr:
     """Write y0, y1, y2 for the averages over z that define them."""
-    teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
     return sp.expand(
         expression.subs(
             {
-                Expectation(teacher**2, s.z): y2 - s.noise,
-                Expectation(s.z * teacher, s.z): y1,
-                Expectation(teacher, s.z): y0,
+                Expectation(_teacher**2, s.z): y2 - s.noise,
+                Expectation(s.z * _teacher, s.z): y1,
+                Expectation(_teacher, s.z): y0,
             }
         )
     )
 
 
+def sample_limit(over: tuple[sp.Symbol, ...], name: sp.Symbol, meaning: str) -> tuple[Theorem, ...]:
+    """name = the limit of -(1/(R B)) ln E prod_i exp(-B loss_i), over z, xi, the noise and the variables of ``over``.
+
+    With the theorems on the way: of R replicas, of their derivative at R = 0, at low temperature.
+    """
+    R, B = s.replicas, s.inverse_temperature
+    gap = label() - prediction - shared_field(s.excess)
+    inner = (s.z, s.xi, LABEL_NOISE)
+    bracket = Expectation(product_of(R, loss_of_replica(gap, V_of_kappa)), *inner)
+    outer = Expectation(bracket, *over) if over else bracket
+    powers = unfolded(define(sample_exponent(R), sp.log(outer), "ln of the average over one sample of R replicas", R))
+    slope = slope_at_zero(powers)
+    known = log_of_replica(gap, V_of_kappa)
+    determinant = -sp.log(1 + V_of_kappa) / 2
+    integrated = rewrite((slope, known))
+    average = Expectation(value(known), *inner)
+    split = linear((), average, ((-B / (2 * (1 + V_of_kappa)), gap**2), (determinant, sp.Integer(1))))
+    named = moments_named(averages_expanded(split))
+    exact = rewrite((rewrite((integrated, named)), EXCESS))
+    if over:
+        whole = value(exact)
+        energy = (-(value(named) - determinant) / B).xreplace({s.excess: value(EXCESS)})
+        parts = ((-B, energy), (sp.Rational(-1, 2), sp.log(1 + V_of_kappa)))
+        exact = rewrite((exact, linear((), whole, parts)))
+    cost = congruence((exact,), -_hole / B, _hole)
+    form = sp.expand(value(cost))
+    limit = rewrite((limit_of(form, B), equal(cost, form)), True)
+    named_limit = name_limit((limit,), name, meaning)
+    found = value(named_limit)
+    tidy = Expectation(sp.factor(found.integrand), *over) if over else sp.factor(found)
+    return powers, slope, exact, equal(named_limit, tidy)
+
+
 @functools.cache
 def energetic() -> Derivation:
     """Equations (100)-(101): the average of the Moreau envelope over z, xi and the label noise, at fixed kappa."""
-    gap = label() - prediction - local_field_mean()
-    averaged = name_label_moments(expand_expectations(Expectation(sp.expand(gap**2), s.z, s.xi, LABEL_NOISE)))
-    average_envelope = (
-        moreau_envelope().subs(s.residual - s.field_mean, sp.sqrt(squared_residual)).subs(s.V, V_of_kappa)
-    )
-    e2 = sp.Symbol("e_2", real=True)
-    steps = (
-        Step(
-            "At the minimum the sample costs (b - omega)^2/(2(1+V)); b - omega is the error of the mean output "
-            "omega + mu0 m + kappa mu1 zeta.",
-            eq(s.residual - s.field_mean, gap),
-        ),
-        Step(
-            "Its square averaged over z, xi and the label noise is e2(kappa); only the averages y0, y1, y2 of the "
-            "label enter.",
-            eq(e2, averaged),
-            Vanishing("the average is e2 of the theory", averaged - squared_residual),
-        ),
-        Step(
-            "The energetic term is the average over kappa of e2/(2(1+V)), times alpha/beta samples per neuron.",
-            eq(s.moreau, average_envelope),
-            Vanishing("the envelope is linear in the square", 2 * (1 + V_of_kappa) * average_envelope - averaged),
-        ),
-    )
+    powers, slope, exact, limit = sample_limit((), s.moreau, "the cost of one sample per replica, at zero temperature")
     return Derivation(
         "energetic term",
         f"{PAPER}, Appendix C, (100)-(102)",
         *local_fields().steps,
-        *square_loss().steps,
-        *steps,
-        results={s.moreau: average_envelope},
+        proved(
+            "Given the part omega that all replicas share, and z, each replica averages the loss of one sample over a "
+            "field of variance V/B around omega; b - omega is the error of the mean output omega + mu0 m + kappa mu1 "
+            "zeta. R replicas are one to the power R.",
+            powers,
+        ),
+        proved("The derivative at R = 0 is the average of the logarithm of one.", slope),
+        proved(
+            "Each is a Gaussian integral. The square of b - omega averaged over z, xi and the label noise is e2(kappa);"
+            " only the averages y0, y1, y2 of the label enter.",
+            exact,
+        ),
+        proved("At zero temperature the determinant drops out: e2/(2(1+V)).", limit),
+        results={s.moreau: value(limit)},
         hypotheses=REPLICA_HYPOTHESES,
     )

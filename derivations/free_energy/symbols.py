@@ -19,7 +19,23 @@ gram_own = _define(r"{(\Phi^{T}\Phi)_{kk}}", "sum over samples of a squared feat
 gram_cross = _define(r"{(\Phi^{T}\Phi)_{kl}}", "sum over samples of the product of two features", "d")
 label_overlap = _define(r"{(\Phi^{T}y)_{k}}", "sum over samples of feature times label", "d")
 
+# The terms that Appendix C drops, per neuron.
+dropped_cross = _define(r"\Psi_{1s}", "cross term of constant vector and spike in the entropic term", "d^(-1/2)")
+dropped_target = _define(r"\Psi_{\theta s}", "the target's force at the spike in the entropic term", "1/d")
+dropped_noise = _define(r"\Psi_{\Xi s}", "the noise's share of the spike's correction in the entropic term", "1/d")
+dropped_m_hat = _define(r"\Psi_{\hat{m}}", "what the conjugate of m adds to trace and entropic term", "d^(-1/2)")
+modes_term = _define(r"\Psi_{\nu}", "the entropic term without the spike, per neuron")
+spike_term = _define(r"\Psi_{s}", "what the force along the spike adds to the entropic term, per neuron")
+prior_log_det = _define(r"\ln\det G^{-1}", "logarithm of the determinant of the readout's curvature")
+
+# One sample: variance of a field, variance of xi, mean square of what the shared field leaves.
+own_covariance = _define(r"\mathbb{E}[\mathsf{h}_i^2|\kappa]", "variance of the local field of one replica")
+xi_variance = _define(r"\mathbb{E}\xi^2", "variance of the part of omega that does not carry z, normalised")
+loss_cost = _define(r"\mathcal{M}_{\ell}", "cost of one sample with a convex loss, averaged over everything")
+sample_cost = _define(r"\mathcal{M}_\kappa", "cost of one sample, averaged over everything")
+
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.
+gibbs_at = _define(r"\langle h\rangle_B", "Gibbs average of a test function at inverse temperature B")
 gibbs_average = _define(r"\lim_{B\to\infty}\langle h\rangle_B", "Gibbs average of a test function at zero temperature")
 minimum_point = _define(r"\hat{a}", "where the risk is least", real=True)
 test_coefficients = tuple(_define(f"h_{{({k})}}", f"coefficient of a^{k} in a test function") for k in range(5))
@@ -67,6 +83,7 @@ m_hat = _define(r"\hat{m}", "conjugate of m", "d^(-1/2)")
 ones_resolvent = _define(
     r"\frac{1}{p}\mathbf{1}^\top G\mathbf{1}", "(1/p) 1.G 1 with G = (lambda + V1^ W Pi W^T + V2^)^-1", positive=True
 )
+m_hat_response = _define(r"\partial_{\hat{m}}\Phi", "derivative of the free energy in m^, zero at the saddle point")
 m_response = _define(r"\partial_m\Phi", "derivative of the free energy in m, zero at the saddle point")
 
 

@@ -10,16 +10,22 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.leaves import H1
-from onestep.derivations.gradient_step.spike import spike
-from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.gradient_step.leaves import H1, H1_STAR, H2_STAR
+from onestep.derivations.gradient_step.spike import OF_THE_SPIKE, spike
+from onestep.derivations.kernel.algebra import congruence, instantiate, order, rewrite
 from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search import proved, value
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import differentiate, g, sigma
+from onestep.derivations.kernel.search import averages_expanded, define, equal, named_slope, proved, slope_at, value
+from onestep.derivations.kernel.statements import AtLeast
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import differentiate, g, sigma, with_slopes
+
+_hole = sp.Symbol("hole", real=True)
+_in_ratio, *_ = with_slopes("Gamma")
 
 
 def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:
@@ -41,40 +47,74 @@ def first_coefficient() -> Derivation:
     )
 
 
-def hermite(order: int) -> sp.Expr:
+def hermite(degree: int) -> sp.Expr:
     """The probabilists' Hermite polynomial by its recurrence He_{k+1} = z He_k - He_k'."""
     polynomial: sp.Expr = sp.S.One
-    for _ in range(order):
+    for _ in range(degree):
         polynomial = sp.expand(s.z * polynomial - sp.diff(polynomial, s.z))
     return polynomial
 
 
-def moment(polynomial: sp.Expr) -> sp.Expr:
-    """E of a polynomial in a standard normal variable."""
-    return expand_expectations(Expectation(sp.expand(polynomial), s.z))
+@functools.cache
+def least_floor() -> tuple[Theorem, Theorem]:
+    """E(g - h1* z)^2 = h2* - h1*^2, which is an average of a square: h2* - h1*^2 >= 0."""
+    square = Expectation((g(s.z) - s.h1_star * s.z) ** 2, s.z)
+    floor = define(s.linear_floor, square, "the error of the best linear fit of the target")
+    named = rewrite((rewrite((averages_expanded(floor), H2_STAR), True), H1_STAR), True)
+    named = equal(named, s.h2_star - s.h1_star**2)
+    average = order((floor,), AtLeast(s.linear_floor, sp.Integer(0)), (sp.Integer(1),), ((square, sp.Integer(1)),))
+    bessel = order((average, named), AtLeast(value(named), sp.Integer(0)), (sp.Integer(1), sp.Integer(-1)), ())
+    return named, bessel
+
+
+@functools.cache
+def square_alignment() -> Theorem:
+    """gamma^2 by Result 3.1."""
+    alignment = spike().theorem_of(s.gamma)
+    assert alignment is not None
+    squared = congruence((alignment,), _hole**2, _hole)
+    return equal(squared, s.alpha0 * s.h1_star**2 / _total(s.alpha0))
+
+
+def _total(ratio: sp.Expr) -> sp.Expr:
+    """alpha0 times E|v~|^2."""
+    return ratio * s.h1_star**2 + s.h2_star
 
 
 @functools.cache
 def alignment_growth() -> Derivation:
     """gamma^2 as a function of alpha0: below alpha0/(1 + alpha0), and increasing; consequences of equation (10)."""
-    square = spike().results[s.gamma] ** 2
-    slope = sp.factor(sp.diff(square, s.alpha0))
-    total = s.alpha0 * s.h1_star**2 + s.h2_star
-    residual = expand_expectations(Expectation((g(s.z) - s.h1_star * s.z) ** 2, s.z)).subs(
-        {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
+    floor, bessel = least_floor()
+    square = square_alignment()
+    ratio = sp.Symbol("a", positive=True)
+    curve = define(
+        _in_ratio(ratio), value(square).subs(s.alpha0, ratio), "gamma^2 as a function of the ratio of samples", ratio
     )
+    here = instantiate((curve,), {ratio: s.alpha0})
+    growth = named_slope(
+        s.gamma_square_growth, "the slope of gamma^2 in the ratio of samples", slope_at(curve, ratio, s.alpha0)
+    )
+    growth = equal(growth, s.h2_star * (s.h1_star / _total(s.alpha0)) ** 2)
+    rising = order(
+        (growth,), AtLeast(s.gamma_square_growth, sp.Integer(0)), (sp.Integer(1),),
+        ((s.h2_star, s.h1_star / _total(s.alpha0)),),
+    )  # fmt: skip
     return Derivation(
         "the alignment grows with the batch",
         "Section 3.1, after Result 3.1",
-        Step(
-            "The best linear fit of the target leaves h2* - h1*^2, which is an average of a square.",
-            eq(s.linear_floor, residual),
-            Vanishing("E(g - h1* z)^2 = h2* - h1*^2", residual - s.h2_star + s.h1_star**2),
-        ),
-        Step(
-            "The derivative of gamma^2 in alpha0 is a square over a square, times h2*.",
-            eq(s.gamma_square_growth, slope),
-            NonNegative("gamma^2 does not decrease", slope, ((s.h2_star, s.h1_star / total),)),
-        ),
-        results={s.gamma_square_growth: slope, s.linear_floor: residual},
+        proved("The best linear fit of the target leaves h2* - h1*^2,", floor),
+        proved("which is an average of a square.", bessel),
+        proved("The square of the alignment is a function of the ratio of samples.", rewrite((square, here), True)),
+        proved("Its derivative in alpha0 is a square over a square, times h2*:", growth),
+        proved("it does not decrease.", rising),
+        results={s.gamma_square_growth: value(growth), s.linear_floor: value(floor)},
+        hypotheses=OF_THE_SPIKE,
     )
+
+
+def alignment_bound(statement: Relational) -> Theorem:
+    """A bound on gamma^2, if Bessel's inequality h2* >= h1*^2 gives it."""
+    _, bessel = least_floor()
+    goal = AtLeast(statement.gts, statement.lts)
+    weight = s.alpha0 / ((1 + s.alpha0) * _total(s.alpha0))
+    return order((square_alignment(), bessel), goal, (sp.Integer(-1), weight), ())

@@ -14,8 +14,13 @@ from collections.abc import Sequence
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import gaussian_moment
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation, Step
+from onestep.derivations.language.expectation import Expectation, gaussian_moment
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
 DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one
@@ -110,7 +115,7 @@ def tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> dict[
 def leap_index(target: sp.Expr, variables: Sequence[sp.Symbol]) -> int:
     """The order of the first non-zero tensor, from one on. Raises ValueError if none up to DEEPEST is non-zero."""
     for order in range(1, DEEPEST + 1):
-        if any(value != 0 for value in tensor(target, variables, order).values()):
+        if any(one != 0 for one in tensor(target, variables, order).values()):
             return order
     raise ValueError(f"all Hermite tensors of {target} vanish up to order {DEEPEST}")
 
@@ -132,29 +137,50 @@ def leap_space(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Matrix:
     return sp.Matrix.hstack(*sp.GramSchmidt(columns, orthonormal=True))
 
 
-def _shown(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Step, ...]:
-    """The tensors below the leap vanish and one entry at the leap does not; Stein's lemma gives the same numbers."""
+_scale = sp.Symbol("X", positive=True)
+
+
+def squared_tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> Theorem:
+    """N_k, the sum of the squared entries of C_k: zero where the tensor vanishes. For polynomials."""
+    entries = [
+        Expectation(
+            target * sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables))), *variables
+        )
+        for index in itertools.combinations_with_replacement(range(len(variables)), order)
+    ]
+    name = sp.Symbol(f"N_{order}", nonnegative=True)
+    square = define(name, sum((one**2 for one in entries), sp.S.Zero), "the squared entries of a Hermite tensor")
+    return averages_expanded(square)
+
+
+def leap_counted(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theorem, ...]:
+    """The leap index of a polynomial, and the squared tensors up to that order.
+
+    1/(1 + X N) tends to one where N is zero and to zero elsewhere: the sum over m of their products over the orders 1
+    to m counts the orders, from zero on, behind which no tensor is different from zero yet.
+    """
     order = leap_index(target, variables)
-    below = [(index, value) for low in range(1, order) for index, value in tensor(target, variables, low).items()]
-    index, value = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
+    squares = tuple(squared_tensor(target, variables, k) for k in range(1, order + 1))
+
+    def counted(sizes: Sequence[sp.Expr]) -> sp.Expr:
+        factors = [1 / (1 + _scale * size) for size in sizes]
+        return sum((sp.Mul(*factors[:m]) for m in range(order + 1)), sp.S.Zero)
+
+    names, found = ([sides(square.statement)[which] for square in squares] for which in (0, 1))
+    tends = limit_rational((), counted(found), sp.Integer(order), _scale)
+    meant = concluded(Equation(counted(names), counted(found)), *squares)
+    return *squares, name_limit((rewrite((tends, meant), True),), s.leap, "the order of the first non-zero tensor")
+
+
+def counted_steps(target: sp.Expr, variables: Sequence[sp.Symbol], before: str = "") -> tuple[Step, ...]:
+    """The squared tensors one by one, and the leap index that they give; ``before`` is said of the target first."""
+    *squares, leap = leap_counted(target, variables)
     return (
-        Step(
-            f"Below order {order} every Hermite tensor vanishes.",
-            eq(sp.Symbol("C_l"), 0),
-            *(
-                obligation
-                for where, found in below
-                for obligation in (
-                    Vanishing(f"entry {where} by the polynomial", found),
-                    Vanishing(f"entry {where} by Stein's lemma", entry_by_stein(target, variables, where)),
-                )
-            ),
+        *(
+            proved(f"{before}The squared tensor of order {k}, moment by moment.", square)
+            for k, square in enumerate(squares, 1)
         ),
-        Step(
-            f"At order {order} the entry {index} is {value}, which is not zero: that is the leap index.",
-            eq(s.leap, sp.Integer(order)),
-            Vanishing("the entry by Stein's lemma", entry_by_stein(target, variables, index) - value),
-        ),
+        proved("The orders before the first tensor that is not zero are counted: that is the leap index.", leap),
     )
 
 
@@ -163,11 +189,11 @@ PRODUCT = (z1 * z2 * z3 * z4, (z1, z2, z3, z4))
 
 
 def example(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> Derivation:
-    """The leap index of one polynomial target, with every vanishing entry listed."""
+    """The leap index of one polynomial target, by its squared Hermite tensors."""
     return Derivation(
         f"leap index of {target}",
         SOURCE,
-        *_shown(target, variables),
+        *counted_steps(target, variables),
         results={s.leap: sp.Integer(leap_index(target, variables))},
     )
 
@@ -184,32 +210,44 @@ def product_of_four() -> Derivation:
     return example(*PRODUCT)
 
 
+_target, _part = sp.Function("g_2", real=True), sp.Function("P_2", real=True)
+_shares = sp.symbols("b_11 b_12 b_22", real=True)
+
+
 @functools.cache
 def second_order() -> Derivation:
     """The part of order two of a target: its projection on z1^2 - 1, z1 z2, z2^2 - 1, from the normal equations."""
-    basis = (hermite(2, z1), z1 * z2, hermite(2, z2))
-    variables = (z1, z2)
-    gram = sp.Matrix(3, 3, lambda i, j: average(basis[i] * basis[j], variables))
-    forces = sp.Matrix(s.tensor_2)
-    found = gram.LUsolve(forces)
-    part = sp.expand(sum((a * b for a, b in zip(found, basis, strict=True)), sp.S.Zero))
-    shown = part.subs(dict(zip(variables, s.argument, strict=True)))
-    steps = (
-        Step(
-            "The tensor holds the overlaps of the target with the polynomials of order two, whose Gram matrix is "
-            "diagonal with entries 2, 1, 2.",
-            eq(s.second_order_part, shown),
-            *(
-                Vanishing(f"normal equation {i + 1}", average(part * basis[i], variables) - s.tensor_2[i])
-                for i in range(3)
-            ),
-        ),
-        Step(
-            "It is orthogonal to everything of lower order.",
-            eq(sp.Symbol("E[P_2 g]"), 0),
-            *(Vanishing(f"times {low}", average(part * low, variables)) for low in (sp.S.One, z1, z2)),
-        ),
+    basis, x = (hermite(2, z1), z1 * z2, hermite(2, z2)), s.argument
+    polynomial = sum((b * f for b, f in zip(_shares, basis, strict=True)), sp.S.Zero)
+    part = define(_part(z1, z2), polynomial, "a polynomial of order two", z1, z2)
+    tensors = tuple(
+        averages_expanded(define(name, Expectation(_target(z1, z2) * f, z1, z2), "the Hermite tensor of order two"))
+        for name, f in zip(s.tensor_2, basis, strict=True)
     )
+    normal = tuple(averages_expanded(rewritten(_uncorrelated(f, str(i)), part)) for i, f in enumerate(basis, 1))
+    shares = tuple(
+        ring((condition, tensor), Equation(share, name / norm), (sp.Rational(1, norm), -sp.Rational(1, norm)))
+        for share, name, norm, condition, tensor in zip(_shares, s.tensor_2, (2, 1, 2), normal, tensors, strict=True)
+    )
+    there = instantiate((part,), dict(zip((z1, z2), x, strict=True)))
+    meaning = define(s.second_order_part, _part(*x), "the part of order two of the target")
+    found = rewritten(rewrite((meaning, there)), *shares)
     return Derivation(
-        "the term of order two of a Hermite expansion", SOURCE, *steps, results={s.second_order_part: shown}
+        "the term of order two of a Hermite expansion",
+        SOURCE,
+        *(proved(f"Normal equation {i}.", condition) for i, condition in enumerate(normal, 1)),
+        *(
+            proved("The tensor holds the overlaps of the target with the polynomials of order two.", share)
+            for share in shares
+        ),
+        proved("Their Gram matrix is diagonal with entries 2, 1, 2.", found),
+        results={s.second_order_part: value(found)},
     )
+
+
+def _uncorrelated(polynomial: sp.Expr, which: str) -> Theorem:
+    """0 = E[(g - P) f]: what a projection leaves is uncorrelated with the polynomials it is made of."""
+    rest = Expectation((_target(z1, z2) - _part(z1, z2)) * polynomial, z1, z2)
+    reference = "what a projection leaves is uncorrelated with what it is made of"
+    leaf = Assumption(Ground.MODEL, f"normal equation {which}", Equation(sp.Integer(0), rest), reference)
+    return assume((), leaf)

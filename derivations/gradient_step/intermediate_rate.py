@@ -16,8 +16,15 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import average, hermite
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
+from onestep.derivations.gradient_step.hermite_tensors import hermite
+from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
+from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, ge
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.exponents import DIMENSION, Order
 
 SOURCE = "arXiv 2310.07891, the regime eta = Theta(d^s)"
@@ -31,51 +38,53 @@ LENGTH = DIMENSION.root()  # a vector with one entry of order one per sample, or
 SPIKE = Order(s.eta_rate - 1)  # r in d
 
 
-def taylor(order: sp.Expr | int) -> Order:
+def taylor(number: sp.Expr | int) -> Order:
     """The norm of the rank-one part of Taylor term k: r^k, a vector over samples, a vector over neurons."""
-    return SPIKE.power(order) * LENGTH * LENGTH
+    return SPIKE.power(number) * LENGTH * LENGTH
 
 
-def remainder(order: sp.Expr | int) -> Order:
-    """What sigma^(k)(w.x) minus its mean leaves of Taylor term k: r^k times a matrix like the bulk."""
-    return SPIKE.power(order) * BULK
+_margin = sp.Function("e_*", real=True)
+_rate = sp.Symbol("s", real=True)
+
+_term, _bulk = sp.symbols(r"|T_k| |B|", positive=True)
+STRENGTH = power_of_d(s.r, s.eta_rate - 1, "the spike of the weights, r = rho d^(s - 1)")
+TERM = define(_term, s.r**s.taylor_order * sp.sqrt(s.d) * sp.sqrt(s.d), "r^k, over samples and over neurons")
+EDGE = define(_bulk, sp.sqrt(s.d), "the norm of the bulk of the features")
 
 
 @functools.cache
 def norms() -> Derivation:
     """The exponent 1 + k (s - 1), and the rate at which it passes that of the bulk."""
-    k = s.taylor_order
-    exponent = taylor(k).exponent
-    (threshold,) = sp.solve(exponent - BULK.exponent, s.eta_rate)
-    over_bulk = (taylor(k) / BULK).exponent
+    k, half = s.taylor_order, sp.Rational(1, 2)
+    exponent = exponent_of(s.taylor_rate, _term, "the norm of a Taylor term", TERM, STRENGTH)
+    over_bulk = exponent_of(s.margin_rate, _term / _bulk, "a Taylor term over the bulk", TERM, EDGE, STRENGTH)
+    curve = define(_margin(_rate), value(over_bulk).subs(s.eta_rate, _rate), "the margin at a rate", _rate)
+    passing = assume(
+        (),
+        Assumption(
+            Ground.MODEL,
+            "the threshold",
+            Equation(_margin(s.threshold_rate), sp.Integer(0)),
+            "the rate at which term and bulk are of one order",
+        ),
+    )
+    there = instantiate((curve,), {_rate: s.threshold_rate})
+    threshold = ring((passing, there), Equation(s.threshold_rate, 1 - 1 / (2 * k)), (1 / k, -1 / k))
     below = sp.Symbol("x", positive=True)
     rate = below / (1 + below)  # any s between zero and one
-    bulk_gap = sp.factor((BULK / remainder(k)).exponent.subs(s.eta_rate, rate))
+    small = order((), AtLeast(half, half + k * (rate - 1)), (), ((k / (1 + below), sp.Integer(1)),))
     return Derivation(
         "Taylor terms of a feature in the spike",
         SOURCE,
-        Step(
-            "r^k, times the length sqrt(d) of kappa^k over samples and of u^k over neurons.",
-            eq(s.taylor_rate, exponent),
-            Vanishing("k factors of the spike", exponent - 1 - k * (s.eta_rate - 1)),
-        ),
-        Step(
-            "What is not rank one stays below the bulk sqrt(d), as r vanishes.",
-            ge(BULK.exponent, remainder(k).exponent),
-            NonNegative("bulk over remainder", bulk_gap, ((bulk_gap, sp.S.One),)),
-        ),
-        Step(
-            "Over the bulk, of order sqrt(d).",
-            eq(s.margin_rate, over_bulk),
-            Vanishing("quotient", over_bulk - exponent + BULK.exponent),
-            Vanishing("zero at the threshold", over_bulk.subs(s.eta_rate, threshold)),
-        ),
-        Step(
-            "It stands out of the bulk where its exponent exceeds one half.",
-            eq(s.threshold_rate, threshold),
-            Vanishing("at the threshold", exponent.subs(s.eta_rate, threshold) - sp.Rational(1, 2)),
-        ),
-        results={s.taylor_rate: exponent, s.threshold_rate: sp.expand(threshold), s.margin_rate: over_bulk},
+        proved("r^k, times the length sqrt(d) of kappa^k over samples and of u^k over neurons.", exponent),
+        proved("What is not rank one stays below the bulk sqrt(d), as r vanishes.", small),
+        proved("Over the bulk, of order sqrt(d).", over_bulk),
+        proved("It stands out of the bulk where its exponent exceeds one half.", threshold),
+        results={
+            s.taylor_rate: value(exponent),
+            s.threshold_rate: value(threshold),
+            s.margin_rate: value(over_bulk),
+        },
         hypotheses=HYPOTHESES,
     )
 
@@ -86,9 +95,9 @@ _within = sp.Symbol("x", positive=True)
 INSIDE = 1 - 1 / (2 * (_ell + _within / (1 + _within)))  # any s with 1 - 1/(2 ell) < s < 1 - 1/(2 (ell + 1))
 
 
-def margin(order: sp.Expr, rate: sp.Expr) -> sp.Expr:
+def margin(number: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """The exponent of Taylor term k over that of the bulk, minus it: positive where the term is visible."""
-    return sp.factor((taylor(order) / BULK).exponent.subs(s.eta_rate, rate))
+    return sp.factor((taylor(number) / BULK).exponent.subs(s.eta_rate, rate))
 
 
 @functools.cache
@@ -123,67 +132,88 @@ def visible_terms(rate: sp.Expr) -> int:
     return count
 
 
-def orthogonalised(order: int) -> sp.Expr:
-    """kappa^k less its projections on all lower powers (and on constants): what the k-th singular vector carries.
-
-    The k-th term is smaller than those before it by a power of d, so it shows only in what they leave.
-    """
-    polynomial: sp.Expr = s.kappa**order
-    for lower in range(order):
-        before = orthogonalised(lower)
-        overlap = average(s.kappa**order * before, (s.kappa,)) / average(before**2, (s.kappa,))
-        polynomial -= overlap * before
-    return sp.expand(polynomial)
+_smallness = sp.Symbol("N", positive=True)  # d^(1 - s), so that the spike is rho/N
+_amplitude = sp.Symbol("A_k", real=True)
+_factor = sp.Symbol("u", real=True)
 
 
 @functools.cache
-def amplitude(order: int) -> Derivation:
+def amplitude(number: int) -> Derivation:
     r"""Along He_k(kappa) and He_k(u), u standard normal: A_k = sqrt(n p) r^k E sigma^(k), the terms j > k left out."""
-    u, spike = sp.Symbol("u", real=True), s.r
-    slopes = [sp.sqrt(sp.factorial(j)) * s.hermite_coefficients[j] for j in range(order + 3)]
-    mean = sum((slopes[j] * (spike * u * s.kappa) ** j / sp.factorial(j) for j in range(order + 3)), sp.S.Zero)
-    weight = hermite(order, s.kappa) * hermite(order, u) / sp.factorial(order)
-    projected = sp.expand(average(sp.expand(mean * weight), (s.kappa, u)))
-    leading = projected.coeff(spike, order)
-    limit = sp.sqrt(s.alpha * s.beta) * leading * s.spike_length**order
+    slopes = [sp.sqrt(sp.factorial(j)) * s.hermite_coefficients[j] for j in range(number + 3)]
+    shift = s.r * _factor * s.kappa
+    mean = sum((slope * shift**j / sp.factorial(j) for j, slope in enumerate(slopes)), sp.S.Zero)
+    weight = hermite(number, s.kappa) * hermite(number, _factor) / sp.factorial(number)
+    projected = averages_expanded(
+        define(_amplitude, Expectation(mean * weight, s.kappa, _factor), "the mean feature along He_k(kappa) He_k(u)")
+    )
+    strength = define(s.r, s.spike_length / _smallness, "the spike, which vanishes with the dimension")
+    scaled = rewritten(congruence((projected,), _amplitude * _smallness**number, _amplitude), strength)
+    leading = slopes[number] * s.spike_length**number
+    tends = rewrite((limit_rational((), value(scaled), leading, _smallness), scaled), True)
+    root = sp.sqrt(s.alpha * s.beta)
+    times_root = limit_compose((tends,), root * _hole, (_hole,))
+    limit = name_limit((times_root,), s.spike_amplitude, "the limit of sqrt(alpha beta) A_k, scaled")
     return Derivation(
-        f"amplitude of Taylor term {order}",
+        f"amplitude of Taylor term {number}",
         SOURCE,
-        Step(
-            "The mean feature given kappa is the Taylor series with sigma^(k) replaced by its mean sqrt(k!) s_k.",
-            eq(s.mu0, mean),
-        ),
-        Step(
-            "Projected on the normalised polynomials of order k, terms below k vanish and terms above are of "
+        proved(
+            "The mean feature given kappa is the Taylor series with sigma^(k) replaced by its mean sqrt(k!) s_k; "
+            "projected on the normalised polynomials of order k, terms below k vanish and terms above are of "
             "higher order in r.",
-            eq(s.spike_amplitude, limit),
-            *(Vanishing(f"order {j} in r", projected.coeff(spike, j)) for j in range(order)),
-            Vanishing("order k in r", leading - slopes[order]),
+            projected,
         ),
-        results={s.spike_amplitude: limit},
+        proved("What is left is of order r^k, times the lengths of kappa^k and of u^k.", limit),
+        results={s.spike_amplitude: value(limit)},
         hypotheses=HYPOTHESES,
     )
 
 
+def orthogonal(number: int) -> tuple[Theorem, ...]:
+    """0 = E[P z^j] for P = z^k + sum a_i z^i and all j < k: what the k-th term leaves after the lower powers."""
+    polynomial = _leaves_of(number, s.z)
+    return tuple(
+        averages_expanded(
+            assume(
+                (),
+                Assumption(
+                    Ground.MODEL,
+                    f"singular vector {number}, orthogonal to power {j}",
+                    Equation(sp.Integer(0), Expectation(polynomial * s.z**j, s.z)),
+                    "the terms are of decreasing order in d, so the k-th vector is what the lower powers leave",
+                ),
+            )
+        )
+        for j in range(number)
+    )
+
+
+def _leaves_of(number: int, variable: sp.Expr) -> sp.Expr:
+    """z^k + sum a_i z^i."""
+    return variable**number + sum((a * variable**i for i, a in enumerate(_lower[:number])), sp.S.Zero)
+
+
+_lower = sp.symbols("a_0:6", real=True)
+_hole = sp.Symbol("hole", real=True)
+
+
 @functools.cache
-def carried(order: int) -> Derivation:
+def carried(number: int) -> Derivation:
     """The polynomial of the k-th singular vector: kappa^k orthogonalised to lower powers and constants, He_k."""
-    found = orthogonalised(order)
-    lower = [s.kappa**j for j in range(order)]
+    meaning = define(s.spike_polynomial, _leaves_of(number, s.kappa), "kappa^k and lower powers")
+    conditions = orthogonal(number)
+    found = _lower[:number]
+    moments = sp.Matrix(number, number, lambda i, j: sp.diff(value(conditions[i]), found[j]))
+    shares = -(sp.Matrix([[s.kappa**j for j in range(number)]]) * moments.inv())
+    carries = ring((meaning, *conditions), Equation(s.spike_polynomial, hermite(number, s.kappa)), (sp.S.One, *shares))
     return Derivation(
-        f"what spike {order} carries",
+        f"what spike {number} carries",
         SOURCE,
-        Step(
-            "The terms are of decreasing order in d, so the k-th singular vector is what kappa^k leaves after the "
-            "lower powers; centring features takes out constants.",
-            eq(s.spike_polynomial, found),
-            *(Vanishing(f"orthogonal to {power}", average(found * power, (s.kappa,))) for power in lower),
+        *(
+            proved(f"Orthogonal to the power {j} of kappa; centring features takes out constants.", condition)
+            for j, condition in enumerate(conditions)
         ),
-        Step(
-            "That is a Hermite polynomial.",
-            eq(found, hermite(order, s.kappa)),
-            Vanishing("He_k by its recurrence", found - hermite(order, s.kappa)),
-        ),
-        results={s.spike_polynomial: found},
+        proved("What is left of kappa^k is a Hermite polynomial.", carries),
+        results={s.spike_polynomial: value(carries)},
         hypotheses=HYPOTHESES,
     )

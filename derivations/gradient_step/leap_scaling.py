@@ -17,9 +17,27 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
+from onestep.derivations.gradient_step.hermite_tensors import hermite, z1, z2
+from onestep.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
+from onestep.derivations.gradient_step.spike import counted
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
+from onestep.derivations.kernel.averages import iterated, linear
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    equal,
+    expanded,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import repeated
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
 DEGREE = 3  # the target's degree, and the order to which the activation is expanded
@@ -32,6 +50,10 @@ POLYNOMIAL = (
 
 root_d = sp.Symbol(r"\sqrt{d}", positive=True)
 _across = sp.Symbol(r"z_\perp", real=True)  # what a neuron sees outside the target's directions
+_overlaps = sp.symbols("epsilon_1 epsilon_2", real=True)
+_label = sp.Function("g_*", real=True)
+_spread = sp.Function("n_*", real=True)
+_gradient = sp.Symbol(r"\pi_1", real=True)
 _TENSORS = {1: s.tensor_1, 2: s.tensor_2, 3: s.tensor_3}
 
 
@@ -39,9 +61,9 @@ def target(leap: int) -> sp.Expr:
     """Any polynomial of z1, z2 of degree DEGREE whose Hermite tensors start at order ``leap``."""
     return sum(
         (
-            value * hermite(order - j, z1) * hermite(j, z2) / (sp.factorial(order - j) * sp.factorial(j))
+            one * hermite(order - j, z1) * hermite(j, z2) / (sp.factorial(order - j) * sp.factorial(j))
             for order in range(leap, DEGREE + 1)
-            for j, value in enumerate(_TENSORS[order])
+            for j, one in enumerate(_TENSORS[order])
         ),
         sp.S.Zero,
     )
@@ -68,14 +90,44 @@ def slope_coefficient(order: int) -> sp.Expr:
     return sp.sqrt(sp.factorial(order + 1)) * s.hermite_coefficients[order + 1]
 
 
-def mean_gradient(leap: int) -> sp.Expr:
+def field(*overlaps: sp.Expr) -> sp.Expr:
+    """w.x = eps.z + sqrt(1 - |eps|^2) z_perp."""
+    within = sum((e * z for e, z in zip(overlaps, (z1, z2), strict=False)), sp.S.Zero)
+    return within + sp.sqrt(1 - sum((e**2 for e in overlaps), sp.S.Zero)) * _across
+
+
+def slope_weights(degree: int) -> tuple[sp.Expr, ...]:
+    """The weights of He_k in sigma', for an activation of this degree."""
+    return tuple(slope_coefficient(k) / sp.factorial(k) for k in range(degree))
+
+
+@functools.cache
+def given_target(order: int) -> Theorem:
+    """E[He_k(w.x) | z1, z2] at any overlaps: averaged over z_perp."""
+    average_ = Expectation(hermite(order, field(*_overlaps)), _across)
+    known = expanded(average_)
+    assert known is not None
+    return equal(known, hermite_given_target(order, _overlaps))
+
+
+def mean_gradient(leap: int) -> Theorem:
     """pi_1 = E[g(z) sigma'(w.x) z1] at overlaps tau/sqrt(d), exactly for polynomials."""
-    overlaps = tuple(tau / root_d for tau in s.leap_overlaps)
-    slope = sum(
-        (slope_coefficient(k) / sp.factorial(k) * hermite_given_target(k, overlaps) for k in range(SIGNAL_DEGREE)),
-        sp.S.Zero,
-    )
-    return average(target(leap) * z1 * slope, (z1, z2))
+    weights, seen = slope_weights(SIGNAL_DEGREE), field(*_overlaps)
+    label = define(_label(z1, z2), target(leap), "the target, a polynomial without orders below the leap index", z1, z2)
+    slopes = [hermite(k, seen) for k in range(SIGNAL_DEGREE)]
+    slope = sum((w * polynomial for w, polynomial in zip(weights, slopes, strict=True)), sp.S.Zero)
+    weight = _label(z1, z2) * z1
+    whole = Expectation(weight * slope, z1, z2, _across)
+    small = {e: tau / root_d for e, tau in zip(_overlaps, s.leap_overlaps, strict=True)}
+    first = rewrite(
+        (iterated((), whole, (_across,)),
+         linear((), Expectation(weight * slope, _across),
+                tuple((w * weight, p) for w, p in zip(weights, slopes, strict=True))))
+    )  # fmt: skip
+    within = rewritten(first, *(given_target(k) for k in range(1, SIGNAL_DEGREE)))
+    scaled = instantiate((within,), small)
+    meaning = define(_gradient, sides(scaled.statement)[0], "the mean gradient along the first direction")
+    return averages_expanded(rewritten(meaning, scaled, label))
 
 
 def contracted(leap: int) -> sp.Expr:
@@ -87,37 +139,27 @@ def contracted(leap: int) -> sp.Expr:
     )
 
 
-def _conditional_mean_is_right(order: int) -> Vanishing:
-    """E[He_k(eps z1 + sqrt(1 - eps^2) z_perp) | z1] expanded and averaged over z_perp."""
-    eps = s.overlap
-    full = sp.expand(hermite(order, eps * z1 + sp.sqrt(1 - eps**2) * _across))
-    return Vanishing(
-        f"He_{order} given z1", sp.expand(average(full, (_across,)) - hermite_given_target(order, (eps, sp.S.Zero)))
-    )
-
-
 def signal(leap: int) -> Derivation:
     """The limit of d^((l-1)/2) pi_1 for leap index l, corrections of order 1/sqrt(d) or 1/d left behind."""
-    exact = sp.expand(mean_gradient(leap) * root_d ** (leap - 1))
-    limit = sp.expand(exact.subs(root_d, 1 / s.scale)).subs(s.scale, 0)
+    exact = mean_gradient(leap)
+    scaled = congruence((exact,), _gradient * root_d ** (leap - 1), _gradient)
     by_tensor = sp.sqrt(sp.factorial(leap)) / sp.factorial(leap - 1) * s.hermite_coefficients[leap] * contracted(leap)
+    tends = limit_rational((), value(scaled), sp.expand(by_tensor), root_d)
+    limit = name_limit((rewrite((tends, scaled), True),), s.leap_signal, "the limit of the scaled mean gradient")
     return Derivation(
         f"mean gradient of a neuron at leap index {leap}",
         SOURCE,
-        Step(
+        proved(
             "Averaged over what the target does not see, He_k of the neuron's input becomes a polynomial of order "
-            "k in its overlaps.",
-            eq(sp.Symbol("E[He_k(w.x)|z]"), hermite_given_target(2, (s.overlap, sp.S.Zero))),
-            *(_conditional_mean_is_right(k) for k in range(SIGNAL_DEGREE)),
+            "k in its overlaps; here k = 2.",
+            given_target(2),
         ),
-        Step(
+        proved(
             "Orders below the leap index have no overlap with the target: the first that survives is l - 1, one "
-            "factor of the tensor being the direction itself.",
-            eq(s.leap_signal, limit),
-            RationalLimit("the scaled mean gradient", exact, root_d, limit),
-            Vanishing("the limit is the tensor applied to tau", limit - by_tensor),
+            "factor of the tensor being the direction itself. The limit is the tensor applied to tau.",
+            limit,
         ),
-        results={s.leap_signal: limit},
+        results={s.leap_signal: value(limit)},
         hypotheses=(POLYNOMIAL,),
     )
 
@@ -143,168 +185,167 @@ def cubic_signal() -> Derivation:
 @functools.cache
 def noise() -> Derivation:
     """(n/d) E|g - E g|^2 -> E[y^2] E[sigma'^2] for a target of one direction."""
-    eps = s.leap_overlaps[0] / root_d
     label = s.tensor_1[0] * z1 + s.tensor_2[0] * hermite(2, z1) / 2
-    field = s.overlap * z1 + sp.sqrt(1 - s.overlap**2) * _across
-    slope = sum((slope_coefficient(k) / sp.factorial(k) * hermite(k, field) for k in range(DEGREE)), sp.S.Zero)
-    both = (z1, _across)
 
-    def of(weight: sp.Expr) -> sp.Expr:
-        return sp.expand(average(label**2 * sp.expand(slope**2) * weight, both)).subs(s.overlap, eps)
+    def slope(seen: sp.Expr) -> sp.Expr:
+        return sum((w * hermite(k, seen) for k, w in enumerate(slope_weights(DEGREE))), sp.S.Zero)
 
-    mean = [average(label * slope * z, both).subs(s.overlap, eps) for z in both]
-    exact = ((s.d - 2) * of(sp.S.One) + of(z1**2 + _across**2) - mean[0] ** 2 - mean[1] ** 2) / s.d
-    scaled = sp.expand(exact.subs(s.d, root_d**2))
-    second_moment = average(label**2, (z1,))
-    plain = sum((slope_coefficient(k) / sp.factorial(k) * hermite(k, z1) for k in range(DEGREE)), sp.S.Zero)
-    slope_square = average(plain**2, (z1,))
-    h1 = average(plain, (z1,))
-    limit = sp.expand(second_moment * slope_square)
+    first, both = _overlaps[0], (z1, _across)
+    seen = slope(field(first))
+    force = label * seen
+    own = force**2 * (z1**2 + _across**2)
+    spread = (
+        repeated(s.d - 2, Expectation(force**2, *both)) + Expectation(own, *both)
+        - Expectation(force * z1, *both) ** 2 - Expectation(force * _across, *both) ** 2
+    ) / s.d  # fmt: skip
+    meaning = define(
+        _spread(first), spread, "(n/d) times the variances of y sigma'(w.x) x/n: across the plane and within it", first
+    )
+    anywhere = averages_expanded(counted(meaning))
+    at_overlap = instantiate((anywhere,), {first: s.leap_overlaps[0] / root_d})
+    scaled = rewritten(at_overlap, define(s.d, root_d**2, "the dimension by its root"))
+    second, mean, rest = (
+        averages_expanded(define(name, Expectation(inside, z1), what))
+        for name, inside, what in (
+            (s.h2_star, label**2, "the second moment of the target"),
+            (s.h1, slope(z1), "the mean slope of the activation"),
+            (s.h1_check, (slope(z1) - s.h1) ** 2, "the second moment of sigma' - h1"),
+        )
+    )
+    rest = rewritten(rest, mean)
+    square = sp.expand(value(second) * (value(mean) ** 2 + sp.expand(value(rest))))
+    limit = name_limit(
+        (rewrite((limit_rational((), value(scaled), square, root_d), scaled), True),),
+        s.leap_noise,
+        "the limit of the scaled noise",
+    )
     return Derivation(
         "noise of the gradient of one neuron",
         SOURCE,
-        Step(
+        proved(
             "Each of the d - 2 coordinates outside the target's direction and the neuron's own is independent of "
             "label and slope: it adds E[y^2 sigma'^2]/n.",
-            eq(s.leap_noise, limit),
-            RationalLimit("(n/d) E|g - E g|^2", scaled, root_d, limit),
+            limit,
         ),
-        Step(
-            "The second moment of the labels, by Parseval's identity.",
-            eq(s.h2_star, second_moment),
-            Vanishing("squares over factorials", second_moment - s.tensor_1[0] ** 2 - s.tensor_2[0] ** 2 / 2),
-        ),
-        Step(
-            "The mean slope is the first coefficient of the activation.",
-            eq(s.h1, h1),
-            Vanishing("E[sigma'] = s_1", h1 - s.hermite_coefficients[1]),
-        ),
-        Step(
-            "E[sigma'^2] is h1^2 and what the linear part of sigma' leaves.",
-            eq(s.h1_check, slope_square - h1**2),
-            Vanishing("E[(sigma' - h1)^2]", average((plain - h1) ** 2, (z1,)) - slope_square + h1**2),
-        ),
-        results={s.leap_noise: limit, s.h2_star: second_moment, s.h1: h1, s.h1_check: sp.expand(slope_square - h1**2)},
+        proved("The second moment of the labels, by Parseval's identity.", second),
+        proved("The mean slope is the first coefficient of the activation.", mean),
+        proved("What the linear part of sigma' leaves.", rest),
+        results={s.leap_noise: value(limit), s.h2_star: value(second), s.h1: value(mean), s.h1_check: value(rest)},
         hypotheses=(f"the target is a polynomial of one direction of degree 2, the activation one of degree {DEGREE}",),
     )
 
 
 # ---- orders in d ----
 
-SIGNAL = Order((1 - s.leap) / 2)
-_gap = sp.Symbol("x", positive=True)  # parametrises a shortfall between zero and one, or beyond one
-BELOW_ONE = _gap / (1 + _gap)
-BEYOND_ONE = 1 + _gap
+_mean, _step, _all_noise, _one_noise, _next = sp.symbols(r"|\pi| \eta/p |\delta| \delta_{1} |\pi'|", positive=True)
+_excess = sp.Symbol("x", positive=True)  # by how much a shortfall is below one, or beyond it
+OVERLAP = define(s.overlap, 1 / sp.sqrt(s.d), "the overlap of a neuron with a direction of the target")
+MEAN = define(_mean, s.overlap ** (s.leap - 1), "the mean gradient, one overlap for all but one factor")
+ALL_NOISE = define(_all_noise, sp.sqrt(s.d / s.n), "what n samples leave of d coordinates of order one")
+ONE_NOISE = define(_one_noise, 1 / sp.sqrt(s.n), "what n samples leave of one coordinate of order one")
 
 
-def samples(shortfall: sp.Expr) -> Order:
+def samples(shortfall: sp.Expr) -> Theorem:
     """n = d^(l - delta)."""
-    return Order(s.leap - shortfall)
-
-
-def noise_order(shortfall: sp.Expr) -> Order:
-    """|g - E g| = sqrt(d/n) up to a constant."""
-    return (DIMENSION / samples(shortfall)).root()
-
-
-def orders(shortfall: sp.Expr) -> tuple[Order, tuple[Step, ...]]:
-    """The order of |pi|/|w| after a giant step, with the comparisons it needs."""
-    per_coordinate = (ONE / samples(shortfall)).root()
-    within = total({"the mean gradient": SIGNAL, "the noise along one direction": per_coordinate})
-    whole = total({"the mean gradient": SIGNAL, "the noise along all directions": noise_order(shortfall)})
-    share = within.order / whole.order
-    return share, (
-        Step(
-            f"Within the target's few directions {within.leader} decides.",
-            eq(sp.Symbol(r"e_{\pi}"), within.order.exponent),
-            *within.obligations,
-        ),
-        Step(
-            f"For the whole neuron {whole.leader} decides.",
-            eq(sp.Symbol("e_{w}"), whole.order.exponent),
-            *whole.obligations,
-        ),
-    )
+    return define(s.n, s.d ** (s.leap - shortfall), "the samples, short of d^l by d^delta")
 
 
 _NO_CANCELLATION = (
     "the step is so long that the neuron's initial direction is negligible",
     "no two terms of a sum cancel",
 )
+_within, _whole = sp.symbols(r"e_{\pi} e_{w}", real=True)
+SHARE = define(s.overlap_rate, _within - _whole, "the exponent of |pi|/|w|")
 
 
-def _share(title: str, parametrised: sp.Expr, inverse: sp.Expr) -> Derivation:
-    """The share at a shortfall written as a function of x > 0; ``inverse`` is x as a function of the shortfall."""
-    found, steps = orders(parametrised)
-    exponent = sp.cancel(sp.together(found.exponent.subs(_gap, inverse)))
-    quotient = Step(
-        "The share is the quotient of the two.",
-        eq(s.overlap_rate, exponent),
-        Vanishing("in terms of delta", sp.cancel(exponent.subs(s.shortfall, parametrised) - found.exponent)),
+def _share(title: str, within: Theorem, whole: Theorem, rate: sp.Expr, *of_shortfall: Theorem) -> Derivation:
+    """The share of a neuron within the target's directions, from the orders of what is within them and of all."""
+    share = concluded(Equation(s.overlap_rate, rate), rewritten(SHARE, within, whole), *of_shortfall)
+    return Derivation(
+        title,
+        SOURCE,
+        proved("Within the target's few directions: the mean gradient and the noise of one coordinate.", within),
+        proved("For the whole neuron: the mean gradient and the noise of all coordinates.", whole),
+        proved("The share is the quotient of the two.", share),
+        results={s.overlap_rate: rate},
+        hypotheses=_NO_CANCELLATION,
     )
-    return Derivation(title, SOURCE, *steps, quotient, results={s.overlap_rate: exponent}, hypotheses=_NO_CANCELLATION)
+
+
+def _sum(name: sp.Symbol, largest: sp.Symbol, other: sp.Symbol, shortfall: sp.Expr, *of_shortfall: Theorem) -> Theorem:
+    """The exponent of mean gradient and noise together."""
+    sizes = (MEAN, ALL_NOISE, ONE_NOISE, samples(shortfall), OVERLAP, *of_shortfall)
+    return exponent_of_sum(name, (largest, other), "mean gradient and noise", *sizes)
 
 
 @functools.cache
 def share_below_one() -> Derivation:
     """n = d^(l - delta), 0 < delta < 1: |pi|/|w| = d^(-delta/2)."""
-    return _share("too few samples by less than a factor of d", BELOW_ONE, s.shortfall / (1 - s.shortfall))
+    short = define(s.shortfall, 1 - _excess, "a shortfall below one")
+    within = _sum(_within, _mean, _one_noise, s.shortfall, short)
+    whole = _sum(_whole, _all_noise, _mean, s.shortfall)
+    return _share("too few samples by less than a factor of d", within, whole, -s.shortfall / 2, short)
 
 
 @functools.cache
 def share_beyond_one() -> Derivation:
     """n = d^(l - delta), delta > 1: |pi|/|w| = d^(-1/2), as for random weights."""
-    return _share("too few samples by more than a factor of d", BEYOND_ONE, s.shortfall - 1)
+    within = _sum(_within, _one_noise, _mean, 1 + _excess)
+    whole = _sum(_whole, _all_noise, _mean, 1 + _excess)
+    return _share("too few samples by more than a factor of d", within, whole, -sp.Rational(1, 2))
 
 
 @functools.cache
 def share_enough() -> Derivation:
     """n = d^l: |pi|/|w| is of order one."""
-    return _share("enough samples", sp.S.Zero, sp.S.Zero)
+    within, whole = (
+        _sum(name, _mean, noise_, sp.S.Zero) for name, noise_ in ((_within, _one_noise), (_whole, _all_noise))
+    )
+    return _share("enough samples", within, whole, sp.S.Zero)
 
 
 @functools.cache
 def across() -> Derivation:
     """n = d^l: outside the space of the first tensor the next tensor and the noise leave d^(-1/2) of the signal."""
-    next_tensor = Order(SIGNAL.exponent.subs(s.leap, s.leap + 1))
-    outside = total(
-        {"the next tensor": next_tensor, "the noise along one direction": (ONE / samples(sp.S.Zero)).root()}
-    )
-    exponent = (outside.order / SIGNAL).exponent
-    step = Step(
-        "Outside the columns of the first tensor the mean gradient starts with the next one, a root of d smaller; the "
-        "noise of one coordinate is 1/sqrt(n), of the same order.",
-        eq(s.across_rate, exponent),
-        *outside.obligations,
-        Vanishing("both are of the same order", next_tensor.exponent + samples(sp.S.Zero).exponent / 2),
+    following = define(_next, s.overlap**s.leap, "the mean gradient by the next tensor, one overlap more")
+    sizes = (following, ONE_NOISE, samples(sp.S.Zero), OVERLAP)
+    outside = exponent_of_sum(_within, (_next, _one_noise), "what is outside the first tensor", *sizes)
+    inside = exponent_of(_whole, _mean, "the mean gradient", MEAN, OVERLAP)
+    share = equal(
+        rewritten(define(s.across_rate, _within - _whole, "the exponent of their quotient"), outside, inside),
+        -sp.Rational(1, 2),
     )
     return Derivation(
-        "outside the leap space", SOURCE, step, results={s.across_rate: exponent}, hypotheses=_NO_CANCELLATION
+        "outside the leap space",
+        SOURCE,
+        proved("The mean gradient along the first tensor.", inside),
+        proved(
+            "Outside the columns of the first tensor the mean gradient starts with the next one, a root of d smaller; "
+            "the noise of one coordinate is 1/sqrt(n), of the same order.",
+            outside,
+        ),
+        proved("Together they are a root of d smaller.", share),
+        results={s.across_rate: value(share)},
+        hypotheses=_NO_CANCELLATION,
     )
 
 
 @functools.cache
 def rates() -> Derivation:
     """Exponents of signal, noise, and of the step that makes the signal of order one."""
-    step = ONE / SIGNAL
-    noisy = noise_order(s.shortfall).exponent
+    inverse = define(_step, 1 / _mean, "the step that makes the signal of order one")
+    signal_rate = exponent_of(s.signal_rate, _mean, "the mean gradient", MEAN, OVERLAP)
+    noise_rate = exponent_of(s.noise_rate, _all_noise, "the noise of the gradient", ALL_NOISE, samples(s.shortfall))
+    step_rate = exponent_of(s.step_rate, _step, "the step", inverse, MEAN, OVERLAP)
     return Derivation(
         "orders of signal, noise and step",
         SOURCE,
-        Step(
-            "The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).",
-            eq(s.signal_rate, SIGNAL.exponent),
-            Vanishing("l - 1 overlaps", SIGNAL.exponent + (s.leap - 1) * sp.Rational(1, 2)),
-        ),
-        Step(
-            "The noise is sqrt(d/n) with n = d^(l - delta).",
-            eq(s.noise_rate, noisy),
-            Vanishing("sqrt(d/n)", 2 * noisy - 1 + s.leap - s.shortfall),
-        ),
-        Step(
-            "The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.",
-            eq(s.step_rate, step.exponent),
-            Vanishing("step times signal", (step * SIGNAL).exponent),
-        ),
-        results={s.signal_rate: SIGNAL.exponent, s.noise_rate: noisy, s.step_rate: step.exponent},
+        proved("The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).", signal_rate),
+        proved("The noise is sqrt(d/n) with n = d^(l - delta).", noise_rate),
+        proved("The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.", step_rate),
+        results={
+            s.signal_rate: value(signal_rate),
+            s.noise_rate: value(noise_rate),
+            s.step_rate: value(step_rate),
+        },
     )

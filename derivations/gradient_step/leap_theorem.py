@@ -15,6 +15,7 @@ import sympy as sp
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import (
     SOURCE,
+    counted_steps,
     entry,
     entry_by_stein,
     hermite,
@@ -27,9 +28,10 @@ from onestep.derivations.gradient_step.hermite_tensors import (
     z3,
     z4,
 )
-from onestep.derivations.gradient_step.leap_scaling import SIGNAL, noise_order, samples
+from onestep.derivations.gradient_step.leap_scaling import OVERLAP
+from onestep.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
+from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.exponents import ONE, Order, total
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
 # name: target, its directions, and the order below which its parts are subtracted first
@@ -55,11 +57,11 @@ def without_lower_parts(target: sp.Expr, variables: Sequence[sp.Symbol], order: 
     """The target less its Hermite parts of orders 1 to ``order`` - 1: what a readout of those orders cannot fit."""
     result = target
     for low in range(1, order):
-        for index, value in tensor(target, variables, low).items():
+        for index, entry_ in tensor(target, variables, low).items():
             weight = sp.Mul(
                 *(hermite(index.count(j), v) / sp.factorial(index.count(j)) for j, v in enumerate(variables))
             )
-            result -= value * weight
+            result -= entry_ * weight
     return sp.expand(result)
 
 
@@ -73,23 +75,12 @@ def tensors(name: str) -> Derivation:
     size = basis.shape[1]
     solution = matrix.pinv() * basis
     outside = (sp.eye(len(variables)) - basis * basis.T) * matrix
-    smooth = not target.has(sp.sign, sp.Abs)
-    low = [(i, v) for k in range(1, order) for i, v in tensor(target, variables, k).items()]
-    vanish = [Vanishing(f"entry {i} by the polynomial", v) for i, v in low]
-    if smooth:
-        vanish += [Vanishing(f"entry {i} by Stein's lemma", entry_by_stein(target, variables, i)) for i, _ in low]
-    where, value = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
-    again = entry_by_stein(target, variables, where) if smooth else entry(target, variables, where)
+    before = f"Parts of order one to {first - 1} are subtracted. " if first > 1 else ""
+    steps = counted_steps if target.is_polynomial(*variables) else _listed
     return Derivation(
         f"leap index and leap space of {name}",
         SOURCE,
-        Step(
-            f"Parts of order one to {first - 1} are subtracted; below order {order} every tensor vanishes, and at "
-            f"that order the entry {where} is {value}.",
-            eq(s.leap, sp.Integer(order)),
-            *vanish,
-            Vanishing("the entry that does not vanish", again - value),
-        ),
+        *steps(target, variables, before),
         Step(
             "An orthonormal basis B of the columns of the tensor: nothing of it is outside B, and B is made of it.",
             eq(s.learned_dimension, sp.Integer(size)),
@@ -101,36 +92,58 @@ def tensors(name: str) -> Derivation:
     )
 
 
+def _listed(target: sp.Expr, variables: Sequence[sp.Symbol], before: str) -> tuple[Step, ...]:
+    """The leap index of a target that is no polynomial, entry by entry."""
+    order = leap_index(target, variables)
+    smooth = not target.has(sp.sign, sp.Abs)
+    low = [(i, v) for k in range(1, order) for i, v in tensor(target, variables, k).items()]
+    vanish = [Vanishing(f"entry {i} by the moments", v) for i, v in low]
+    if smooth:
+        vanish += [Vanishing(f"entry {i} by Stein's lemma", entry_by_stein(target, variables, i)) for i, _ in low]
+    where, found = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
+    again = entry_by_stein(target, variables, where) if smooth else entry(target, variables, where)
+    step = Step(
+        f"{before}Below order {order} every tensor vanishes, and at that order the entry {where} is {found}.",
+        eq(s.leap, sp.Integer(order)),
+        *vanish,
+        Vanishing("the entry that does not vanish", again - found),
+    )
+    return (step,)
+
+
 @functools.cache
 def preprocessing() -> Derivation:
     """z1 + He_2(z2) at n = d^2: the share of the second direction in a neuron's gradient, without and with it."""
-    quadratic, linear = Order(SIGNAL.exponent.subs(s.leap, 2)), Order(SIGNAL.exponent.subs(s.leap, 1))
-    enough = noise_order(sp.S.Zero).exponent.subs(s.leap, 2)
-    left = (ONE / samples(sp.S.Zero)).root().exponent.subs(s.leap, 2)  # error of one estimated coefficient
-    raw = total({"linear part": linear, "noise": Order(enough)})
-    clean = total({"second part": quadratic, "noise": Order(enough), "what is left of the linear part": Order(left)})
-    without, with_it = (quadratic / raw.order).exponent, (quadratic / clean.order).exponent
-    rate = without + s.preprocessed * (with_it - without)
+    linear, quadratic, noise, error = sp.symbols(r"|\pi_1| |\pi_2| |\delta| \delta_{1}", positive=True)
+    raw_rate, clean_rate, second_rate = sp.symbols("e_g e_g' e_2", real=True)
+    sizes = (
+        define(linear, s.overlap**0, "the linear part's mean gradient, no overlap beside its direction"),
+        define(quadratic, s.overlap, "that of the second part, one overlap"),
+        define(noise, sp.sqrt(s.d / s.n), "what n samples leave of d coordinates of order one"),
+        define(error, 1 / sp.sqrt(s.n), "the error of one estimated coefficient"),
+        define(s.n, s.d**2, "as many samples as the second part needs"),
+        OVERLAP,
+    )
+    second = exponent_of(second_rate, quadratic, "the second direction's gradient", *sizes)
+    raw = exponent_of_sum(raw_rate, (linear, noise), "the gradient of the labels as they are", *sizes)
+    clean = exponent_of_sum(clean_rate, (quadratic, noise, error), "the gradient after preprocessing", *sizes)
+    share = define(
+        s.overlap_rate,
+        (1 - s.preprocessed) * (second_rate - raw_rate) + s.preprocessed * (second_rate - clean_rate),
+        "the exponent of the second direction's share, without preprocessing or with it",
+    )
+    rate = rewritten(share, second, raw, clean)
+    rate = equal(rate, sp.expand(value(rate)))
     return Derivation(
         "preprocessing of labels",
         SOURCE,
-        Step(
-            f"As they are, the labels' {raw.leader} decides the length of the gradient.",
-            eq(sp.Symbol("e_g"), raw.order.exponent),
-            *raw.obligations,
+        proved("As they are, the labels' linear part decides the length of the gradient.", raw),
+        proved(
+            "With the linear part subtracted the second part and the noise are of the largest order; each estimated "
+            "coefficient is wrong by 1/sqrt(n), a root of d less.",
+            clean,
         ),
-        Step(
-            f"With the linear part subtracted the {clean.leader} is of the largest order; each estimated "
-            "coefficient is wrong by 1/sqrt(n), one power of d less.",
-            eq(sp.Symbol("e_g'"), clean.order.exponent),
-            *clean.obligations,
-        ),
-        Step(
-            "The share of the second direction is the quotient, in both cases.",
-            eq(s.overlap_rate, rate),
-            Vanishing("without", rate.subs(s.preprocessed, 0) - quadratic.exponent + raw.order.exponent),
-            Vanishing("with", rate.subs(s.preprocessed, 1) - quadratic.exponent + clean.order.exponent),
-        ),
-        results={s.overlap_rate: sp.expand(rate)},
+        proved("The share of the second direction is the quotient, in both cases.", rate),
+        results={s.overlap_rate: value(rate)},
         hypotheses=("no two terms of a sum cancel",),
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import assume, instantiate
-from onestep.derivations.kernel.search import define
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.calculus import logarithm
+from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, name_limit
+from onestep.derivations.kernel.search import concluded, define, equal, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, repeated, sigma, sigma_check, sigma_prime
@@ -86,3 +88,50 @@ def repeated_is(call: sp.Expr) -> Theorem:
 def concentrates(what: str, statement: Equation, claim: str) -> Theorem:
     """The hypothesis that a quantity whose variance vanishes is its mean in the limit; ``claim`` has the variance."""
     return assume((), Assumption(Ground.HYPOTHESIS, f"{what} concentrates", statement, claim))
+
+
+# Sizes as powers of the dimension, up to factors that do not grow with it: d^e is exp(e log d).
+LOG_D = sp.Symbol(r"\log d", positive=True)
+DIMENSION = define(s.d, sp.exp(LOG_D), "the input dimension, by its logarithm")
+
+
+def power_of_d(name: sp.Symbol, exponent: sp.Expr, meaning: str) -> Theorem:
+    """name := d^exponent."""
+    return define(name, sp.exp(exponent * LOG_D), meaning)
+
+
+def exponent_of(name: sp.Symbol, size: sp.Expr, meaning: str, *sizes: Theorem) -> Theorem:
+    """``name`` for the exponent of d in a product, log Q/log d, and its value by the sizes of the factors."""
+    whole = sp.Symbol(f"d^{{{name}}}", positive=True)
+    product = as_power(define(whole, size, meaning), *sizes)
+    return rewrite((define(name, sp.log(whole) / LOG_D, "the exponent of d, log Q/log d"), product))
+
+
+def as_power(product: Theorem, *sizes: Theorem) -> Theorem:
+    """Q = exp(e log d), for Q a product of sizes."""
+    product = rewritten(product, *sizes, DIMENSION)
+    exponent = sp.expand(sp.expand_log(sp.log(value(product)), force=True) / LOG_D)
+    return equal(product, sp.exp(exponent * LOG_D))
+
+
+def exponent_of_sum(name: sp.Symbol, terms: tuple[sp.Expr, ...], meaning: str, *sizes: Theorem) -> Theorem:
+    """``name`` for the limit of log Q/log d of a sum Q of positive terms, and its value: the largest exponent.
+
+    The first term is the largest: d^a + d^b = d^a (1 + d^-(a - b)), and what is beside the one vanishes, or is one.
+    """
+    whole = sp.Symbol(f"d^{{{name}}}", positive=True)
+    named = [sp.Symbol(f"{whole}_{k}", positive=True) for k in range(len(terms))]
+    powers = [as_power(define(n, term, "a term of the sum"), *sizes) for n, term in zip(named, terms, strict=True)]
+    first, *others = (sp.log(value(power)) / LOG_D for power in powers)
+    gaps = [sp.factor(sp.expand(first - other)) for other in others]
+    factors = (sp.exp(first * LOG_D), 1 + sum((sp.exp(-gap * LOG_D) for gap in gaps), sp.S.Zero))
+    size = equal(rewritten(define(whole, sp.Add(*named), meaning), *powers), factors[0] * factors[1])
+    holes = sp.symbols(f"h_0:{len(gaps) + 1}", positive=True)
+    vanishing = {hole: limit_exponential((), gap, LOG_D) for hole, gap in zip(holes[1:], gaps, strict=True) if gap != 0}
+    beside = 1 + sum((hole if hole in vanishing else sp.S.One for hole in holes[1:]), sp.S.Zero)
+    limits = {holes[0]: limit_rational((), 1 / LOG_D, sp.Integer(0), LOG_D), **vanishing}
+    tends = limit_compose(tuple(limits.values()), first + holes[0] * sp.log(beside), tuple(limits))
+    whole_factors = tuple((factor, sp.Integer(1)) for factor in factors)
+    split = (logarithm((), sp.Mul(*factors), whole_factors),) if first != 0 else ()
+    written = concluded(Equation(sides(tends.statement)[0], sp.log(whole) / LOG_D), size, *split)
+    return name_limit((rewrite((tends, written)),), name, "the exponent of d, the limit of log Q/log d")

@@ -11,40 +11,59 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.leap_scaling import SIGNAL, root_d
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.exponents import DIMENSION, ONE, Order
+from onestep.derivations.gradient_step.leap_scaling import root_d
+from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
+from onestep.derivations.gradient_step.spike import counted
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.named_functions import repeated
 
 SLIDES = "slides"
-_WIDTH = DIMENSION  # p = Theta(d)
-BATCH_MEAN = ONE  # |mean of y x| is of order one where n0 = Theta(d)
+_strength, _other_strength, _rate, _other_rate, _readout, _mean, _cosine, _row, _step, _signal = sp.symbols(
+    r"r r' \eta \eta' a |\tilde{v}| \gamma |w| \Delta |\pi|", positive=True
+)
+
+WIDTH = define(s.p, s.d, "the width is p = Theta(d)")
+BATCH_MEAN = power_of_d(_mean, sp.S.Zero, "|mean of y x| is of order one where n0 = Theta(d)")
 
 
-def spike(rate: sp.Expr, readout: sp.Expr, extra: Order = ONE) -> Order:
-    """r: eta = d^rate, the network's 1/sqrt(p), readout entries p^(-readout), and what else multiplies the step."""
-    return Order(rate) / _WIDTH.root() / _WIDTH.power(readout) * BATCH_MEAN * extra
+def spike_size(name: sp.Symbol, rate: sp.Expr, extra: sp.Expr = sp.S.One) -> Theorem:
+    """r: the rate, the network's 1/sqrt(p), the readout, a batch mean, and what else multiplies the step."""
+    return define(name, rate / sp.sqrt(s.p) * _readout * _mean * extra, "the size of the spike")
+
+
+def readout_size(exponent: sp.Expr) -> Theorem:
+    """Readout entries p^(-exponent)."""
+    return define(_readout, s.p ** (-exponent), "an entry of the readout")
 
 
 @functools.cache
 def giant_step() -> Derivation:
     """eta = Theta(d): the spike strength for a readout of entries p^(-omega), and the alignment."""
-    strength = spike(sp.S.One, s.readout_rate)
-    overlap, length = ONE, BATCH_MEAN  # theta.v~ -> h1*, |v~| -> sqrt(h1*^2 + h2*/alpha0)
-    alignment = overlap / length
+    rate = define(_rate, s.d, "a giant step, eta = Theta(d)")
+    along = sp.Symbol(r"\theta\cdot\tilde{v}", positive=True)
+    strength = exponent_of(
+        s.spike_rate, _strength, "the spike",
+        spike_size(_strength, _rate), rate, BATCH_MEAN, readout_size(s.readout_rate), WIDTH,
+    )  # fmt: skip
+    alignment = exponent_of(
+        s.alignment_rate,
+        _cosine,
+        "the alignment",
+        define(_cosine, along / _mean, "a cosine: overlap over length"),
+        power_of_d(along, sp.S.Zero, "theta.v~ -> h1*"),
+        BATCH_MEAN,
+    )
     return Derivation(
         "orders of a giant step",
         SLIDES,
-        Step(
-            "The step is eta/sqrt(p) times the readout times a batch mean of order one.",
-            eq(s.spike_rate, strength.exponent),
-            Vanishing("three factors", strength.exponent - (1 - sp.Rational(1, 2) - s.readout_rate)),
-        ),
-        Step(
-            "The alignment is a quotient of two numbers of order one, a cosine.",
-            eq(s.alignment_rate, alignment.exponent),
-            Vanishing("overlap over length", alignment.exponent - overlap.exponent + length.exponent),
-        ),
-        results={s.spike_rate: strength.exponent, s.alignment_rate: alignment.exponent},
+        proved("The step is eta/sqrt(p) times the readout times a batch mean of order one.", strength),
+        proved("The alignment is a quotient of two numbers of order one, a cosine.", alignment),
+        results={s.spike_rate: value(strength), s.alignment_rate: value(alignment)},
         hypotheses=("the batch has n0 = Theta(d) samples and the width is p = Theta(d)",),
     )
 
@@ -52,17 +71,32 @@ def giant_step() -> Derivation:
 @functools.cache
 def conventions() -> Derivation:
     """The rate at which a step multiplied by sqrt(p) gives the same spike as one that is not."""
-    ours, theirs = spike(s.eta_rate, sp.S.Half), spike(s.eta_rate_rescaled, sp.S.Half, _WIDTH.root())
-    (rate,) = sp.solve(ours.exponent - theirs.exponent, s.eta_rate)
+    own, other = sp.symbols(r"e_{r} e_{r'}", real=True)
+    common = (BATCH_MEAN, readout_size(sp.S.Half), WIDTH)
+    ours = exponent_of(
+        own, _strength, "our spike",
+        spike_size(_strength, _rate), power_of_d(_rate, s.eta_rate, "our learning rate"), *common,
+    )  # fmt: skip
+    theirs = exponent_of(
+        other, _other_strength, "the spike of a step multiplied by sqrt(p)",
+        spike_size(_other_strength, _other_rate, sp.sqrt(s.p)),
+        power_of_d(_other_rate, s.eta_rate_rescaled, "their learning rate"), *common,
+    )  # fmt: skip
+    alike = assume(
+        (), Assumption(Ground.MODEL, "one spike", Equation(own, other), "both conventions describe one step")
+    )
+    rate = ring(
+        (alike, ours, theirs),
+        Equation(s.eta_rate, s.eta_rate_rescaled + sp.Rational(1, 2)),
+        (sp.Integer(1), sp.Integer(-1), sp.Integer(1)),
+    )
     return Derivation(
         "two conventions for the learning rate",
         SLIDES,
-        Step(
-            "Both steps have a spike of the same order where the rates differ by one half.",
-            eq(s.eta_rate, rate),
-            Vanishing("same order", ours.exponent.subs(s.eta_rate, rate) - theirs.exponent),
-        ),
-        results={s.eta_rate: rate},
+        proved("The spike of a step,", ours),
+        proved("and of one that is multiplied by sqrt(p).", theirs),
+        proved("Both steps have a spike of the same order where the rates differ by one half.", rate),
+        results={s.eta_rate: value(rate)},
         hypotheses=("p = Theta(d)", "the readout has entries +-1/sqrt(p)"),
     )
 
@@ -70,25 +104,29 @@ def conventions() -> Derivation:
 @functools.cache
 def shapes() -> Derivation:
     """u has one entry per neuron; the block-structured resolvent has one row per neuron."""
-    entry = sp.S.One  # all neurons move alike where the readout is uniform
-    entries = s.p / entry**2  # |u|^2 = p
-    rows = sum(s.block_sizes, sp.S.Zero)
-    ones = [sp.ones(k, 1) for k in (2, 3, 1)]
-    pattern = sp.Matrix.vstack(*ones)
+    entry = sp.Symbol("u_k", positive=True)
+    alike = define(entry, sp.S.One, "all neurons move alike where the readout is uniform")
+    length = assume(
+        (),
+        Assumption(
+            Ground.MODEL, "|u|^2 = p", Equation(s.p, repeated(s.spike_entries, entry**2)), "u = 1_p, equation (13)"
+        ),
+    )
+    counted_ = rewritten(counted(length), alike)
+    entries = ring((counted_,), Equation(s.spike_entries, s.p), (sp.Integer(-1),))
+    rows = counted(
+        define(
+            s.pattern_rows,
+            sum((repeated(size, sp.S.One) for size in s.block_sizes), sp.S.Zero),
+            "one row for each neuron of each block",
+        )
+    )
     return Derivation(
         "shapes",
         SLIDES,
-        Step(
-            "|u|^2 = p with entries one: p entries, one for each neuron.",
-            eq(s.spike_entries, entries),
-            Vanishing("squared length", entries * entry**2 - s.p),
-        ),
-        Step(
-            "Blocks of p_j rows on top of each other; written out for 2, 3 and 1 rows.",
-            eq(s.pattern_rows, rows),
-            Vanishing("2 + 3 + 1", rows.subs(dict(zip(s.block_sizes, (2, 3, 1), strict=True))) - pattern.rows),
-        ),
-        results={s.spike_entries: entries, s.pattern_rows: rows},
+        proved("|u|^2 = p with entries one: p entries, one for each neuron.", entries),
+        proved("Blocks of p_j rows on top of each other.", rows),
+        results={s.spike_entries: value(entries), s.pattern_rows: value(rows)},
     )
 
 
@@ -96,21 +134,23 @@ def shapes() -> Derivation:
 def signed_overlap() -> Derivation:
     """After a step so long that the initial direction is negligible, w is parallel to a g: its cosine is odd in a."""
     a, along, across = sp.symbols("a_0 g_1 g_2", positive=True)
-
-    def cosine(readout: sp.Expr) -> sp.Expr:
-        return readout * along / sp.sqrt(readout**2 * (along**2 + across**2))
-
-    mean = (cosine(a) + cosine(-a)) / 2
-    modulus = sp.sqrt(cosine(a) ** 2)
+    readout = sp.Symbol("a", real=True)
+    cosine = sp.Function("cos_a", real=True)
+    meaning = define(
+        cosine(readout),
+        readout * along / sp.sqrt(readout**2 * (along**2 + across**2)),
+        "the cosine of a g with a direction",
+        readout,
+    )
+    mean = define(s.signed_overlap, (cosine(a) + cosine(-a)) / 2, "either sign of the readout with probability 1/2")
+    signs = [instantiate((meaning,), {readout: sign * a}) for sign in (1, -1)]
     return Derivation(
         "sign of an overlap",
         SLIDES,
-        Step(
-            "The readout has either sign with probability one half; the cosine of a g with a direction is odd in "
-            "a, its modulus even.",
-            eq(s.signed_overlap, sp.S.Zero),
-            Vanishing("two signs", mean),
-            Vanishing("the modulus does not depend on a", modulus - along / sp.sqrt(along**2 + across**2)),
+        proved("The cosine of a g with a direction is odd in a.", meaning),
+        proved(
+            "The readout has either sign with probability one half: the two cosines cancel.",
+            equal(rewritten(mean, *signs), sp.Integer(0)),
         ),
         results={s.signed_overlap: sp.S.Zero},
         hypotheses=("the step is so long that the neuron's initial direction is negligible",),
@@ -120,17 +160,27 @@ def signed_overlap() -> Derivation:
 @functools.cache
 def independent_noise() -> Derivation:
     """Cov[phi_k, phi_l] less its linear part, at overlap tau/sqrt(d): sum_{m >= 2} s_m^2 epsilon^m -> 0."""
-    epsilon = s.scaled_overlap / root_d
-    rest = sum((c**2 * epsilon**m for m, c in enumerate(s.hermite_coefficients) if m >= 2), sp.S.Zero)
+    rest = sp.Function("C_2", real=True)
+    powers = sum((c**2 * s.overlap**m for m, c in enumerate(s.hermite_coefficients) if m >= 2), sp.S.Zero)
+    mehler = assume(
+        (),
+        Assumption(
+            Ground.HYPOTHESIS,
+            "covariance beyond the linear part",
+            Equation(rest(s.overlap), powers),
+            "hermite.covariance-series",
+            frozenset({s.overlap}),
+        ),
+    )
+    small = instantiate((mehler,), {s.overlap: s.scaled_overlap / root_d})
+    tends = rewrite((limit_rational((), value(small), sp.Integer(0), root_d), small), True)
+    limit = name_limit((tends,), s.shared_noise, "the covariance of the noise of two features")
     return Derivation(
         "noise of equivalent features",
         SLIDES,
-        Step(
-            "By Mehler's formula what the linear part leaves is a power series in the overlap from order two on.",
-            eq(s.shared_noise, sp.S.Zero),
-            RationalLimit("two neurons share no noise", sp.expand(rest), root_d, sp.S.Zero),
-        ),
-        results={s.shared_noise: sp.S.Zero},
+        proved("By Mehler's formula what the linear part leaves is a power series from order two on.", mehler),
+        proved("At an overlap of order d^(-1/2) two neurons share no noise.", limit),
+        results={s.shared_noise: value(limit)},
         hypotheses=("the activation is a polynomial of degree 6; other ones by hermite.covariance-series",),
     )
 
@@ -138,19 +188,22 @@ def independent_noise() -> Derivation:
 @functools.cache
 def kernel() -> Derivation:
     """The mean of p independent products deviates by p^(-1/2) from its limit."""
-    single, count = sp.symbols("v_0 p_0", positive=True)
-    variance = count * single / count**2
-    rate = Order(sp.S.NegativeOne).root()
+    single, variance = sp.symbols("v_0 v_p", positive=True)
+    of_mean = counted(define(variance, repeated(s.p, single) / s.p**2, "the variance of a mean of independent terms"))
+    rate = exponent_of(
+        s.kernel_rate,
+        sp.sqrt(variance),
+        "the deviation of the mean",
+        of_mean,
+        power_of_d(single, sp.S.Zero, "one product has a finite variance"),
+        WIDTH,
+    )
     return Derivation(
         "kernel of many neurons",
         SLIDES,
-        Step(
-            "Variances of independent neurons add: Var/p, whose root is the deviation.",
-            eq(s.kernel_rate, rate.exponent),
-            Vanishing("variance of a mean", variance - single / count),
-            Vanishing("root", 2 * rate.exponent + 1),
-        ),
-        results={s.kernel_rate: rate.exponent},
+        proved("Variances of independent neurons add: the variance of a mean is that of one product over p.", of_mean),
+        proved("Its root is the deviation; p is of order d.", rate),
+        results={s.kernel_rate: value(rate)},
         hypotheses=("rows are independent and the products have a finite variance",),
     )
 
@@ -158,33 +211,46 @@ def kernel() -> Derivation:
 @functools.cache
 def unit_sphere() -> Derivation:
     """Coordinates of a uniform point of the unit sphere have variance 1/d: d equal ones that sum to one."""
-    each = 1 / s.d
+    leaf = Assumption(
+        Ground.MODEL,
+        "inputs on the unit sphere",
+        Equation(sp.Integer(1), repeated(s.d, s.spike_projection_variance)),
+        "|x|^2 = 1 is the sum of d coordinates of one law",
+    )
+    summed = counted(assume((), leaf))
+    each = ring((summed,), Equation(s.spike_projection_variance, 1 / s.d), (-1 / s.d,))
     return Derivation(
         "inputs on the unit sphere",
         SLIDES,
-        Step(
-            "By symmetry the d coordinates have one variance, along any direction, and they sum to |x|^2 = 1.",
-            eq(s.spike_projection_variance, each),
-            Vanishing("the sum of d variances", s.d * each - 1),
+        proved(
+            "By symmetry the d coordinates have one variance, along any direction, and they sum to |x|^2 = 1.", summed
         ),
-        results={s.spike_projection_variance: each},
+        proved("So each has a share of 1/d.", each),
+        results={s.spike_projection_variance: value(each)},
     )
 
 
 @functools.cache
 def long_rows() -> Derivation:
     """Inputs of variance 1/d, rows and directions of norm sqrt(d): the step that moves a row by its own length."""
-    length = DIMENSION.root()
-    signal = SIGNAL / length  # the gradient carries one input, sqrt(d) smaller than with variance one
-    step = length / signal
+    usual = sp.Symbol(r"|\pi_0|", positive=True)
+    step = exponent_of(
+        s.step_rate,
+        _step,
+        "the step",
+        define(_step, _row / _signal, "the step that moves a row by its own length"),
+        define(_row, sp.sqrt(s.d), "the length of a row"),
+        define(_signal, usual / sp.sqrt(s.d), "the gradient carries one input, sqrt(d) smaller than usual"),
+        define(usual, s.overlap ** (s.leap - 1), "the usual mean gradient, one overlap for all but one factor"),
+        define(s.overlap, 1 / sp.sqrt(s.d), "the overlap of a neuron with a direction of the target"),
+    )
     return Derivation(
         "a step on long rows",
         SLIDES,
-        Step(
+        proved(
             "Products w.x are of order one as before; the gradient's factor x is sqrt(d) smaller, the row sqrt(d) "
             "longer: the step has to be d times that for inputs of variance one.",
-            eq(s.step_rate, step.exponent),
-            Vanishing("d times as long", step.exponent - (ONE / SIGNAL).exponent - 1),
+            step,
         ),
-        results={s.step_rate: step.exponent},
+        results={s.step_rate: value(step)},
     )

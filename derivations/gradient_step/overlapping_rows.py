@@ -17,12 +17,18 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.bulk import bulk
-from onestep.derivations.gradient_step.constants import first_coefficient, stein_step
-from onestep.derivations.gradient_step.spike import NAMED, SELF_AVERAGING, mean_over_pairs, spike
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g, separate, sigma_prime, sigma_second
+from onestep.derivations.gradient_step.constants import first_coefficient
+from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR, concentrates
+from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, label, over_pairs, tends_to
+from onestep.derivations.kernel.algebra import congruence, rewrite, ring
+from onestep.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import averages_expanded, define, equal, expanded, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import repeated, sigma_prime, sigma_second
 
 SOURCE = "beyond the paper: initial rows that overlap"
 
@@ -34,6 +40,20 @@ curvature = sp.Function("K_0", real=True)
 scatter = sp.Function("H_0", real=True)
 
 _u, _t, _e = sp.symbols("u t e", real=True)  # theta.x, e.x, label noise of unit variance
+_w = sp.Symbol("w", real=True)  # a coordinate of a sample across theta, e and u_k
+_hole = sp.Symbol("hole", real=True)
+_length = sp.Symbol(r"|\bar{w}|", positive=True)
+# Averages and limits on the way.
+_opened, _square, _common, _target = sp.symbols(
+    r"|\bar{w}|^{2} \mathbb{E}[(y-F)^{2}G^{2}] \mathbb{E}[(y-F)tG] \theta\cdot{V}", real=True
+)
+_moved, _turning, _spread = sp.symbols(r"|\delta|^{2} \mathbb{E}[(y-F)K] \mathbb{E}[(y-F)^{2}H]", real=True)
+
+
+def at_ratio(expression: sp.Expr) -> sp.Expr:
+    """n0 = alpha0 d."""
+    return sp.expand(expression.subs(s.n0, s.alpha0 * s.d))
+
 
 OTHER_ROWS = (
     "averages over the neurons are averages over z = u_k.x at given t = e.x: the rows u_k are many and nearly "
@@ -44,12 +64,7 @@ GIVEN_A_ROW = "a row's own view z of a sample is independent of theta.x and e.x,
 
 def residual() -> sp.Expr:
     """y - F(t), y = g(u) + sqrt(Delta) e."""
-    return g(_u) + sp.sqrt(s.noise) * _e - output(_t)
-
-
-def averaged(integrand: sp.Expr) -> sp.Expr:
-    """E over u, t and the label noise by linearity and independence, named averages under their names."""
-    return sp.expand(separate(Expectation(sp.expand(integrand), _u, _t, _e))).xreplace(NAMED)
+    return label(s.noise, _u, _e) - output(_t)
 
 
 def overlap_of_views() -> sp.Expr:
@@ -57,106 +72,170 @@ def overlap_of_views() -> sp.Expr:
     return sp.sqrt(s.row_overlap) * _t + sp.sqrt(1 - s.row_overlap) * s.z
 
 
-def at_ratio(expression: sp.Expr) -> sp.Expr:
-    """n0 = alpha0 d."""
-    return sp.expand(expression.subs(s.n0, s.alpha0 * s.d))
+SLOPE = define(slope(_t), Expectation(sigma_prime(overlap_of_views()), s.z), "the mean of sigma' over the neurons", _t)
+CURVATURE = define(
+    curvature(_t), Expectation(sigma_second(overlap_of_views()), s.z), "the mean of sigma'' over the neurons", _t
+)
+SCATTER = define(
+    scatter(_t),
+    Expectation((sigma_prime(overlap_of_views()) - slope(_t)) ** 2, s.z),
+    "the variance of sigma' over the neurons",
+    _t,
+)
 
 
-def length_square(equal: sp.Expr, different: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """E|(1/n0) sum f x|^2 at finite n0 and d, and its limit; ``equal`` = E f^2, ``different`` = |E f x|^2.
+@functools.cache
+def mean_slope() -> Theorem:
+    """h1 = E G: a neuron sees a standard normal variable, so the mean of G over t is that of sigma'."""
+    along, across = sp.sqrt(s.row_overlap), sp.sqrt(1 - s.row_overlap)
+    over_both = Expectation(sigma_prime(overlap_of_views()), s.z, _t)
+    nested = rewrite((average((SLOPE,), (_t,)), iterated((), over_both, (s.z,))), True)
+    turned = rotate((), over_both, (_u, _w), ((across, -along), (along, across)))
+    (seen,) = value(turned).integrand.args
+    one = rewritten(nested, turned, ring((), Equation(seen, _u), ()))
+    named = rewrite((averages_expanded(one), *first_coefficient().theorems), True)
+    mean = Expectation(slope(_t), _t)
+    return averages_expanded(ring((named,), Equation(s.h1, mean), (sp.Integer(-1),)))
 
-    Of the d coordinates of x three are tied to f (u, t and z); the rest are independent of it.
-    """
-    tied = sp.Symbol(r"\langle f^{2}(u^{2}+t^{2}+z^{2})\rangle", positive=True)
-    exact = mean_over_pairs(s.n0, (s.d - 3) * equal + tied, different)
-    return exact, equal / s.alpha0 + different
+
+def length_square(force: sp.Expr, *tied: sp.Symbol) -> sp.Expr:
+    """E|(1/n0) sum f x|^2 over pairs of samples: coordinates ``tied`` to f, and the rest, which are independent."""
+    draws = (_u, _t, _e, s.z, _w)
+    rest = s.d - len(tied)
+    return over_pairs(
+        s.n0,
+        Expectation(force**2 * sum(x**2 for x in tied), *draws) + repeated(rest, Expectation(force**2 * _w**2, *draws)),
+        sum(Expectation(force * x, *draws) ** 2 for x in tied) + repeated(rest, Expectation(force * _w, *draws) ** 2),
+    )
 
 
 @functools.cache
 def spike_of_step() -> Derivation:
     """r and gamma: the mean row sqrt(o) e + eps (1/n0) sum (y - F) G x, along e, along theta and across both."""
-    force = residual() * slope(_t)
-    along, own, square = averaged(force * _t), averaged(force * _u), averaged(force**2)
-    mean_slope = Expectation(slope(s.z), s.z)
-    own_named = own.subs(mean_slope, s.h1)
-    exact, limit = length_square(square, along**2 + own**2)
-    root = sp.sqrt(s.row_overlap)
-    opened = s.row_overlap + 2 * root * STEP * along + STEP**2 * limit
-    collected = (root + STEP * along) ** 2 + STEP**2 * (s.h1**2 * s.h1_star**2 + square / s.alpha0)
-    strength = sp.sqrt(collected)
-    overlap = STEP * s.h1 * s.h1_star / strength
-    # Rows without overlap see F = K = 0 and G = h1 where sigma is odd: Result 3.1 with label noise.
-    usual = collected.replace(output, lambda x: sp.S.Zero).replace(slope, lambda x: s.h1)
-    usual = expand_expectations(usual).subs(s.row_overlap, 0)
-    printed = spike().results[s.r].subs(s.h2_star, s.h2_star + s.noise)
-    view = overlap_of_views()
-    variance = expand_expectations(Expectation(sp.expand(view**2), s.z, _t))
+    draws = (_u, _t, _e)
+    force, root = residual() * slope(_t), sp.sqrt(s.row_overlap)
+    named = (mean_slope(), H1_STAR, H2_STAR)
+    along_common, along_target = Expectation(force * _t, *draws), Expectation(force * _u, *draws)
+    square = averages_expanded(define(_square, Expectation(force**2, *draws), "E[(y - F)^2 G^2]"))
+    square = rewrite((square, H2_STAR), True)
+    length = evaluated(
+        define(
+            sp.Symbol(r"\langle|\tilde{V}|^{2}\rangle", real=True),
+            length_square(force, _u, _t),
+            "E|V|^2 of the step of the mean row over pairs of samples, V = (1/n0) sum (y - F) G x",
+        ),
+        *named,
+    )
+    limit = name_limit((tends_to(length),), s.mean_step_square, "the limit of E|V|^2")
+    opened = evaluated(
+        define(
+            _opened,
+            s.row_overlap + 2 * root * STEP * along_common + STEP**2 * s.mean_step_square,
+            "|sqrt(o) e + eps V|^2 in the limit, a square of a sum",
+        ),
+        *named,
+    )
+    common = evaluated(define(_common, along_common, "E[(y - F) t G]"), *named)
+    collected = (root + STEP * value(common)) ** 2 + STEP**2 * (s.h1**2 * s.h1_star**2 + value(square) / s.alpha0)
+    whole = equal(rewritten(opened, limit), collected)
+    known = concentrates("the mean row", Equation(_length**2, _opened), SELF_AVERAGING)
+    norm = rewrite((congruence((known,), sp.sqrt(_hole), _hole), whole))
+    strength = rewrite((define(s.r, _length, "the length of the mean row"), norm))
+    target = evaluated(define(_target, along_target, "theta.V in the limit"), *named)
+    alignment = define(s.gamma, STEP * _target / _length, "the overlap of theta with the normalised mean row")
+    overlap = rewritten(alignment, target, norm)
     return Derivation(
         "spike and alignment from overlapping rows",
         SOURCE,
         *first_coefficient().steps,
-        Step(
+        proved(
             "A neuron sees a standard normal variable: the mean of G over t is that of sigma', which is h1.",
-            eq(mean_slope, s.h1),
-            Vanishing("the variance of sqrt(o) t + sqrt(1 - o) z is one", sp.expand(variance - 1)),
+            mean_slope(),
         ),
-        Step(
+        proved(
             "The mean row is moved by eps V, V = (1/n0) sum (y - F) G x: equal samples give E[(y - F)^2 G^2] per "
             "coordinate, different ones the squares of E[(y - F) t G] along e and of E[y u] E[G] along theta.",
-            eq(s.mean_step_square, limit),
-            RationalLimit("E|V|^2 has this limit", at_ratio(exact), s.d, limit),
-            Vanishing("along theta only the label's linear part", own_named - s.h1 * s.h1_star),
+            limit,
         ),
-        Step(
-            "With sqrt(o) e before the step, which only the part of V along e meets.",
-            eq(s.r, strength),
-            RationalLimit("E|V|^2 is its limit", at_ratio(exact), s.d, limit),
-            Vanishing("the squares collected", sp.expand(opened - collected).subs(mean_slope, s.h1)),
-            Vanishing("without overlap and for sigma odd it is Result 3.1", usual - sp.expand(printed**2)),
-        ),
-        Step(
-            "Along theta, over the length.",
-            eq(s.gamma, overlap),
-            Vanishing("theta.V has mean E[(y - F) u G]", STEP * (own_named - s.h1 * s.h1_star)),
-        ),
-        results={s.r: strength, s.gamma: overlap},
+        proved("With sqrt(o) e before the step, which only the part of V along e meets.", whole),
+        proved("The spike is as long as the mean row.", strength),
+        proved("Along theta, only the label's linear part is met,", target),
+        proved("over the length.", overlap),
+        results={s.r: value(strength), s.gamma: value(overlap)},
         hypotheses=(OTHER_ROWS, SELF_AVERAGING, *first_coefficient().hypotheses),
     )
+
+
+def over_own_view(weight: sp.Expr, of_view: sp.Expr, named: Theorem) -> Theorem:
+    """E[weight f(z, t)] = E[weight name(t)], where ``named`` says what the average of f over z is."""
+    whole = Expectation(weight * of_view, _u, _t, _e, s.z)
+    nested = iterated((), whole, (s.z,))
+    pulled = linear((), Expectation(weight * of_view, s.z), ((weight, of_view),))
+    return rewritten(nested, pulled, named)
+
+
+@functools.cache
+def views() -> tuple[Theorem, Theorem, Theorem]:
+    """Over a neuron's own view z at given t: sigma' - G averages to zero, its square to H, z times it to
+    sqrt(1 - o) K.
+    """
+    centred, share = sigma_prime(overlap_of_views()) - slope(_t), sp.sqrt(1 - s.row_overlap)
+    opened = expanded(Expectation(centred, s.z))
+    assert opened is not None
+    mean = rewrite((opened, SLOPE), True)
+    square = ring((SCATTER,), Equation(value(SCATTER), scatter(_t)), (sp.Integer(-1),))
+    weighted = averages_expanded(stein((), Expectation(s.z * centred, s.z), s.z, centred))
+    turned = rewrite((weighted, CURVATURE), True)
+    return mean, square, equal(turned, share * curvature(_t))
 
 
 @functools.cache
 def bulk_of_step() -> Derivation:
     """c: what is left of a row, sqrt(1 - o) u_k + eps (1/n0) sum (y - F) (sigma'(h) - G) x."""
-    rest = 1 - s.row_overlap
-    view = overlap_of_views()
-    by_stein = stein_step(s.z * sigma_prime(view), s.z)
-    turned = sp.sqrt(rest) * Expectation(sigma_second(view), s.z)
-    kept = averaged(residual() * curvature(_t))
-    noise = averaged(residual() ** 2 * scatter(_t))
-    exact, limit = length_square(noise, rest * kept**2)
-    opened = rest + 2 * sp.sqrt(rest) * STEP * sp.sqrt(rest) * kept + STEP**2 * limit
-    collected = rest * (1 + STEP * kept) ** 2 + STEP**2 * noise / s.alpha0
-    usual = collected.replace(output, lambda x: sp.S.Zero).replace(curvature, lambda x: sp.S.Zero)
-    usual = expand_expectations(usual.replace(scatter, lambda x: s.h1_check)).subs(s.row_overlap, 0)
-    printed = bulk().results[s.c].subs(s.h2_star, s.h2_star + s.noise)
+    share = 1 - s.row_overlap
+    mean, square, weighted = views()
+    centred = sigma_prime(overlap_of_views()) - slope(_t)
+    force, draws = residual() * centred, (_u, _t, _e, s.z)
+    along_row = over_own_view(residual(), s.z * centred, weighted)
+    scattered = over_own_view(residual() ** 2, centred**2, square)
+    across = (
+        alone(Expectation(force**2 * _w**2, *draws, _w), force**2, 2),
+        alone(Expectation(force * _w, *draws, _w), force, 1),
+    )
+    meaning = define(
+        sp.Symbol(r"\langle|\delta|^{2}\rangle", real=True),
+        length_square(force, _u, _t, s.z),
+        "E|(1/n0) sum (y - F) (sigma' - G) x|^2 over pairs of samples",
+    )
+    nothing = [over_own_view(residual() * x, centred, mean) for x in (_u, _t)]
+    exact = rewritten(counted(meaning), *across, *nothing, along_row, scattered)
+    noise, kept = value(scattered), value(along_row)
+    limit = name_limit((tends_to(exact, noise / s.alpha0 + kept**2),), _moved, "the limit of its squared length")
+    opened = define(
+        s.c,
+        share + 2 * sp.sqrt(share) * STEP * Expectation(force * s.z, *draws) + STEP**2 * _moved,
+        "the limit of |sqrt(1 - o) u_k + eps (1/n0) sum (y - F) (sigma' - G) x|^2, the square of a sum",
+    )
+    row = evaluated(rewritten(opened, limit, along_row), H2_STAR)
+    turning = evaluated(define(_turning, Expectation(residual() * curvature(_t), _u, _t, _e), "E[(y - F) K]"))
+    spread = evaluated(
+        define(_spread, Expectation(residual() ** 2 * scatter(_t), _u, _t, _e), "E[(y - F)^2 H]"), H2_STAR
+    )
+    result = equal(row, share * (1 + STEP * value(turning)) ** 2 + STEP**2 * value(spread) / s.alpha0)
     return Derivation(
         "the bulk from overlapping rows",
         SOURCE,
-        Step(
-            "Along u_k, by Stein's lemma: E_z[z sigma'(h)] = sqrt(1 - o) K(t), and G does not see z.",
-            eq(Expectation(s.z * sigma_prime(view), s.z), by_stein),
-            Vanishing("the chain rule on h", expand_expectations(by_stein - turned)),
-            Vanishing("E_z[z G(t)] = 0", expand_expectations(Expectation(s.z * slope(_t), s.z))),
-        ),
-        Step(
-            "The correction (1/n0) sum (y - F) (sigma' - G) x: equal samples give E[(y - F)^2 H] per coordinate, "
-            "different ones the square of sqrt(1 - o) E[(y - F) K] along u_k; along e and theta sigma' - G "
-            "averages to zero over z. The row itself is met by its part along u_k.",
-            eq(s.c, collected),
-            RationalLimit("the squared length has this limit", at_ratio(exact), s.d, limit),
-            Vanishing("the squares collected", sp.expand(opened - collected)),
-            Vanishing("without overlap and for sigma odd it is Result 3.1", sp.expand(usual - printed)),
-        ),
-        results={s.c: collected},
+        proved("Over the neurons sigma' - G has mean zero,", mean),
+        proved("and along u_k, by Stein's lemma, E_z[z sigma'(h)] = sqrt(1 - o) K(t), as G does not see z.", weighted),
+        proved("Equal samples give E[(y - F)^2 H] per coordinate,", scattered),
+        proved("different ones the square of sqrt(1 - o) E[(y - F) K] along u_k.", along_row),
+        proved("Along e and theta sigma' - G averages to zero over z: the limit of the correction's length.", limit),
+        proved("The row itself is met by its part along u_k.", result),
+        results={s.c: value(result)},
         hypotheses=(OTHER_ROWS, GIVEN_A_ROW, SELF_AVERAGING),
     )
+
+
+def alone(average_: sp.Expr, rest: sp.Expr, power: int) -> Theorem:
+    """E[f w^k] = E[f] E[w^k] for a coordinate w of which f does not speak."""
+    return rewritten(independent((), average_, rest, _w**power), moment((), _w, power))

@@ -1,6 +1,7 @@
 """The kernel: theorems that inference rules alone can make, and that can be made again from their leaves.
 
 Read it in this order: `statements` (what is said, and on which assumptions), `terms` (symbols, signs, derivatives),
-`rational` (the one normal form), `theorem` (what a theorem is, and `replay`), `algebra`, `averages` and `limits` (the
-rules). Whoever looks for a proof may use any means; what counts is the theorem that comes out of the rules.
+`rational` (the one normal form), `theorem` (what a theorem is, and `replay`), `algebra`, `averages`, `limits` and
+`calculus` (the rules). Whoever looks for a proof may use any means; what counts is the theorem that comes out of the
+rules.
 """

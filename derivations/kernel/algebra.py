@@ -20,17 +20,18 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import (
+    defined_where,
     derivative,
     free,
     nonnegative,
     nonzero,
     positive,
-    real_where,
     replace,
     substitute,
 )
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, defined, fixed, rule
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import DERIVATIVES
 
 _x, _y = sp.symbols("x y", real=True)
 _f = sp.Function("f", real=True)(_x, _y)
@@ -55,6 +56,7 @@ def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
             raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
         defined(leaf)
         conditions = signed(*sides(leaf.statement))
+        _one_slope(*sides(leaf.statement))
     return Conclusion(leaf.statement, frozenset({leaf}), conditions)
 
 
@@ -89,6 +91,8 @@ def instantiate(premises: tuple[Theorem, ...], values: Mapping[sp.Symbol, sp.Exp
     """
     (theorem,) = premises
     for symbol, value in values.items():
+        if not isinstance(symbol, sp.Symbol):
+            raise Refused(f"{symbol} is no symbol")
         if symbol in theorem.fixed:
             raise Refused(f"the assumptions speak of {symbol}")
         decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
@@ -99,7 +103,7 @@ def instantiate(premises: tuple[Theorem, ...], values: Mapping[sp.Symbol, sp.Exp
         touched = {statement.variable} & (values.keys() | frozenset().union(*map(free, values.values())))
         if touched:
             raise Refused(f"{statement.variable} is the variable of the limit")
-    demanded = frozenset().union(*map(real_where, values.values()))
+    demanded = frozenset().union(*map(defined_where, values.values()))
     conditions = demanded.union(*(_substituted(condition, values) for condition in theorem.conditions))
     return Conclusion(_mapped(statement, lambda term: substitute(term, values)), conditions=conditions, instead=True)
 
@@ -142,8 +146,9 @@ def congruence(premises: tuple[Theorem, ...], context: sp.Expr, hole: sp.Symbol)
     left, right = (substitute(context, {hole: side}) for side in sides(equation))
     if left == right:
         raise Refused(f"{context} does not tell {equation.left} from {equation.right}")
-    conditions = vanishing(sp.Integer(0), (left, right))
-    return Conclusion(Equation(left, right), conditions=conditions or frozenset())
+    inside = defined_where(context)
+    conditions = inside.union(*(_substituted(c, {hole: side}) for c in inside for side in sides(equation)))
+    return Conclusion(Equation(left, right), conditions=frozenset(c for c in conditions if hole not in free(c.term)))
 
 
 @rule
@@ -194,7 +199,16 @@ def order(
     conditions = vanishing(goal.left - goal.right - total, tuple(written), helpers)
     if conditions is None:
         raise Refused(f"{goal.left} - {goal.right} is not that sum")
-    return Conclusion(goal, conditions=conditions.union(*map(real_where, helpers)))
+    return Conclusion(goal, conditions=conditions.union(*map(defined_where, helpers)))
+
+
+def _one_slope(name: sp.Expr, meaning: sp.Expr) -> None:
+    """A function that shares the name of its slope with another one is defined by what has that slope."""
+    slope = DERIVATIVES.get(name.func)
+    if slope is not None and list(DERIVATIVES.values()).count(slope) > 1:
+        (argument,) = name.args
+        if derivative(meaning, argument) != slope(argument):
+            raise Refused(f"the slope of {meaning} is not {slope(argument)}")
 
 
 def _equation(theorem: Theorem) -> Equation:
@@ -229,10 +243,6 @@ def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> f
         return constants((values[condition.term],), condition.variable)
     term = substitute(condition.term, values)
     decided = nonzero if condition.demand is Demand.NONZERO else nonnegative
-    if condition.demand is Demand.NONZERO and vanishing(term, (term,)) is not None:
-        raise Refused(f"{condition.term} becomes zero")
-    if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
-        raise Refused(f"{condition.term} becomes negative")
     return frozenset() if decided(term) else frozenset({Condition(term, condition.demand)})
 
 

@@ -20,12 +20,12 @@ from onestep.derivations.kernel.statements import (
     Statement,
     Tends,
 )
-from onestep.derivations.kernel.terms import derivative, free, substitute
+from onestep.derivations.kernel.terms import admit, defined_where, derivative, free, substitute
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
 
 _z, _t, _a, _b = sp.symbols("z t a b", real=True)
-_f, _h, _f_prime = (sp.Function(name, real=True) for name in ("f", "h", "f'"))
+_f, _h, _f_prime = (sp.Function(name) for name in ("f", "h", "f'"))  # no terms: no schema is assumed as it stands
 
 
 def _lemma(name: str, statement: Statement, reference: str) -> Assumption:
@@ -51,6 +51,11 @@ INDEPENDENT = _lemma(
     "independence",
     Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(_f(_z), _z) * Expectation(_h(_t), _t)),
     "Fubini: functions of different variables average on their own",
+)
+ITERATED = _lemma(
+    "iterated averages",
+    Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(Expectation(_f(_z) * _h(_t), _z), _t)),
+    "Fubini: an average over independent variables is taken one after the other",
 )
 MOMENTS = _lemma(
     "moments",
@@ -98,7 +103,9 @@ def linear(premises: tuple[Theorem, ...], whole: sp.Expr, parts: tuple[tuple[sp.
     for constant, _ in parts:
         if free(constant) & set(variables):
             raise Refused(f"{constant} is averaged over")
-    conditions = _same(whole.integrand, sp.Add(*(c * m for c, m in parts)), variables)
+    conditions = _same(
+        whole.integrand, sp.Add(*(c * m for c, m in parts)), variables, *(t for part in parts for t in part)
+    )
     right = sp.Add(*(c * Expectation(m, *variables) for c, m in parts))
     return _by(LINEAR, Equation(whole, right), conditions)
 
@@ -109,9 +116,22 @@ def independent(premises: tuple[Theorem, ...], whole: sp.Expr, first: sp.Expr, s
     variables = _averaged(whole)
     if free(first) & free(second) & set(variables):
         raise Refused(f"{first} and {second} share a variable")
-    conditions = _same(whole.integrand, first * second, variables)
+    conditions = _same(whole.integrand, first * second, variables, first, second)
     right = Expectation(first, *variables) * Expectation(second, *variables)
     return _by(INDEPENDENT, Equation(whole, right), conditions)
+
+
+@rule
+def iterated(premises: tuple[Theorem, ...], whole: sp.Expr, inner: tuple[sp.Symbol, ...]) -> Conclusion:
+    """E[f] over all variables = E[E[f] over ``inner``] over the others.
+
+    Sound: Fubini's theorem, for an integrable f of independent variables.
+    """
+    variables = _averaged(whole)
+    if not inner or not set(inner) < set(variables) or len(set(inner)) != len(inner):
+        raise Refused(f"{inner} are not some of the variables {variables}")
+    outer = tuple(variable for variable in variables if variable not in inner)
+    return _by(ITERATED, Equation(whole, Expectation(Expectation(whole.integrand, *inner), *outer)))
 
 
 @rule
@@ -129,7 +149,7 @@ def stein(premises: tuple[Theorem, ...], whole: sp.Expr, variable: sp.Symbol, re
     variables = _averaged(whole)
     if variable not in variables:
         raise Refused(f"{variable} is not averaged over")
-    conditions = _same(whole.integrand, variable * rest, variables)
+    conditions = _same(whole.integrand, variable * rest, variables, rest)
     return _by(STEIN, Equation(whole, Expectation(derivative(rest, variable), *variables)), conditions)
 
 
@@ -174,9 +194,13 @@ def _averaged(whole: sp.Expr) -> tuple[sp.Symbol, ...]:
     return tuple(whole.variables)
 
 
-def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...]) -> frozenset[Condition]:
-    """The conditions under which two integrands are equal for all values of the variables."""
+def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *parts: sp.Expr) -> frozenset[Condition]:
+    """The conditions under which two integrands are equal for all values of the variables, and ``parts`` are defined:
+    SymPy cancels equal factors of theirs.
+    """
     conditions = vanishing(first - second, (first, second))
+    if conditions is not None:
+        conditions = conditions.union(*(defined_where(admit(part)) for part in parts))
     if conditions is None or any(free(condition.term) & set(variables) for condition in conditions):
         raise Refused(f"{first} and {second} are not the same integrand for all values of {variables}")
     return conditions

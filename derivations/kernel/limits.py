@@ -20,20 +20,28 @@ from onestep.derivations.kernel.statements import (
     Refused,
     Tends,
 )
-from onestep.derivations.kernel.terms import free, nonnegative, nonzero, positive, substitute
+from onestep.derivations.kernel.terms import defined_where, derivative, free, nonnegative, nonzero, positive, substitute
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import DERIVATIVES
 
 _CONTINUOUS = (sp.exp, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 
 _x, _d = sp.symbols("x d", real=True)
-_f = sp.Function("f", real=True)
+_f, _slope = (sp.Function(name) for name in ("f", "f'"))
 DOMINATED = Assumption(
     Ground.LEMMA,
     "dominated convergence",
     Tends(Expectation(_f(_x, 1 / _d), _x), Expectation(_f(_x, 0), _x), _d),
     "a Gaussian average of functions that converge almost everywhere and grow at most exponentially, uniformly, "
     "converges to the average of the limit",
+)
+
+TAYLOR = Assumption(
+    Ground.LEMMA,
+    "Taylor's formula",
+    Tends(_d * (_f(_x / _d) - _f(sp.Integer(0))), _x * _slope(sp.Integer(0)), _d),
+    "the remainder of Taylor's formula in Peano's form, for functions with as many derivatives at zero",
 )
 
 
@@ -58,11 +66,19 @@ def limit_rational(
 
 
 @rule
+def limit_exponential(premises: tuple[Theorem, ...], rate: sp.Expr, variable: sp.Symbol) -> Conclusion:
+    """exp(-rate * variable) -> 0, for a rate that is decidedly positive and does not vary."""
+    if not positive(rate) or variable in free(rate):
+        raise Refused(f"{rate} may not be positive, or varies with {variable}")
+    return Conclusion(Tends(sp.exp(-rate * variable), sp.Integer(0), variable), conditions=constants((rate,), variable))
+
+
+@rule
 def limit_compose(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[sp.Symbol, ...]) -> Conclusion:
     """context(e) -> context(v) for e -> v, one hole for each premise, if the context is continuous at v.
 
     Sound: sums, products and powers are continuous; a quotient where its denominator does not vanish, a root where its
-    base is positive, or never negative.
+    base is positive, or never negative, a logarithm where its argument is positive.
     """
     at, along, variable = _limits(premises, holes)
     conditions = _held(context, holes, variable) | _continuous(context, at, along)
@@ -81,16 +97,59 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
         raise Refused(f"{context} is no average")
     if frozenset().union(*map(free, (*at.values(), *along.values()))) & set(context.variables):
         raise Refused("a limit speaks of a variable averaged over")
+    moving = set(context.variables)
     for power in context.integrand.atoms(sp.Pow):
         inside = substitute(power.base, at)
-        if free(power) & at.keys() and not (power.exp.is_Integer and power.exp > 0) and not positive(inside):
+        near = substitute(power.base, along)
+        plain = power.exp.is_Integer and power.exp > 0
+        if (
+            free(power) & at.keys()
+            and not plain
+            and not (positive(inside) and (positive(near) or not moving & free(near)))
+        ):
             raise Refused(f"{power} may not be continuous where {power.base} is {inside}")
     for call in context.integrand.atoms(sp.Function):
         if free(call) & at.keys() and not (isinstance(call, AppliedUndef) or call.func in _CONTINUOUS):
             raise Refused(f"{call.func} may not be continuous")
+        if free(call) & at.keys() and isinstance(call, AppliedUndef):
+            (argument,) = call.args if len(call.args) == 1 else (sp.Integer(0),)
+            if not _spread(substitute(argument, at), moving):
+                raise Refused(f"{call.func} may jump where {argument} goes to")
     held = _held(context, holes, variable)
     statement = Tends(substitute(context, along), substitute(context, at), variable)
     return Conclusion(statement, frozenset({DOMINATED}), held)
+
+
+def _spread(term: sp.Expr, variables: set[sp.Symbol]) -> bool:
+    """Whether a term takes no value with positive probability: it is linear in a variable with a slope not zero."""
+    slopes = [derivative(term, v) for v in variables & free(term) if isinstance(term, sp.Add | sp.Mul | sp.Symbol)]
+    return any(not free(slope) & variables and nonzero(slope) for slope in slopes)
+
+
+@rule
+def taylor(
+    premises: tuple[Theorem, ...], curve: sp.FunctionClass, order: int, increment: sp.Expr, variable: sp.Symbol
+) -> Conclusion:
+    """d^n (F(t/d) - sum of F^(k)(0) (t/d)^k/k! over k < n) -> F^(n)(0) t^n/n!, for a function F with named slopes.
+
+    Sound where F has n derivatives at zero (Peano's remainder), as its named slopes say; t and F are held constant.
+    """
+    slopes = [curve]
+    while len(slopes) <= order and slopes[-1] in DERIVATIVES:
+        slopes.append(DERIVATIVES[slopes[-1]])
+    if not isinstance(order, int) or order < 1 or len(slopes) <= order:
+        raise Refused(f"{curve} has no {order} slopes with a name")
+    if variable in free(increment):
+        raise Refused(f"{increment} varies with {variable}")
+    origin, step = sp.Integer(0), increment / variable
+    terms = [slope(origin) * step**k / sp.factorial(k) for k, slope in enumerate(slopes[:order])]
+    held = constants((increment, *(slope(origin) for slope in slopes)), variable)
+    statement = Tends(
+        variable**order * (curve(step) - sp.Add(*terms)),
+        slopes[order](origin) * increment**order / sp.factorial(order),
+        variable,
+    )
+    return Conclusion(statement, frozenset({TAYLOR}), held)
 
 
 @rule
@@ -121,10 +180,12 @@ def name_limit(premises: tuple[Theorem, ...], name: sp.Symbol, meaning: str) -> 
 
 
 def _held(context: sp.Expr, holes: tuple[sp.Symbol, ...], variable: sp.Symbol) -> frozenset[Condition]:
-    """What a context holds constant: all in it but its holes."""
+    """What a context holds constant, all in it but its holes, and where it is defined apart from these."""
     if variable in free(context):
         raise Refused(f"{variable} is the variable of the limit, and stands in {context}")
-    return frozenset(condition for condition in constants((context,), variable) if condition.term not in holes)
+    inside = context.integrand if isinstance(context, Expectation) else context
+    conditions = defined_where(inside) | frozenset(c for c in constants((context,), variable) if c.term not in holes)
+    return frozenset(c for c in conditions if c.demand is Demand.CONSTANT or not free(c.term) & set(holes))
 
 
 def _limits(
@@ -146,6 +207,10 @@ def _continuous(
         return frozenset()
     if isinstance(context, sp.Add | sp.Mul) or context.func is sp.exp:
         return frozenset().union(*(_continuous(part, at, along) for part in context.args))
+    if context.func is sp.log:
+        if not positive(substitute(context.args[0], at)):
+            raise Refused(f"{context} may not be continuous where its argument is {substitute(context.args[0], at)}")
+        return _continuous(context.args[0], at, along)
     if not (isinstance(context, sp.Pow) and context.exp.is_Rational):
         raise Refused(f"nothing is known of the continuity of {context}")
     value, nearby = substitute(context.base, at), substitute(context.base, along)

@@ -1,9 +1,9 @@
 """The one normal form: a term as a fraction of polynomials in its atoms, over the rational numbers.
 
 Atoms are symbols, applied functions, expectations, exponentials and roots. Two atoms are one if they are the same
-function of arguments that are equal in their turn (congruence). A root s of order q obeys s^q = base, an exponential
-exp(a + b) = exp(a) exp(b); nothing else is known of an atom. So a term that vanishes here vanishes for all values of
-its atoms for which no denominator does.
+function of arguments that are equal in their turn (congruence). A root s of order q obeys s^q = base, one of a whole
+number is the product of those of its primes, and an exponential obeys exp(a + b) = exp(a) exp(b); nothing else is known
+of an atom. So a term that vanishes here vanishes for all values of its atoms for which no denominator does.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 from typing import Any
 
 import sympy as sp
 from sympy.polys.rings import PolyElement, PolyRing
 
-from onestep.derivations.kernel.statements import Condition, Demand, Refused
-from onestep.derivations.kernel.terms import admit, nonnegative, nonzero, positive
+from onestep.derivations.kernel.statements import Condition, Refused
+from onestep.derivations.kernel.terms import admit, nonzero
 from onestep.derivations.language.expectation import Expectation
 
 # Powers are multiplied out.
@@ -52,6 +53,7 @@ class _Atoms:
     def __init__(self, terms: Sequence[sp.Expr]) -> None:
         self.atoms: list[_Atom] = []
         self._known: dict[_Atom, int] = {}
+        self._cut = _shares(terms)
         for term in terms:
             self._collect(admit(term))
         names = [f"a{k}" for k in range(len(self.atoms))] or ["a"]
@@ -60,15 +62,15 @@ class _Atoms:
     def _collect(self, term: sp.Expr) -> None:
         if isinstance(term, sp.Rational):
             return
-        if isinstance(term, sp.Add | sp.Mul):
-            for part in term.args:
+        if isinstance(term, sp.Add | sp.Mul) or _is_composite_root(term):
+            for part in _parts(term):
                 self._collect(part)
         elif isinstance(term, sp.Pow) and term.exp.is_Rational:
             self._collect(term.base)
             if not term.exp.is_Integer:
                 self._enter(_Root(term.base, int(term.exp.q)))
         else:
-            for atom, _ in _powers(term):
+            for atom, _ in self._powers(term):
                 self._enter(atom)
 
     def _enter(self, atom: _Atom) -> None:
@@ -88,10 +90,19 @@ class _Atoms:
             return self._sum([self.fraction(part) for part in term.args])
         if isinstance(term, sp.Mul):
             return self._product([self.fraction(part) for part in term.args])
+        if _is_composite_root(term):
+            return self._product([self.fraction(part) for part in _parts(term)])
         if isinstance(term, sp.Pow) and term.exp.is_Rational:
             base = term.base if term.exp.is_Integer else _Root(term.base, int(term.exp.q))
             return self._power(self.fraction(base) if term.exp.is_Integer else self._atom(base), int(term.exp.p))
-        return self._product([self._power(self._atom(atom), power) for atom, power in _powers(term)])
+        return self._product([self._power(self._atom(atom), power) for atom, power in self._powers(term)])
+
+    def _powers(self, term: sp.Expr) -> list[tuple[sp.Expr, int]]:
+        """An atom as a product of powers of atoms: exp(p a/q + b) = exp(a/n)^(n p/q) exp(b)."""
+        if term.func is not sp.exp:
+            return [(term, 1)]
+        cut = [(number, rest, self._cut[rest]) for number, rest in _exponents(term)]
+        return [(sp.exp(rest / parts), int(number * parts)) for number, rest, parts in cut]
 
     def _atom(self, atom: _Atom) -> _Fraction:
         return _Fraction(self.ring.gens[self._known[atom]])
@@ -158,24 +169,14 @@ class _Atoms:
         return polynomial.as_expr(*terms) if self.atoms else polynomial.as_expr()
 
     def conditions(self, fractions: Sequence[_Fraction]) -> frozenset[Condition]:
-        """Where the denominators do not vanish and even roots are real, as far as signs do not decide it."""
+        """Where the denominators do not vanish, as far as signs do not decide it."""
         found = set()
         for factor in {f for fraction in fractions for f in fraction.under}:
             if self.reduced(factor) == 0:
                 raise Refused("a denominator is zero")
             if not nonzero(term := self.written(factor)):
                 found.add(Condition(term))
-        used = {k for fraction in fractions for f in (fraction.over, *fraction.under) for m in f for k in _occurring(m)}
-        for atom in (self.atoms[k] for k in used):
-            if isinstance(atom, _Root) and atom.order % 2 == 0 and not nonnegative(atom.base):
-                if positive(sp.expand(-atom.base)):
-                    raise Refused(f"the root of {atom.base} is not real")
-                found.add(Condition(atom.base, Demand.NONNEGATIVE))
         return frozenset(found)
-
-
-def _occurring(monomial: tuple[int, ...]) -> list[int]:
-    return [k for k, power in enumerate(monomial) if power]
 
 
 def _multiplied(ring: PolyRing, factors: Counter[PolyElement]) -> PolyElement:
@@ -185,14 +186,32 @@ def _multiplied(ring: PolyRing, factors: Counter[PolyElement]) -> PolyElement:
     return total
 
 
-def _powers(term: sp.Expr) -> list[tuple[sp.Expr, int]]:
-    """An atom as a product of powers of atoms: exp(n a + b) = exp(a)^n exp(b)."""
-    if term.func is not sp.exp:
-        return [(term, 1)]
-    found = []
-    for part in sp.Add.make_args(sp.expand(term.args[0])):
-        number, rest = part.as_coeff_Mul()
-        found.append((sp.exp(rest / number.q), int(number.p)) if number.is_Rational else (sp.exp(part), 1))
+def _is_composite_root(term: sp.Expr) -> bool:
+    """Whether a term is a root of a positive whole number that is no power of a prime."""
+    root = isinstance(term, sp.Pow) and term.exp.is_Rational and not term.exp.is_Integer
+    return bool(root and term.base.is_Integer and term.base > 1 and len(sp.factorint(term.base)) > 1)
+
+
+def _parts(term: sp.Expr) -> tuple[sp.Expr, ...]:
+    """The parts of a sum or product; the roots of its primes for a root of a whole number."""
+    if not isinstance(term, sp.Pow):
+        return tuple(term.args)
+    return tuple(sp.Integer(prime) ** (times * term.exp) for prime, times in sp.factorint(term.base).items())
+
+
+def _exponents(term: sp.Expr) -> list[tuple[sp.Rational, sp.Expr]]:
+    """The exponent of an exponential as a sum of numbers times the rest."""
+    parts = (part.as_coeff_Mul() for part in sp.Add.make_args(sp.expand(term.args[0])))
+    return [(number, rest) if number.is_Rational else (sp.Integer(1), number * rest) for number, rest in parts]
+
+
+def _shares(terms: Sequence[sp.Expr]) -> dict[sp.Expr, int]:
+    """Into how many equal parts each exponent has to be cut, for every exponential to be a whole power of one atom."""
+    found: dict[sp.Expr, int] = {}
+    for term in terms:
+        for exponential in term.atoms(sp.exp):
+            for number, rest in _exponents(exponential):
+                found[rest] = lcm(found.get(rest, 1), int(number.q))
     return found
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import independent, linear, moment, rotate
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import independent, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -58,24 +59,49 @@ def follows(goal: Equation, theorems: Sequence[Theorem]) -> Theorem | None:
     with averages expanded; None if algebra does not see it then.
     """
     try:
-        left, right = (_worked_out(side, theorems) for side in sides(goal))
-        chain = [(t, sp.Integer(sign)) for t, sign in ((left, 1), (right, -1)) if t is not None]
-        return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
+        return concluded(goal, *theorems)
     except Refused:
         return None
 
 
+def concluded(goal: Equation, *theorems: Theorem) -> Theorem:
+    """``goal`` as `follows` finds it. Raises Refused where it does not follow."""
+    left, right = (_worked_out(side, theorems) for side in sides(goal))
+    chain = [(t, sp.Integer(sign)) for t, sign in ((left, 1), (right, -1)) if t is not None]
+    return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
+
+
+def in_form(right: sp.Expr, theorem: Theorem, *equations: Theorem) -> Theorem:
+    """``theorem`` with ``right`` for its right side, if algebra sees that by the equations; else rewritten by them."""
+    left, _ = sides(theorem.statement)
+    return follows(Equation(left, right), (theorem, *equations)) or rewritten(theorem, *equations)
+
+
 def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
-    """side = what it is by the theorems; None if they do not speak of it."""
-    known: Theorem | None = None
-    averages = sorted(side.atoms(Expectation), key=sp.default_sort_key)
-    for by in (*theorems, *(t for a in averages if (t := expanded(a)) is not None)):
-        old, _ = sides(by.statement)
+    """side = what it is by the theorems, with the averages that are left expanded; None if nothing changes it."""
+    known = _put_all(None, side, theorems)
+    averages = sorted((side if known is None else value(known)).atoms(Expectation), key=sp.default_sort_key)
+    return _put_all(known, side, [t for a in averages if (t := expanded(a)) is not None])
+
+
+def _put_all(known: Theorem | None, side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
+    for by in theorems:
         now = side if known is None else value(known)
-        if now.has(old):
-            hole = sp.Dummy("hole", real=True)
-            known = rewrite((known, by)) if known else congruence((by,), now.xreplace({old: hole}), hole)
+        if now.has(sides(by.statement)[0]):
+            known = _put(known, now, by)
     return known
+
+
+def _put(known: Theorem | None, now: sp.Expr, by: Theorem) -> Theorem:
+    """side = ``now`` (None where they are the same) with the left side of an equation put for its right one in ``now``;
+    what stands on the side itself stays, unless the place is under an average.
+    """
+    hole = sp.Dummy("hole", real=True)
+    context = now.xreplace({sides(by.statement)[0]: hole})
+    if any(average.has(hole) for average in context.atoms(Expectation)) and known is not None:
+        return rewrite((known, by))
+    step = congruence((by,), context, hole)
+    return step if known is None else rewrite((known, step))
 
 
 def by_ring(goal: Equation, *premises: Theorem) -> Theorem:
@@ -96,33 +122,44 @@ def by_ring(goal: Equation, *premises: Theorem) -> Theorem:
 
 
 @lru_cache(maxsize=4096)
-def expanded(average: sp.Expr) -> Theorem | None:
+def expanded(average: sp.Expr, kept: frozenset[sp.Symbol] = frozenset({z})) -> Theorem | None:
     """average = sum of constants times averages of monomials, each over its own variables; None if it is that already.
 
-    Polynomial moments are evaluated, and an average over one variable is written with z.
+    Polynomial moments are evaluated, and an average over one variable that is not to be kept is written with z.
     """
     parts = _parts(average)
     theorem = None
-    if len(parts) > 1 or parts[0][0] != 1:
+    if len(parts) > 1 or parts[0] != (1, average.integrand):
         theorem = linear((), average, parts)
         if sides(theorem.statement)[0] == sides(theorem.statement)[1]:
             theorem = None
     pieces = {m: Expectation(m, *average.variables) for _, m in parts}
     for piece in pieces.values():
-        if isinstance(piece, Expectation) and (known := _monomial(piece)) is not None:
+        if isinstance(piece, Expectation) and (known := _monomial(piece, kept)) is not None:
             theorem = known if theorem is None else _rewritten(theorem, known)
     return theorem
 
 
 def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
-    for term in sp.Add.make_args(sp.expand(average.integrand)):
+    factor, integrand = average.integrand.as_independent(*average.variables, as_Add=False)
+    # Arguments of functions stay as they are written.
+    masks: dict[sp.Expr, sp.Expr] = {}
+    for kind in (Expectation, sp.core.function.AppliedUndef):
+        calls = integrand.xreplace(masks).atoms(kind)
+        masks |= {call: sp.Dummy("call", real=True) for call in calls}
+    back = {name: call for call, name in masks.items()}
+    for masked in sp.Add.make_args(sp.expand(integrand.xreplace(masks))):
+        term = masked.xreplace(back)
         constant, rest = term.as_independent(*average.variables, as_Add=False)
-        found.append((constant, rest))
+        # What was multiplied into a denominator is taken out again.
+        above, below = sp.fraction(rest)
+        outside, below = sp.factor_terms(below).as_independent(*average.variables, as_Add=False)
+        found.append((factor * constant / outside, above / below))
     return tuple(found)
 
 
-def _monomial(average: sp.Expr) -> Theorem | None:
+def _monomial(average: sp.Expr, kept: frozenset[sp.Symbol]) -> Theorem | None:
     """The average of a product of factors: independence, moments, and z for the variable."""
     groups = _groups(average)
     if len(groups) > 1:
@@ -131,7 +168,7 @@ def _monomial(average: sp.Expr) -> Theorem | None:
         theorem = independent((), average, first, rest)
         for piece in (first, rest):
             part = Expectation(piece, *average.variables)
-            if isinstance(part, Expectation) and (known := _monomial(part)) is not None:
+            if isinstance(part, Expectation) and (known := _monomial(part, kept)) is not None:
                 theorem = _rewritten(theorem, known)
         return theorem
     if len(average.variables) > 1:
@@ -140,7 +177,7 @@ def _monomial(average: sp.Expr) -> Theorem | None:
     base, power = average.integrand.as_base_exp()
     if base == variable and power.is_Integer and power > 0:
         return moment((), variable, int(power))
-    if variable != z and z not in average.free_symbols:
+    if variable not in kept and z not in average.free_symbols:
         return rotate((), average, (z,), ((sp.Integer(1),),))
     return None
 
@@ -154,6 +191,18 @@ def _groups(average: sp.Expr) -> list[sp.Expr]:
             factor, used = factor * groups.pop(other), used | other
         groups[used] = groups.get(used, sp.Integer(1)) * factor
     return list(groups.values())
+
+
+def isolated(atom: sp.Expr, theorem: Theorem) -> Theorem:
+    """atom = its value by an equation that is linear in it. Raises ValueError if it is not."""
+    left, right = sides(theorem.statement)
+    mark = sp.Dummy("atom", real=True)
+    difference = (left - right).xreplace({atom: mark})
+    weight = sp.cancel(sp.diff(difference, mark))
+    if weight == 0 or weight.has(mark):
+        raise ValueError(f"the equation is not linear in {atom}")
+    found = sp.expand(-difference.xreplace({mark: sp.Integer(0)}) / weight, deep=False)
+    return ring((theorem,), Equation(atom, found), (1 / weight,))
 
 
 def reflected(average: sp.Expr, *negated: sp.Symbol) -> Theorem:
@@ -174,13 +223,53 @@ def renamed(theorem: Theorem, names: Mapping[sp.Symbol, sp.Symbol]) -> Theorem:
     return theorem
 
 
-def averages_expanded(theorem: Theorem) -> Theorem:
-    """``theorem`` with every average on its right side expanded."""
-    for average in sorted(sides(theorem.statement)[1].atoms(Expectation), key=sp.default_sort_key):
-        known = expanded(average)
-        if known is not None:
-            theorem = _rewritten(theorem, known)
+def averages_expanded(theorem: Theorem, *kept: sp.Symbol) -> Theorem:
+    """``theorem`` with every average on its right side expanded; averages over variables to keep stay over these."""
+    return _expanded_among(sides(theorem.statement)[1], theorem, kept)
+
+
+def both_expanded(theorem: Theorem, *kept: sp.Symbol) -> Theorem:
+    """``theorem`` with every average on both sides expanded."""
+    return _expanded_among(sp.Tuple(*sides(theorem.statement)), theorem, kept)
+
+
+def _expanded_among(place: sp.Basic, theorem: Theorem, kept: tuple[sp.Symbol, ...]) -> Theorem:
+    for average in sorted(place.atoms(Expectation), key=sp.default_sort_key):
+        known = expanded(average, frozenset({z, *kept}))
+        if known is not None and any(side.has(average) for side in sides(theorem.statement)):
+            theorem = rewrite((theorem, known))
     return theorem
+
+
+def by_stein(theorem: Theorem) -> Theorem:
+    """``theorem`` with its averages expanded and no factor z left beside a function of z: E[z f] = E[f']."""
+    theorem = averages_expanded(theorem)
+    while (found := _weighted(value(theorem))) is not None:
+        theorem = averages_expanded(rewrite((theorem, stein((), *found))))
+    return theorem
+
+
+def _weighted(term: sp.Expr) -> tuple[sp.Expr, sp.Symbol, sp.Expr] | None:
+    """An average in ``term`` of a variable times a function of it: the average, the variable and what is beside it."""
+    for average in sorted(term.atoms(Expectation), key=sp.default_sort_key):
+        factors = average.integrand.as_powers_dict()
+        for variable in average.variables:
+            rest = average.integrand / variable
+            if factors.get(variable, 0) >= 1 and any(variable in f.free_symbols for f in rest.atoms(AppliedUndef)):
+                return average, variable, rest
+    return None
+
+
+def slope_at(curve: Theorem, x: sp.Symbol, at: sp.Expr, times: int = 1) -> Theorem:
+    """F'(at) = ..., or a higher derivative, of what F is as a function of x; no factors z are left in averages."""
+    for _ in range(times):
+        curve = differentiate((curve,), x)
+    return by_stein(instantiate((curve,), {x: at}) if at != x else curve)
+
+
+def named_slope(name: sp.Symbol, meaning: str, slope: Theorem) -> Theorem:
+    """``name`` for a derivative at a point, and its value."""
+    return rewrite((define(name, sides(slope.statement)[0], meaning), slope))
 
 
 def limit_of(expression: sp.Expr, variable: sp.Symbol) -> Theorem:

@@ -11,27 +11,85 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import sympy as sp
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 _REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 
+# Numbers, sums, products and averages, and nothing that is derived from their classes.
+_NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi)))
+_PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
 
-@lru_cache(maxsize=65536)
+# A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
+_REAL, *_SIGNED = (
+    sp.Dummy(**sign).assumptions0
+    for sign in ({"real": True}, {"positive": True}, {"nonnegative": True}, {"real": True, "nonzero": True})
+)
+
+
+@lru_cache(maxsize=65536, typed=True)
 def admit(term: sp.Expr) -> sp.Expr:
     """``term`` itself. Raises Refused if it is no term of the kernel."""
     fine = (
-        isinstance(term, sp.Rational | type(sp.pi) | sp.Add | sp.Mul | sp.Pow | Expectation)
-        or (isinstance(term, sp.Symbol) and term.is_real)
-        or (isinstance(term, sp.Function) and (term.func in _REAL_FUNCTIONS or term.is_real))
+        type(term) in _PLAIN
+        or (type(term) is sp.Pow and (term.exp.is_Rational or not term.base.is_number or positive(term.base)))
+        or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (_REAL, *_SIGNED))
+        or (isinstance(type(term), UndefinedFunction) and _declared(type(term)) in (_REAL, *_SIGNED))
+        or term.func in _REAL_FUNCTIONS
     )
     if not fine:
         raise Refused(f"{term} is no term: {type(term).__name__} is not admitted")
     for part in term.args:
         admit(part)
+    if isinstance(term, Expectation):
+        _admit_average(term)
     return term
+
+
+def _declared(function: UndefinedFunction) -> dict[str, bool]:
+    return dict(sp.Dummy(**function._kwargs).assumptions0)
+
+
+def _admit_average(term: Expectation) -> None:
+    """An average is over symbols without a sign, of what is defined for all their values and grows exponentially at
+    most: beyond that the integral may not exist.
+    """
+    if not all(isinstance(v, sp.Symbol) and v.assumptions0 == _REAL for v in term.variables):
+        raise Refused(f"{term} is no average over normal variables")
+    # Of a function that is not known a lemma or hypothesis says where it is positive.
+    spoken = [c.term for c in defined_where(term.integrand) if free(c.term) & bound(term)]
+    if not all(part.atoms(AppliedUndef) for part in spoken):
+        raise Refused(f"{term} averages over what is not defined")
+    variables = bound(term).union(*map(bound, term.integrand.atoms(Expectation)))
+    if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
+        raise Refused(f"{term} averages over an exponent")
+    for call in term.integrand.atoms(sp.exp):
+        for condition in _integrable_where(call.exp, term.variables):
+            if free(condition.term) & variables or positive(sp.expand(-condition.term)) or condition.term == 0:
+                raise Refused(f"{term} may not exist: exp({call.exp}) grows too fast")
+
+
+def _integrable_where(exponent: sp.Expr, variables: tuple[sp.Symbol, ...]) -> frozenset[Condition]:
+    """Where exp(exponent) grows by less than half a square in each variable, as far as signs do not decide it.
+
+    What stands in functions that are not known grows as a lemma says that it may.
+    """
+    parts = sp.Add.make_args(sp.expand(exponent))
+    found: set[Condition] = set()
+    for variable in variables:
+        left: sp.Expr = sp.Rational(1, 2)
+        for part in parts:
+            rest = part.as_independent(variable, as_Add=False)[1]
+            if rest == variable**2:
+                left -= part / rest
+            elif rest not in (1, variable) and not (nonnegative(-part) or rest.atoms(AppliedUndef)):
+                raise Refused(f"exp({exponent}) grows too fast in {variable}")
+        if not positive(sp.expand(left)) and not left.atoms(AppliedUndef):
+            found |= {Condition(sp.expand(left)), Condition(sp.expand(left), Demand.NONNEGATIVE)}
+    return frozenset(found)
 
 
 @lru_cache(maxsize=65536)
@@ -87,23 +145,29 @@ def real(term: sp.Expr) -> bool:
     return all(real(part) for part in term.args)
 
 
-def real_where(term: sp.Expr) -> frozenset[Condition]:
-    """The conditions under which a term is real, as far as signs do not decide them.
-
-    Raises Refused where one would speak of a variable averaged over.
+@lru_cache(maxsize=16384)
+def defined_where(term: sp.Expr) -> frozenset[Condition]:
+    """Where the denominators of a term do not vanish, and its roots and logarithms are real, as far as signs do not
+    decide it.
     """
-    found = frozenset().union(*map(real_where, term.args))
-    if isinstance(term, Expectation) and any(free(c.term) & bound(term) for c in found):
-        raise Refused(f"{term} averages over what is not real")
-    inside = term.base if isinstance(term, sp.Pow) and not term.exp.is_Integer else None
-    if term.func is sp.log:
-        (inside,) = term.args
-    return found if inside is None or nonnegative(inside) else found | {Condition(inside, Demand.NONNEGATIVE)}
+    found = frozenset().union(*map(defined_where, term.args))
+    if isinstance(term, sp.Pow) and not nonnegative(term.exp) and not nonzero(term.base):
+        found |= {Condition(term.base)}
+    if isinstance(term, sp.Pow) and not term.exp.is_Integer and not nonnegative(term.base):
+        found |= {Condition(term.base, Demand.NONNEGATIVE)}
+    if term.func is sp.log and not positive(term.args[0]):
+        found |= {Condition(term.args[0]), Condition(term.args[0], Demand.NONNEGATIVE)}
+    if isinstance(term, sp.Pow) and not term.exp.is_Rational and not positive(term.base):
+        found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
+    if isinstance(term, Expectation):
+        found = frozenset(condition for condition in found if not free(condition.term) & bound(term))
+        found = found.union(*(_integrable_where(e.exp, term.variables) for e in term.integrand.atoms(sp.exp)))
+    return found
 
 
 @lru_cache(maxsize=16384)
 def positive(term: sp.Expr) -> bool:
-    """Whether a term is decidedly > 0: by the declared signs of its symbols and by the shape of the term alone."""
+    """Whether a term is decidedly > 0: by the declared signs of its symbols and functions, and by its shape alone."""
     if isinstance(term, sp.Rational | sp.Symbol | type(sp.pi)):
         return bool(term.is_positive)
     if isinstance(term, sp.Add):
@@ -114,7 +178,7 @@ def positive(term: sp.Expr) -> bool:
         return positive(term.base)
     if isinstance(term, Expectation):
         return positive(term.integrand)
-    return term.func is sp.exp
+    return term.func is sp.exp or _has_sign(term, "is_positive")
 
 
 @lru_cache(maxsize=16384)
@@ -129,7 +193,12 @@ def nonnegative(term: sp.Expr) -> bool:
         return bool(even) or nonnegative(term.base)
     if isinstance(term, Expectation):
         return nonnegative(term.integrand)
-    return term.func in (sp.exp, sp.Abs)
+    return term.func in (sp.exp, sp.Abs) or _has_sign(term, "is_nonnegative")
+
+
+def _has_sign(call: sp.Expr, sign: str) -> bool:
+    """Whether a function without a formula was declared with that sign."""
+    return isinstance(call, sp.core.function.AppliedUndef) and bool(getattr(call, sign))
 
 
 def nonzero(term: sp.Expr) -> bool:
@@ -144,7 +213,8 @@ def nonzero(term: sp.Expr) -> bool:
 
 
 def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
-    """d ``term``/d ``x`` by the rules of sum, product, power and chain; named functions have named derivatives.
+    """d ``term``/d ``x`` by the rules of sum, product, power and chain; named functions have named derivatives, those
+    of several variables one for each place.
 
     Under an expectation the derivative is taken of the integrand. Raises Refused where a function has no derivative
     with a name.
@@ -160,6 +230,8 @@ def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
         return sp.Add(*(derivative(f, x) * sp.Mul(*parts[:k], *parts[k + 1 :]) for k, f in enumerate(parts)))
     if isinstance(term, sp.Pow) and x not in free(term.exp):
         return term.exp * term.base ** (term.exp - 1) * derivative(term.base, x)
+    if isinstance(term, sp.Pow) and x not in free(term.base) and positive(term.base):
+        return term * sp.log(term.base) * derivative(term.exp, x)
     if isinstance(term, Expectation):
         return Expectation(derivative(term.integrand, x), *term.variables)
     if len(term.args) == 1:
@@ -167,6 +239,10 @@ def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
         outer = _outer(term, argument)
         if outer is not None:
             return outer * derivative(argument, x)
+    partials = PARTIALS.get(term.func, ())
+    if len(partials) == len(term.args):
+        slopes = zip(partials, term.args, strict=True)
+        return sp.Add(*(slope(*term.args) * derivative(argument, x) for slope, argument in slopes))
     raise Refused(f"no derivative of {term} in {x}")
 
 

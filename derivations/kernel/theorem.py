@@ -14,9 +14,12 @@ from functools import lru_cache, wraps
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
+from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import (
     Assumption,
+    AtLeast,
     Condition,
     Demand,
     Equation,
@@ -26,7 +29,8 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import admit, free
+from onestep.derivations.kernel.terms import admit, defined_where, free, positive, substitute
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ RULES: dict[str, Rule] = {}
 
 def rule(conclude: Rule) -> Callable[..., Theorem]:
     """Make a rule of a function of premises (a tuple) and arguments that returns a conclusion."""
+    if conclude.__name__ in RULES:
+        raise TypeError(f"there is a rule {conclude.__name__} already")
     RULES[conclude.__name__] = conclude
 
     @wraps(conclude)
@@ -79,21 +85,50 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     assumptions = concluded.assumptions.union(*(p.assumptions for p in premises))
     inherited = () if concluded.instead else (p.conditions for p in premises)
     conditions = concluded.conditions.union(*inherited)
+    if type(concluded.statement) not in (Equation, AtLeast, Tends):
+        raise Refused(f"{concluded.statement} is no statement")
     for term in sides(concluded.statement):
-        admit(term)
-    _constants_are_constant(conditions, _depending(assumptions))
+        conditions |= defined_where(admit(term))
+    for condition in conditions:
+        if not _can_be_met(condition, assumptions):
+            raise Refused(f"{condition.term} never {condition.demand}")
+    _constants_are_constant(conditions, _moving(assumptions))
+    if isinstance(concluded.statement, Tends) and concluded.statement.variable in meanings_of(assumptions):
+        raise Refused(f"{concluded.statement.variable} grows, and is a name for something")
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
 
-def replay(theorem: Theorem) -> None:
-    """Make every theorem of a proof again. Raises Refused at the first one that no rule makes."""
+@lru_cache(maxsize=16384)
+def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> bool:
+    """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
+    if condition.demand is Demand.CONSTANT:
+        return True
+    stated = [leaf.statement for leaf in assumptions if isinstance(leaf.statement, Equation)]
+    meanings = {equation.left: equation.right for equation in stated if isinstance(equation.left, sp.Symbol)}
+    term = condition.term
+    for _ in range(len(meanings) + 1):
+        if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
+            return False
+        if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
+            return False
+        if not free(term) & meanings.keys():
+            return True
+        term = substitute(term, meanings)
+    return True
+
+
+def replay(theorem: Theorem) -> Theorem:
+    """The same theorem, made anew from its leaves. Raises Refused at the first theorem that no rule makes."""
+    anew: dict[int, Theorem] = {}
     for node in nodes(theorem):
         if node.rule not in RULES:
             raise Refused(f"there is no rule {node.rule}")
-        again = _made(node.rule, node.premises, node.arguments)
+        again = _made(node.rule, tuple(anew[id(premise)] for premise in node.premises), node.arguments)
         kept = ("statement", "assumptions", "conditions")
         if any(getattr(again, part) != getattr(node, part) for part in kept):
             raise Refused(f"the rule {node.rule} does not conclude {node.statement}")
+        anew[id(node)] = again
+    return anew[id(theorem)]
 
 
 def nodes(theorem: Theorem) -> Iterator[Theorem]:
@@ -120,28 +155,64 @@ def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
 
 
 @lru_cache(maxsize=4096)
-def _depending(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
-    """For each name that is defined, all that its meaning rests on, by way of other definitions too.
+def meanings_of(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
+    """For each name that is defined, and each named slope, all that it rests on by way of definitions.
 
     Raises Refused where a name is defined twice, or by way of itself.
     """
-    meanings: dict[sp.Expr, frozenset[sp.Expr]] = {}
+    slopes, meanings = _slopes(), dict[sp.Expr, frozenset[sp.Expr]]()
     for leaf in assumptions:
         if leaf.ground is Ground.DEFINITION:
             name, meaning = defined(leaf)
-            if name in meanings:
+            if name in meanings or name in slopes:
                 raise Refused(f"{name} is defined twice")
             meanings[name] = meaning
-    for _ in meanings:
-        meanings = {n: m.union(*(meanings[other] for other in m & meanings.keys())) for n, m in meanings.items()}
-    circular = [name for name, meaning in meanings.items() if name in meaning]
+    reached = _reached(slopes | meanings)
+    circular = [name for name in meanings if name in reached[name]]
     if circular:
         raise Refused(f"{', '.join(map(str, circular))} are defined in a circle")
-    return meanings
+    return reached
+
+
+@lru_cache(maxsize=4096)
+def _moving(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
+    """The same, where what model and hypotheses equate moves together, too."""
+    linked: dict[sp.Expr, frozenset[sp.Expr]] = dict(meanings_of(assumptions))
+    for leaf in assumptions:
+        if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS) and not isinstance(leaf.statement, Tends):
+            together = frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
+            linked |= {name: linked.get(name, frozenset()) | together for name in together}
+    return _reached(linked)
+
+
+def _slopes() -> dict[sp.Expr, frozenset[sp.Expr]]:
+    """The functions that each named slope is one of: two may have one slope."""
+    found: dict[sp.Expr, frozenset[sp.Expr]] = {}
+    pairs = [*DERIVATIVES.items(), *((function, slope) for function, of in PARTIALS.items() for slope in of)]
+    for function, slope in pairs:
+        found[slope] = found.get(slope, frozenset()) | {function}
+    return found
+
+
+def _reached(meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> dict[sp.Expr, frozenset[sp.Expr]]:
+    """Meanings with the meanings of all that they name."""
+    reached = dict(meanings)
+    for _ in reached:
+        wider = {n: m.union(*(reached[other] for other in m & reached.keys())) for n, m in reached.items()}
+        if wider == reached:
+            break
+        reached = wider
+    return reached
+
+
+def names(term: sp.Expr) -> frozenset[sp.Expr]:
+    """The symbols of a term and the heads of its functions."""
+    parts = [part for part in sp.preorder_traversal(term) if isinstance(part, sp.Symbol | AppliedUndef)]
+    return frozenset(part.func if isinstance(part, AppliedUndef) else part for part in parts)
 
 
 def _constants_are_constant(conditions: frozenset[Condition], meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> None:
-    """What a limit took for constant is not defined by way of its variable."""
+    """What a limit took for constant does not rest on its variable."""
     for condition in conditions:
         if condition.demand is Demand.CONSTANT and condition.variable in meanings.get(condition.term, ()):
             raise Refused(f"{condition.term} was held constant in {condition.variable}, which it is defined by")
@@ -156,11 +227,11 @@ def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
         raise Refused(f"{leaf.name}: a definition is an equation or a limit")
     if isinstance(name, sp.Symbol) and not leaf.universal:
         head = name
-    elif isinstance(name, sp.core.function.AppliedUndef) and _are(name.args, leaf.universal):
+    elif isinstance(name, AppliedUndef) and _are(name.args, leaf.universal):
         head = name.func
     else:
         raise Refused(f"{leaf.name}: {name} is neither a symbol nor a function of the symbols that it is defined for")
-    named = frozenset(part.func if part.args else part for part in sp.preorder_traversal(meaning))
+    named = names(meaning)
     if head in named:
         raise Refused(f"{leaf.name}: {name} is defined by itself")
     return head, named

@@ -7,6 +7,8 @@ Gaussian average. Derivations call them by name, so that a test can plant a wron
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from onestep.derivations.language.expectation import Expectation, expand_expectations
@@ -26,6 +28,69 @@ loss_prime = sp.Function("loss_prime", real=True)
 # The sum of n terms whose averages are equal by symmetry, repeated(n, average of one of them) = n times that average.
 repeated = sp.Function("repeated", real=True)
 
+# What depends on the number of replicas, and its derivative in it.
+partition_moment, partition_moment_slope, log_det_of, log_det_of_slope = (
+    sp.Function(name, real=True) for name in ("E Z^R", "(E Z^R)'", "ln det", "(ln det)'")
+)
+field_integral, field_integral_slope, trace_exponent, trace_exponent_slope = (
+    sp.Function(name, real=True) for name in ("E_field Z^R", "(E_field Z^R)'", "trace exponent", "(trace exponent)'")
+)
+prior_exponent, prior_exponent_slope, sample_exponent, sample_exponent_slope = (
+    sp.Function(name, real=True)
+    for name in ("prior exponent", "(prior exponent)'", "sample exponent", "(sample exponent)'")
+)
+mode_integral, mode_integral_slope, sample_average, sample_average_slope = (
+    sp.Function(name, real=True) for name in ("ln Z mode", "(ln Z mode)'", "ln sample", "(ln sample)'")
+)
+readout_risk, readout_risk_slope = (sp.Function(name, real=True) for name in ("readout risk", "(readout risk)'"))
+# What is least at a proximal point, and its slope.
+proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
+
+# Any convex loss of label and output; what a sample costs at an output away from a centre; where that is least, and
+# what it is there, as functions of label, centre and variance; the force (proximal point - centre)/variance.
+any_loss, any_loss_slope, any_loss_curvature = (sp.Function(name, real=True) for name in ("l", "l'", "l''"))
+sample_energy, proximal_point, envelope, force = (
+    sp.Function(name, real=True) for name in ("energy", "prox", "envelope", "force")
+)
+force_slope = sp.Function("force_slope", real=True)
+# A regulariser, the energy of a weight at a force, the weight that it is least at, and what it is there.
+regulariser, regulariser_slope, weight_energy, least_weight, least_weight_slope = (
+    sp.Function(name, real=True) for name in ("r", "r'", "weight energy", "weight", "weight'")
+)
+weight_envelope, weight_envelope_slope = (
+    sp.Function(name, real=True) for name in ("weight envelope", "(weight envelope)'")
+)
+
+
+def _places(name: str, count: int) -> tuple[Any, ...]:
+    return tuple(sp.Function(f"{name}_{{,{place}}}", real=True) for place in range(1, count + 1))
+
+
+# Forces that samples exert on a readout: along a direction as a function of the readout along it, on a neuron as a
+# function of its weight, and along the constant vector as a function of the readout's mean.
+on_overlap, on_overlap_slope = (sp.Function(name, real=True) for name in ("overlap force", "overlap force'"))
+on_weight, on_weight_slope = (sp.Function(name, real=True) for name in ("own force", "own force'"))
+along_ones = sp.Function("mean force", real=True)
+
+# Free energies per neuron as functions of order parameters, conjugates and ridge penalty, for one direction of the
+# spike and for two, with the partial derivative in each place.
+action, directions_action = sp.Function("Phi", real=True), sp.Function("Psi", real=True)
+
+# The partial derivatives of functions of several variables, one for each place.
+PARTIALS: dict[Any, tuple[Any, ...]] = {
+    any_loss: (sp.Function("l_y", real=True), any_loss_slope),
+    any_loss_slope: (sp.Function("l'_y", real=True), any_loss_curvature),
+    sample_energy: _places("energy", 4),
+    proximal_point: _places("prox", 3),
+    envelope: _places("envelope", 3),
+    force: (sp.Function("force_y", real=True), force_slope, sp.Function("force_V", real=True)),
+    weight_energy: _places("weight energy", 2),
+    **{
+        free_energy: tuple(sp.Function(f"{free_energy.__name__}_{{,{place + 1}}}", real=True) for place in range(count))
+        for free_energy, count in ((action, 14), (directions_action, 15))
+    },
+}
+
 # The derivative of each named function. The centred derivative differs from sigma' by a constant.
 DERIVATIVES = {
     sigma: sigma_prime,
@@ -33,7 +98,30 @@ DERIVATIVES = {
     sigma_check: sigma_second,
     g: g_prime,
     loss: loss_prime,
+    partition_moment: partition_moment_slope,
+    log_det_of: log_det_of_slope,
+    field_integral: field_integral_slope,
+    trace_exponent: trace_exponent_slope,
+    prior_exponent: prior_exponent_slope,
+    sample_exponent: sample_exponent_slope,
+    mode_integral: mode_integral_slope,
+    sample_average: sample_average_slope,
+    regulariser: regulariser_slope,
+    least_weight: least_weight_slope,
+    weight_envelope: weight_envelope_slope,
+    readout_risk: readout_risk_slope,
+    proximal_objective: proximal_slope,
+    on_overlap: on_overlap_slope,
+    on_weight: on_weight_slope,
 }
+
+
+def with_slopes(name: str) -> tuple[sp.FunctionClass, sp.FunctionClass, sp.FunctionClass]:
+    """A function of one parameter, which a derivation defines, and its first two slopes, under the names F, F', F''."""
+    function, slope, second = (sp.Function(name + "'" * order, real=True) for order in range(3))
+    DERIVATIVES.update({function: slope, slope: second})
+    return function, slope, second
+
 
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
 ODD_ACTIVATION = {sigma: -1, sigma_prime: 1, sigma_check: 1, sigma_second: -1}

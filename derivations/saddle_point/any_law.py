@@ -10,115 +10,201 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
-from onestep.derivations.free_energy.ridge import sherman_morrison
+from onestep.derivations.bulk.marchenko_pastur import spike_direction
+from onestep.derivations.free_energy.along_spike import (
+    PAPER,
+    V_of_kappa,
+    denominator,
+    over_kappa,
+    over_modes,
+    squared_residual,
+    varpi,
+    varrho,
+    vartau,
+)
+from onestep.derivations.free_energy.ridge import assembled, entropic, trace
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.gradient_step.leaves import WIDTH, repeated_is
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.search import averages_expanded, define, equal, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.language.named_functions import repeated
 from onestep.derivations.saddle_point import symbols as s
+from onestep.derivations.saddle_point.equations import T_trace, at_saddle, equation, tau_trace
 
 SECTION = f"{PAPER}, Section 3.3"
 
 
-def mode_form(singular: sp.Expr, projection: sp.Expr, curvature: sp.Expr) -> sp.Expr:
-    """What one mode gives to (W x).(...)^-1 W x: (l f.x)^2 over its eigenvalue."""
-    return singular**2 * projection**2 / curvature
+@functools.cache
+def isotropic_free_energy() -> Derivation:
+    """The free energy for isotropic rows: only the two traces T and tau are left of the law nu."""
+    general = assembled()
+    signal = s.beta * s.psi_hat**2 * T_trace + s.beta * s.c * s.zeta_hat**2 * tau_trace
+    entropic_term = (s.q1_hat * T_trace + s.q2_hat * tau_trace + signal) / 2
+    energy = s.alpha / (2 * s.beta) * over_kappa(squared_residual / (1 + V_of_kappa))
+    energy_value = -trace().results[s.trace_term] - entropic_term + energy
+    gaussian = spike_direction()
+    # tau and pi independent of varrho, of mean square one.
+    averages = {
+        over_modes(varrho / denominator): T_trace,
+        over_modes(1 / denominator): tau_trace,
+        over_modes(varrho * vartau**2 / denominator): T_trace,
+        over_modes(varrho * varpi**2 / denominator): T_trace,
+    }
+    of_traces = expand_expectations(entropic().results[s.entropic_term]).subs(averages)
+    T_of_tau = sp.Symbol("tau", positive=True)
+    law = gaussian.results[s.V1].subs(s.V2, T_of_tau)
+    steps = (
+        *general.steps,
+        *gaussian.steps,
+        Step(
+            "For isotropic rows tau and pi are independent of varrho with mean square one: the integrals over nu "
+            "become the traces T and tau, and the spike's part is s.G s = beta c tau.",
+            eq(s.free_energy, energy_value),
+            Vanishing(
+                "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
+                (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
+            ),
+        ),
+    )
+    return Derivation(
+        "free energy for isotropic rows",
+        f"{PAPER}, Appendix C, (116)-(117)",
+        *steps,
+        results={s.free_energy: energy_value},
+        hypotheses=(*general.hypotheses, *gaussian.hypotheses),
+    )
+
+
+# x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1.
+updated_form = sp.Function("updated form", real=True)
+_xy, _xu, _uy, _uu, _w = sp.symbols("g_{xy} g_{xu} g_{uy} g_{uu} w", real=True)
+SHERMAN_MORRISON = assume(
+    (),
+    Assumption(
+        Ground.LEMMA,
+        "Sherman-Morrison",
+        Equation(updated_form(_xy, _xu, _uy, _uu, _w), _xy - _w * _xu * _uy / (1 + _w * _uu)),
+        "Sherman and Morrison (1950): (A + w u u^T)^-1 = A^-1 - w A^-1 u u^T A^-1/(1 + w u.A^-1 u)",
+        frozenset({_xy, _xu, _uy, _uu, _w}),
+    ),
+)
+
+
+def component(projection: sp.Expr) -> sp.Expr:
+    """The component l f.x of W x along a left singular vector, for projection = sqrt(d) f.x and l^2 = varrho."""
+    return sp.sqrt(varrho) * projection / sp.sqrt(s.d)
+
+
+def over_all_modes(integrand: sp.Expr) -> sp.Expr:
+    """The sum over the p modes of the bulk, which all have the law nu."""
+    return repeated(s.p, over_modes(integrand))
+
+
+def without_spike(form: sp.Expr, along: sp.Expr) -> sp.Expr:
+    """x.G s in terms of x.G0 s and of s.G0 s, where G^-1 = G0^-1 - V1^ s s^T."""
+    return updated_form(form, form, along, along, -s.V1_hat)
+
+
+@functools.cache
+def along_spike() -> Theorem:
+    """x.G s = x.G0 s/(1 - V1^ s.G0 s)."""
+    update = instantiate((SHERMAN_MORRISON,), {_xu: _xy, _uy: _uu, _w: -s.V1_hat})
+    return equal(update, _xy / (1 - s.V1_hat * _uu))
+
+
+def _summed(theorem: Theorem) -> Theorem:
+    """``theorem`` with its sum over modes counted, at p = beta d, and forms with G by those with G0."""
+    for call in sorted(value(theorem).atoms(repeated), key=sp.default_sort_key):
+        theorem = rewrite((theorem, repeated_is(call)))
+    for call in sorted(value(theorem).atoms(updated_form), key=sp.default_sort_key):
+        form, _, along, *_ = call.args
+        theorem = rewrite((theorem, instantiate((along_spike(),), {_xy: form, _uu: along})))
+    return averages_expanded(rewritten(theorem, WIDTH), s.mode)
 
 
 @functools.cache
 def spike_integral() -> Derivation:
     """Equation (115): (Wv).G0 Wv = beta I, mode by mode."""
-    l_i, f_v, S = sp.symbols("l_i f_v S_i", positive=True)
-    tau, rho = sp.sqrt(s.d) * f_v, l_i**2
-    per_mode = mode_form(l_i, f_v, S)
-    weighted = s.p / s.d * (rho * tau**2 / S) / s.p  # beta times one mode of weight 1/p
-    step = Step(
-        "In the basis of the left singular vectors Wv has the components l f.v, and G0 the eigenvalues 1/S; with "
-        "tau = sqrt(d) f.v and weight 1/p a mode gives beta varrho tau^2/(p S).",
-        eq(s.spike_resolvent, s.beta * s.spike_integral),
-        Vanishing("one mode", per_mode - weighted),
-    )
+    form = define(s.spike_resolvent, over_all_modes(component(vartau) ** 2 / denominator), "(Wv).G0 Wv mode by mode")
+    name = define(s.spike_integral, over_modes(varrho * vartau**2 / denominator), "int dnu varrho tau^2/S")
+    summed = _summed(form)
+    result = rewrite((summed, averages_expanded(name, s.mode)), True)
     return Derivation(
         "the spike in the basis of the bulk",
         f"{PAPER}, Appendix C, (115)",
-        step,
-        results={s.spike_resolvent: s.beta * s.spike_integral},
+        proved(
+            "In the basis of the left singular vectors Wv has the components l f.v, and G0 the eigenvalues 1/S, with "
+            "tau = sqrt(d) f.v and varrho = l^2.",
+            form,
+        ),
+        proved("All p = beta d modes have the law nu.", summed),
+        proved("The integral over the law.", name),
+        proved("So the form is beta times the integral.", result),
+        results={s.spike_resolvent: value(result)},
     )
 
 
-# Forms and traces of G0 = (lambda + V1^ W W^T + V2^)^-1: powers of W W^T and of G0, and the vector, if there is one.
-_POWERS = {
-    s.trace_bulk: (1, 1, ""),
-    s.trace_one: (0, 1, ""),
-    s.resolvent_square: (0, 2, ""),
-    s.resolvent_mixed: (1, 2, ""),
-    s.resolvent_double: (2, 2, ""),
-    s.target_resolvent: (0, 1, "theta_perp"),
-    s.target_square_resolvent: (0, 2, "theta_perp"),
-    s.target_bulk_resolvent: (1, 2, "theta_perp"),
-    s.spike_square_resolvent: (0, 2, "v"),
-    s.spike_bulk_resolvent: (1, 2, "v"),
-}
-
-
-def mode_by_mode(form: sp.Basic) -> tuple[Vanishing, ...]:
-    """What one mode gives to a form or trace with G0, and to the integral over the law, where weights are 1/p."""
-    if form not in _POWERS:
-        return ()
-    power, resolvents, vector = _POWERS[form]
-    l_i, f, S = sp.symbols("l_i f_i S_i", positive=True)
-    rho, projection = l_i**2, sp.sqrt(s.d) * f
-    if not vector:
-        matrix, law = rho**power / S**resolvents / s.p, rho**power / S**resolvents
-    else:
-        matrix = mode_form(l_i, f, S) * rho**power / S ** (resolvents - 1)
-        law = s.p / s.d * rho ** (power + 1) * projection**2 / S**resolvents
-    return (Vanishing("one mode with G0", matrix - law / s.p),)
+def forms() -> tuple[tuple[sp.Symbol, sp.Expr, str], ...]:
+    """What forms and traces of one bulk mean, in the basis of its left singular vectors."""
+    S, x = denominator, s.spike_resolvent
+    target = component(varpi)
+    along = without_spike(component(vartau) / S, x)  # the components of G s
+    traces = {
+        s.trace_bulk: varrho / S,
+        s.trace_one: 1 / S,
+        s.resolvent_square: 1 / S**2,
+        s.resolvent_mixed: varrho / S**2,
+        s.resolvent_double: (varrho / S) ** 2,
+    }
+    of_target = {
+        s.target_resolvent: target**2 / S,
+        s.target_square_resolvent: (target / S) ** 2,
+        s.target_bulk_resolvent: varrho * (target / S) ** 2,
+    }
+    return (
+        *((name, over_all_modes(f) / s.p, "a normalised trace over the modes") for name, f in traces.items()),
+        *((name, over_all_modes(f), "a form of W theta_perp, mode by mode") for name, f in of_target.items()),
+        (s.spike_resolvent_bulk, without_spike(x, x), "(Wv).G Wv, with the resolvent of the bulk without the spike"),
+        (s.spike_square_resolvent, over_all_modes(along**2), "the squares of the components of G Wv"),
+        (
+            s.spike_bulk_resolvent,
+            over_all_modes(varrho * along**2) - s.spike_resolvent_bulk**2,
+            "G Wv between W W^T, less what it has along Wv",
+        ),
+    )
 
 
 @functools.cache
 def finite_bulk() -> Derivation:
     """zeta, psi, q1, q2, V1, V2 of the saddle point, and the forms and traces of one bulk, as the same integrals."""
-    S, I_nu = denominator, over_modes(varrho * vartau**2 / denominator)
-    x = s.beta * I_nu
-    gain = 1 / (1 - s.V1_hat * x)
-    bulk_square = s.beta * over_modes(varrho**2 * vartau**2 / S**2)  # s.G0 W W^T G0 s
-    forms = {
-        s.trace_bulk: over_modes(varrho / S),
-        s.trace_one: over_modes(1 / S),
-        s.resolvent_square: over_modes(1 / S**2),
-        s.resolvent_mixed: over_modes(varrho / S**2),
-        s.resolvent_double: over_modes(varrho**2 / S**2),
-        s.spike_resolvent_bulk: sherman_morrison(x),
-        s.target_resolvent: s.beta * over_modes(varrho * varpi**2 / S),
-        s.target_square_resolvent: s.beta * over_modes(varrho * varpi**2 / S**2),
-        s.target_bulk_resolvent: s.beta * over_modes(varrho**2 * varpi**2 / S**2),
-        s.spike_square_resolvent: s.beta * over_modes(varrho * vartau**2 / S**2) * gain**2,
-        s.spike_bulk_resolvent: bulk_square * gain**2 - (x * gain) ** 2,
-    }
-    equations = [
-        saddle_point.equation(name) for name in (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
-    ]
-    saddle = {k: v for equation in equations for k, v in equation.results.items()}
-    g, t = sp.symbols("x t", positive=True)
-    steps = (
-        *spike_integral().steps,
-        Step(
-            "G s = G0 s/(1 - V1^ s.G0 s): the spike's forms with G are those with G0 over powers of one factor.",
-            eq(s.spike_resolvent_bulk, sherman_morrison(x)),
-            Vanishing("G s along G0 s", sherman_morrison(g) / g - 1 / (1 - s.V1_hat * g)),
-                Vanishing(
-                    "(Wv).G W Pi W^T G Wv, Pi = 1 - v v^T",
-                    (t - g**2) / (1 - s.V1_hat * g) ** 2
-                    - (t / (1 - s.V1_hat * g) ** 2 - (g / (1 - s.V1_hat * g)) ** 2),
-                ),
-        ),
-        *(Step("As an integral over the law.", eq(k, v), *mode_by_mode(k)) for k, v in forms.items()),
-        *(step for equation in equations for step in equation.steps[-1:]),
-    )  # fmt: skip
+    x = _summed(define(s.spike_resolvent, over_all_modes(component(vartau) ** 2 / denominator), "(Wv).G0 Wv"))
+    variables = (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
+    saddle = {CONJUGATE[variable]: at_saddle(variable) for variable in variables}
+    meanings = {name: define(name, meaning, what) for name, meaning, what in forms()}
+    known: dict[sp.Symbol, Theorem] = {}
+    for name, meaning in meanings.items():
+        inner = known.get(s.spike_resolvent_bulk)
+        theorem = meaning if inner is None else rewritten(meaning, inner)
+        known[name] = rewritten(_summed(theorem), x)
+    of_saddle = tuple(step for variable in variables for step in equation(variable).steps[-3:])
     return Derivation(
         "one bulk in its own basis",
         f"{SECTION}, (18)-(24)",
-        *steps,
-        results={**saddle, **forms},
-        hypotheses=saddle_point.equation(s.V1_hat).hypotheses,
+        proved("G s = G0 s/(1 - V1^ s.G0 s): forms with G are those with G0 over powers of one factor.", along_spike()),
+        proved("The spike's form with the resolvent of the whole bulk.", x),
+        *(
+            step
+            for name in meanings
+            for step in (
+                proved("Mode by mode.", meanings[name]),
+                proved("As an integral over the law; G by Sherman-Morrison.", known[name]),
+            )
+        ),
+        *of_saddle,
+        results={name: value(theorem) for name, theorem in (saddle | known).items()},
+        hypotheses=equation(s.V1_hat).hypotheses,
     )

@@ -19,18 +19,31 @@ import sympy as sp
 
 from onestep.derivations.bulk.marchenko_pastur import closure
 from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
-from onestep.derivations.free_energy.ridge import assembled
-from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.kernel.averages import iterated
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    expanded,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma_prime
 from onestep.derivations.saddle_point import symbols as s
+from onestep.derivations.saddle_point.any_law import isotropic_free_energy
 from onestep.derivations.saddle_point.equations import (
     T_trace,
+    at_saddle,
     equation,
-    isotropic_free_energy,
-    stationary,
+    label_moments,
     tau_trace,
     test_error,
 )
@@ -155,24 +168,17 @@ def _quadratic(inverse: sp.Matrix, rotation: sp.Matrix) -> sp.Expr:
 @functools.cache
 def size(variable: sp.Symbol) -> Derivation:
     """The equation for q1 or q2 with the conjugates of the slides and pi carrying the norm sqrt(rho)."""
-    base = equation(variable)
-    ((unknown, value),) = base.results.items()
-    translated = value.subs(
-        {s.zeta_hat: s.zeta_hat_slides / sp.sqrt(s.beta), s.psi_hat: sp.sqrt(s.rho / s.beta) * s.psi_hat_slides}
-    )
-    # The other way: the conjugates of the slides in those of the system.
-    back = {s.zeta_hat_slides: sp.sqrt(s.beta) * s.zeta_hat, s.psi_hat_slides: sp.sqrt(s.beta / s.rho) * s.psi_hat}
-    step = Step(
-        "In the conjugates of the slides.",
-        eq(unknown, translated),
-        Vanishing("translated back it is the equation of the system", translated.subs(back) - value),
-    )
+    base, unknown = equation(variable), CONJUGATE[variable]
+    _, *hats = slides_names()
+    ours = [isolated(symbol, name) for symbol, name in zip((s.zeta_hat, s.psi_hat), hats, strict=True)]
+    translated = rewritten(at_saddle(variable), *ours)
     return Derivation(
         f"{base.title}, conjugates of the slides",
         base.source,
         *base.steps,
-        step,
-        results={unknown: translated},
+        *(proved("The conjugates of the slides.", name) for name in hats),
+        proved("The equation of the system in these.", translated),
+        results={unknown: value(translated)},
         hypotheses=base.hypotheses,
     )
 
@@ -181,7 +187,7 @@ def size(variable: sp.Symbol) -> Derivation:
 def sign_at_one() -> Derivation:
     """mu0, mu1, mu2 of the sign activation at r = c = 1."""
     base = sign_activation.conditional_coefficients()
-    results = {name: value.subs({s.r: 1, s.c: 1}) for name, value in base.results.items()}
+    results = {name: found.subs({s.r: 1, s.c: 1}) for name, found in base.results.items()}
     return Derivation(
         "the sign activation at r = c = 1", base.source, *base.steps, results=results, hypotheses=base.hypotheses
     )
@@ -333,89 +339,85 @@ def bulk_scale() -> Derivation:
 
 # The paper's psi, and conjugates as the slides write them: psi = a.W Pi theta/sqrt p with |Pi theta|^2 = rho (psi_rho),
 # labels y ~ N(0, rho) instead of sqrt(rho) z, and conjugates of zeta and psi that are sqrt(beta) times larger.
-TO_SLIDES = {
-    s.psi: s.psi_paper / sp.sqrt(s.rho),
-    s.zeta_hat: s.zeta_hat_slides / sp.sqrt(s.beta),
-    s.psi_hat: sp.sqrt(s.rho / s.beta) * s.psi_hat_slides,
-}
+@functools.cache
+def slides_names() -> tuple[Theorem, ...]:
+    """psi_rho and the slides' conjugates of zeta and psi."""
+    return (
+        define(s.psi_paper, sp.sqrt(s.rho) * s.psi, "a.W Pi theta/sqrt p, where |Pi theta|^2 = rho"),
+        define(s.zeta_hat_slides, sp.sqrt(s.beta) * s.zeta_hat, "the slides' force along the spike"),
+        define(
+            s.psi_hat_slides,
+            sp.sqrt(s.beta) / sp.sqrt(s.rho) * s.psi_hat,
+            "the slides' force along Pi theta, of length sqrt(rho)",
+        ),
+    )
 
 
-def write_out_label_moments(expression: sp.Expr) -> sp.Expr:
+def in_two_variables(theorem: Theorem) -> Theorem:
     """Undo the shorthands y0, y1, y2: averages over kappa become averages over kappa and z."""
-    teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
-
-    def write_out(average: sp.Expr) -> sp.Expr:
-        if not average.has(y0, y1, y2):
-            return average
-        integrand = average.integrand.subs({y0: teacher, y1: s.z * teacher, y2: teacher**2 + s.noise})
-        return Expectation(integrand, *average.variables, s.z)
-
-    # Linearity first: each term has at most one of the shorthands, so its average over z can be taken outside.
-    return expand_expectations(expression).replace(lambda e: isinstance(e, Expectation), write_out)
+    first, linear_part, square = label_moments()
+    for name in (first, linear_part, isolated(y2, square)):
+        left, right = sides(name.statement)
+        backwards = left not in (y0, y1, y2)
+        if value(theorem).has(right if backwards else left):
+            theorem = rewrite((theorem, name), backwards)
+    theorem = averages_expanded(theorem, s.kappa)
+    for outer in sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
+        inner = [factor for factor in sp.Mul.make_args(outer.integrand) if isinstance(factor, Expectation)]
+        if len(inner) == 1 and outer.variables == (s.kappa,):
+            whole = Expectation(outer.integrand / inner[0] * inner[0].integrand, s.kappa, s.z)
+            together, apart = iterated((), whole, (s.z,)), expanded(Expectation(whole.integrand, s.z))
+            theorem = rewrite((theorem, together if apart is None else rewrite((together, apart))), True)
+    return theorem
 
 
 @functools.cache
 def in_slides_normalisation(variable: sp.Symbol) -> Derivation:
     """Stationarity of the free energy in a variable of the slides: psi_rho, zeta, or one of their conjugates."""
-    base = assembled()
-    phi = base.results[s.free_energy].subs(TO_SLIDES)
-    partner = {
-        s.zeta: s.zeta_hat_slides,
-        s.psi_paper: s.psi_hat_slides,
-        s.zeta_hat_slides: s.zeta,
-        s.psi_hat_slides: s.psi_paper,
+    ours, partner = {
+        s.zeta: (s.zeta, s.zeta_hat_slides),
+        s.psi_paper: (s.psi, s.psi_hat_slides),
+        s.zeta_hat_slides: (s.zeta_hat, s.zeta),
+        s.psi_hat_slides: (s.psi_hat, s.psi_paper),
     }[variable]
-    derivative = expand_expectations(stationary(phi, variable))
-    solution = solve_linear(derivative, partner)
-    written = write_out_label_moments(solution)
-    step = Step(
-        "In the variables of the slides, $\\psi_\\rho = \\sqrt\\rho\\,\\psi$ and conjugates $\\sqrt\\beta$ times "
-        f"larger, stationarity in ${sp.latex(variable)}$ is linear in ${sp.latex(partner)}$.",
-        eq(partner, written),
-        Vanishing(f"stationarity in {variable}", derivative.subs(partner, solution)),
-    )
+    base, (psi_is, *hats) = equation(ours), slides_names()
+    theorem = at_saddle(ours)
+    for name in (psi_is, *hats):
+        if sides(name.statement)[0] == partner:
+            theorem = rewrite((name, theorem))
+    for name, symbol in zip(hats, (s.zeta_hat, s.psi_hat), strict=True):
+        theorem = rewritten(theorem, isolated(symbol, name)) if partner in (s.zeta, s.psi_paper) else theorem
+    written = in_two_variables(theorem)
     return Derivation(
         f"stationarity in {variable}, normalisation of the slides",
         f"{PAPER}, Section 3.3, (18)-(20)",
         *base.steps,
-        step,
-        results={partner: written},
-        hypotheses=(*base.hypotheses, EXCHANGE),
+        *(proved("The slides' variables.", name) for name in slides_names()),
+        proved(
+            "In the variables of the slides, psi_rho = sqrt(rho) psi and conjugates sqrt(beta) times larger, "
+            f"stationarity in ${sp.latex(variable)}$ is linear in ${sp.latex(partner)}$, too.",
+            theorem,
+        ),
+        proved("The moments of the label written out as averages over z.", written),
+        results={partner: value(written)},
+        hypotheses=base.hypotheses,
     )
-
-
-def name_again(expression: sp.Expr) -> sp.Expr:
-    """The average over z inside every average over kappa and z by name, y0, y1 or y2, and psi without sqrt(rho)."""
-    teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
-    named = {teacher**2: y2 - s.noise, s.z * teacher: y1, teacher: y0}
-
-    def inside(average: sp.Expr) -> sp.Expr:
-        if s.z not in average.variables:
-            return average
-        return Expectation(average.integrand.subs(named), *(v for v in average.variables if v != s.z))
-
-    linear = expand_expectations(expression.subs(s.psi_paper, sp.sqrt(s.rho) * s.psi))
-    return expand_expectations(linear.replace(lambda e: isinstance(e, Expectation), inside))
 
 
 @functools.cache
 def test_error_of_the_paper() -> Derivation:
     """Equation (25) as an average over kappa and z, with the psi that carries sqrt(rho)."""
     base = test_error()
-    result = write_out_label_moments(base.results[s.test_error]).subs(TO_SLIDES)
-    step = Step(
-        "The label moments written out as averages over z, and psi in the paper's normalisation.",
-        eq(s.test_error, result),
-        Vanishing(
-            "in the theory's psi and the label's moments it is the error derived",
-            name_again(result) - expand_expectations(base.results[s.test_error]),
-        ),
-    )
+    ours = base.theorem_of(s.test_error)
+    assert ours is not None
+    psi_is, *_ = slides_names()
+    written = in_two_variables(rewritten(averages_expanded(ours, s.kappa), isolated(s.psi, psi_is)))
     return Derivation(
         "test error, as averaged over kappa and z",
         f"{PAPER}, Section 3.3, (25)",
         *base.steps,
-        step,
-        results={s.test_error: result},
+        proved("The paper's psi carries the norm of Pi theta.", psi_is),
+        proved("The label moments written out as averages over z, and psi in the paper's normalisation.", written),
+        results={s.test_error: value(written)},
         hypotheses=base.hypotheses,
     )

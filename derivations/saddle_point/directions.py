@@ -12,14 +12,31 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import second_moments, spike_direction
-from onestep.derivations.free_energy.ridge import linear_in_replicas, replicated_overlap, trace
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, square_loss
-from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.bulk.marchenko_pastur import spike_direction
+from onestep.derivations.free_energy.along_spike import denominator, over_modes, varrho
+from onestep.derivations.free_energy.ridge import trace
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
+from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, hypothesis, vanishing_slope
+from onestep.derivations.kernel.algebra import differentiate, rewrite
+from onestep.derivations.kernel.averages import average
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    equal,
+    expanded,
+    in_form,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.saddle_point.equations import T_trace, name_traces, stationary, tau_trace
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import directions_action
+from onestep.derivations.saddle_point.equations import second_moment_names
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"
 DIRECTIONS = (0, 1)
@@ -77,47 +94,30 @@ def output() -> Derivation:
     )
 
 
-def mean_square(noise: sp.Expr) -> sp.Expr:
-    """E over z, xi and label noise of (g + noise - output)^2, in y0, y1, y2."""
-    teacher = g(sum(gamma[j] * kappa[j] for j in DIRECTIONS) + sp.sqrt(s.rho) * s.z)
-    omega = mu1 * s.psi * s.z + sp.sqrt(mu1**2 * (s.q1 - s.psi**2) + mu2**2 * s.q2) * s.xi
-    gap = teacher + noise - prediction - omega
-    moments = {
-        Expectation(teacher**2, s.z): y2 - s.noise,
-        Expectation(s.z * teacher, s.z): y1,
-        Expectation(teacher, s.z): y0,
-    }
-    averaged = expand_expectations(Expectation(sp.expand(gap**2), s.z, s.xi, LABEL_NOISE))
-    return sp.expand(averaged.subs(moments))
+# A new input, given both kappa: as for one direction.
+_elsewhere, _noise = sp.symbols("w x", real=True)
+_equivalent_error = sp.Symbol(r"\varepsilon_{gG}", real=True)
+_teacher = g(sum(gamma[j] * kappa[j] for j in DIRECTIONS) + sp.sqrt(s.rho) * s.z)
+
+
+def error_of_output() -> sp.Expr:
+    """Target less output at given kappa: one overlap for each direction, and a field that carries mu1 psi of z."""
+    across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * _elsewhere
+    return _teacher - prediction - mu1 * across - mu2 * sp.sqrt(s.q2) * _noise
 
 
 @functools.cache
-def energetic() -> Derivation:
-    """One sample costs e2/(2(1+V)), e2 with sums over the directions."""
-    averaged = mean_square(sp.sqrt(s.noise) * LABEL_NOISE)
-    result = squared_residual / (2 * (1 + V_of_kappa))
-    steps = (
-        *output().steps,
-        *square_loss().steps,
-        Step(
-            "theta.x = sum_j gamma_j kappa_j + sqrt(rho) z with rho = 1 - |gamma|^2, and the field's common part "
-            "carries mu1 psi of that z. The squared error averaged over z, xi and the label noise is e2.",
-            eq(sp.Symbol("e_2"), squared_residual),
-            Vanishing("the average is e2 with a sum over directions", averaged - sp.expand(squared_residual)),
-        ),
-        Step(
-            "A sample costs e2/(2(1+V)).",
-            eq(s.moreau, result),
-            Vanishing("linear in the square", 2 * (1 + V_of_kappa) * result - squared_residual),
-        ),
+def mean_square(gap: sp.Expr, *variables: sp.Symbol) -> Theorem:
+    """The average of gap^2 at given kappa, in y0, y1, y2 of both kappa."""
+    names = (
+        define(y0, Expectation(_teacher, s.z), "the mean label given kappa", *kappa),
+        define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", *kappa),
+        define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", *kappa),
     )
-    return Derivation(
-        "energetic term for several directions",
-        SOURCE,
-        *steps,
-        results={s.moreau: result},
-        hypotheses=REPLICA_HYPOTHESES,
-    )
+    inner = expanded(Expectation(gap**2, *variables))
+    assert inner is not None
+    known = (isolated(mean, name) for name in names for mean in value(name).atoms(Expectation))
+    return rewritten(inner, *known)
 
 
 @functools.cache
@@ -127,7 +127,7 @@ def overlap_matrix() -> Derivation:
     inner = sp.eye(2) - t * X
     core = inner.inv()  # (1 - t X)^-1
     result = X * core
-    equal = result.subs({X[0, 0]: x, X[1, 1]: x, X[0, 1]: 0})
+    balanced = result.subs({X[0, 0]: x, X[1, 1]: x, X[0, 1]: 0})
     one = spike_direction()
     steps = (
         *one.steps,
@@ -156,7 +156,7 @@ def overlap_matrix() -> Derivation:
             "The directions are orthogonal and independent of W: X = beta I times the unit matrix, and each direction "
             "has what a single one would have, s_j.G s_l = beta c V2 delta_jl.",
             eq(sp.Symbol("s_1.G s_1"), s.beta * s.c * s.V2),
-            Vanishing("as for one direction", equal[0, 0] - x / (1 - t * x)),
+            Vanishing("as for one direction", balanced[0, 0] - x / (1 - t * x)),
             Vanishing(
                 "beta c V2 by the Marchenko-Pastur relation",
                 (x / (1 - t * x)).subs(x, s.beta * one.results[s.V1]) - s.beta * s.c * s.V2,
@@ -164,8 +164,8 @@ def overlap_matrix() -> Derivation:
         ),
         Step(
             "Different directions do not meet.",
-            eq(sp.Symbol("s_1.G s_2"), equal[0, 1]),
-            Vanishing("off the diagonal", equal[0, 1]),
+            eq(sp.Symbol("s_1.G s_2"), balanced[0, 1]),
+            Vanishing("off the diagonal", balanced[0, 1]),
         ),
     )
     return Derivation(
@@ -174,69 +174,6 @@ def overlap_matrix() -> Derivation:
         *steps,
         results={spike_gram[0, 0]: result[0, 0], spike_gram[0, 1]: result[0, 1]},
         hypotheses=(*one.hypotheses, ORTHOGONAL),
-    )
-
-
-@functools.cache
-def free_energy() -> Derivation:
-    """The replica-symmetric free energy for isotropic rows and several directions."""
-    pairs = tuple(zip(zeta, zeta_hat, strict=True))
-    one_overlap = -s.zeta * s.zeta_hat
-    replicated = sum((replicated_overlap(s.replicas, *pair) for pair in pairs), sp.S.Zero)
-    overlaps = linear_in_replicas(replicated)
-    trace_term = trace().results[s.trace_term] - one_overlap + overlaps
-    force = s.beta * s.c * tau_trace * sum(z**2 for z in zeta_hat)
-    entropic = (s.q1_hat * T_trace + s.q2_hat * tau_trace + s.beta * s.psi_hat**2 * T_trace + force) / 2
-    energy = s.alpha / (2 * s.beta) * over_kappas(squared_residual / (1 + V_of_kappa))
-    value = -trace_term - entropic + energy
-    # The readout's minimum along the forces: -J.G J/2 with J = sqrt p sum_j zeta^_j s_j, through K.
-    a = sp.Matrix(sp.symbols("a_1 a_2", real=True))
-    J = sp.Matrix(zeta_hat)
-    K = sp.diag(*sp.symbols("K_1 K_2", positive=True))
-    objective = ((a.T * K * a) / 2 - J.T * K * a)[0]
-    steps = (
-        *trace().steps,
-        *overlap_matrix().steps,
-        *energetic().steps,
-        Step(
-            "The trace term has one product zeta_j zeta^_j per direction.",
-            eq(s.trace_term, trace_term),
-            Vanishing(
-                "two overlaps in place of one",
-                trace_term
-                - trace().results[s.trace_term]
-                - s.zeta * s.zeta_hat
-                + zeta[0] * zeta_hat[0]
-                + zeta[1] * zeta_hat[1],
-            ),
-        ),
-        Step(
-            "Along the forces sqrt p zeta^_j s_j the readout reaches a = sum_j zeta^_j G s_j: minus half of "
-            "zeta^.K zeta^, which is beta c tau |zeta^|^2.",
-            eq(s.entropic_term, entropic),
-            NonNegative(
-                "the minimum over the components along G s_j",
-                objective + (J.T * K * J)[0] / 2,
-                tuple((K[j, j] / 2, a[j] - zeta_hat[j]) for j in DIRECTIONS),
-            ),
-        ),
-        Step(
-            "The free energy per neuron: minus the trace term, minus the entropic term, plus alpha/beta times the "
-            "energetic average.",
-            eq(s.free_energy, value),
-            Vanishing(
-                "the energetic term is the average envelope",
-                energy - s.alpha / s.beta * over_kappas(energetic().results[s.moreau]),
-            ),
-        ),
-    )
-    hypotheses = (*trace().hypotheses, *overlap_matrix().hypotheses, *energetic().hypotheses)
-    return Derivation(
-        "free energy for a spike of several directions",
-        SOURCE,
-        *steps,
-        results={s.free_energy: value},
-        hypotheses=tuple(dict.fromkeys(hypotheses)),
     )
 
 
@@ -249,52 +186,107 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
     s.V1: s.q1_hat,
     s.V2: s.q2_hat,
     s.psi_hat: s.psi,
+    s.q1_hat: s.V1,
+    s.q2_hat: s.V2,
     s.V1_hat: s.q1,
     s.V2_hat: s.q2,
 } | {variable: unknown for j in DIRECTIONS for variable, unknown in ((zeta[j], zeta_hat[j]), (zeta_hat[j], zeta[j]))}
+_VARIABLES = tuple(CONJUGATE)
+_equivalent, _trace, _entropic, _energy = (
+    sp.Function(name, real=True)(*_VARIABLES) for name in ("Phi_{vG}", "Psi_{vt}", "Psi_{vw}", "Psi_{vy}")
+)
+
+
+def trace_term() -> sp.Expr:
+    """One product zeta_j zeta^_j per direction, the rest as for one."""
+    return trace().results[s.trace_term] + s.zeta * s.zeta_hat - sum(zeta[j] * zeta_hat[j] for j in DIRECTIONS)
+
+
+def entropic_term() -> sp.Expr:
+    """Half of the forces and of the noise in the traces of an isotropic bulk: every direction has s_j.G s_j."""
+    on_bulk, on_ones = over_modes(varrho / denominator), over_modes(1 / denominator)
+    along = s.beta * s.c * sum(force**2 for force in zeta_hat)
+    return ((s.q1_hat + s.beta * s.psi_hat**2) * on_bulk + (s.q2_hat + along) * on_ones) / 2
+
+
+@functools.cache
+def free_energy() -> Theorem:
+    """The replica-symmetric free energy for isotropic rows and several directions, for all values of its variables."""
+    noisy = error_of_output() + sp.sqrt(s.noise) * LABEL_NOISE
+    squared = mean_square(noisy, s.z, _elsewhere, _noise, LABEL_NOISE)
+    cost = s.alpha / s.beta * over_kappas(sides(squared.statement)[0] / (2 * (1 + V_of_kappa)))
+    return rewritten(
+        _taken("Result 3.2", directions_action(*_VARIABLES), _equivalent, SAME_ON_BOTH_MAPS),
+        _taken("replica symmetry", _equivalent, _energy - _trace - _entropic, "; ".join(REPLICA_HYPOTHESES)),
+        _taken("trace term", _trace, trace_term(), "result-3-3.trace-term"),
+        _taken("entropic term", _entropic, entropic_term(), ORTHOGONAL),
+        _taken("energetic term", _energy, cost, "result-3-3.moreau-envelope"),
+        squared,
+    )
+
+
+def _taken(name: str, left: sp.Expr, right: sp.Expr, reference: str) -> Theorem:
+    return hypothesis(f"{name}, several directions", Equation(left, right), reference, *_VARIABLES)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Stationarity of the free energy in one variable, solved for the variable that it is linear in."""
-    base, law = free_energy(), second_moments()
-    derivative = stationary(base.results[s.free_energy], variable)
     unknown = CONJUGATE[variable]
-    solution = name_traces(solve_linear(derivative, unknown))
-    step = Step(
-        f"Stationarity in ${sp.latex(variable)}$; the derivatives of the traces are minus the second moments of the "
-        "resolvent.",
-        eq(unknown, solution),
-        Vanishing(f"stationarity in {variable}", expand_expectations(name_traces(derivative)).subs(unknown, solution)),
-    )
+    derivative = averages_expanded(differentiate((free_energy(),), variable), s.mode, *kappa)
+    vanishing = vanishing_slope(free_energy(), variable)
+    solution = isolated(unknown, rewrite((derivative, vanishing)))
+    if variable in (s.V1_hat, s.V2_hat, s.psi_hat, *zeta_hat):
+        solution = traces_named(solution)
+        solution = equal(solution, sp.factor_terms(sp.expand(value(solution))))
     return Derivation(
         f"stationarity in {variable} for several directions",
         SOURCE,
-        *base.steps,
-        *law.steps,
-        step,
-        results={unknown: solution},
-        hypotheses=(*base.hypotheses, EXCHANGE),
+        *output().steps,
+        proved(
+            "The free energy: one overlap for each direction, each of which meets the resolvent by itself, and the "
+            "squared error of a sample, averaged at given kappa, over 2(1 + V).",
+            free_energy(),
+        ),
+        proved(f"Its derivative in ${sp.latex(variable)}$.", derivative),
+        proved("It vanishes at the saddle point.", vanishing),
+        proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
+        results={unknown: value(solution)},
+        hypotheses=(*REPLICA_HYPOTHESES, ORTHOGONAL, EXCHANGE),
     )
+
+
+def traces_named(theorem: Theorem) -> Theorem:
+    """V1, V2 and the second moments of the resolvent for the integrals over the bulk."""
+    traces = (equation(x).theorem_of(CONJUGATE[x]) for x in (s.q1_hat, s.q2_hat))
+    for name in (*traces, *second_moment_names()):
+        if name is not None and value(theorem).has(value(name)):
+            theorem = rewrite((theorem, name), True)
+    return theorem
 
 
 @functools.cache
 def test_error() -> Derivation:
     """The error on a new input: E e2 less the label noise."""
-    result = over_kappas(squared_residual) - s.noise
-    step = Step(
-        "A new input has no thermal response: its squared error is e2, of which the label noise is not counted.",
-        eq(s.test_error, result),
-        Vanishing(
-            "the error against the noiseless target is e2 less the label noise",
-            mean_square(sp.S.Zero) - sp.expand(squared_residual - s.noise),
-        ),
+    inner = mean_square(error_of_output(), s.z, _elsewhere, _noise)
+    averaged = average((inner,), kappa)
+    same = hypothesis(
+        "Result 3.2, several directions, errors", Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS
     )
+    meaning = define(
+        _equivalent_error,
+        sides(averaged.statement)[0],
+        "mean squared error of the equivalent features against the noiseless label of a new input",
+    )
+    solution = in_form(over_kappas(squared_residual) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error for several directions",
         SOURCE,
-        *energetic().steps,
-        step,
-        results={s.test_error: result},
+        *output().steps,
+        proved("The network errs as its Gaussian equivalent does.", same),
+        proved("A new input has no thermal response: target less output, squared.", meaning),
+        proved("Averaged at given kappa.", averaged),
+        proved("It is e2, of which the label noise is not counted.", solution),
+        results={s.test_error: value(solution)},
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )

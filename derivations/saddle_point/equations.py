@@ -1,8 +1,7 @@
 r"""The saddle-point equations (18)-(25): the free energy differentiated in each of its thirteen variables.
 
-No equation is typed: :func:`equation` differentiates the free energy of equation (116) for any law nu,
-:func:`isotropic` the one in which the traces are those of an isotropic bulk, and both solve for the variable that the
-derivative is linear in.
+No equation is typed: :func:`equation` differentiates the free energy of equation (116) for any law nu and solves for
+the variable that the derivative is linear in, :func:`isotropic` puts in the integrals of an isotropic bulk.
 """
 
 from __future__ import annotations
@@ -11,11 +10,14 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import second_moments, spike_direction
+from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
     denominator,
+    g,
+    mu1,
+    mu2,
     over_kappa,
     over_modes,
     prediction,
@@ -23,19 +25,41 @@ from onestep.derivations.free_energy.along_spike import (
     varpi,
     varrho,
     vartau,
+    y0,
+    y1,
+    y2,
 )
-from onestep.derivations.free_energy.ridge import assembled, entropic, trace
-from onestep.derivations.free_energy.sample_energy import (
-    LABEL_NOISE,
-    energetic,
-    label,
-    local_field_mean,
-    local_fields,
-    name_label_moments,
+from onestep.derivations.free_energy.ridge import assembled
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, energetic, local_fields, square_loss
+from onestep.derivations.free_energy.stationarity import (
+    CONJUGATE,
+    EXCHANGE,
+    SAME_ON_BOTH_MAPS,
+    free_energy,
+    hypothesis,
+    slope,
+    vanishing_slope,
 )
-from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import average, linear
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    both_expanded,
+    concluded,
+    define,
+    expanded,
+    follows,
+    in_form,
+    isolated,
+    proved,
+    rewritten,
+)
+from onestep.derivations.kernel.search import value as right
+from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import PARTIALS, action
 from onestep.derivations.saddle_point import symbols as s
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
@@ -45,73 +69,137 @@ T_trace = sp.Function("T", real=True)(s.V1_hat, s.V2_hat)
 tau_trace = sp.Function("tau", real=True)(s.V1_hat, s.V2_hat)
 
 
-def stationary(free_energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
+def stationary(energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     """The derivative of the free energy in one variable: zero at the saddle point."""
-    return sp.diff(free_energy, variable)
+    return sp.diff(energy, variable)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """The saddle-point equation from d Phi/d ``variable`` = 0, for any law nu."""
-    base = assembled()
-    derivative = stationary(base.results[s.free_energy], variable)
-    unknown = CONJUGATE[variable]
-    solution = solve_linear(derivative, unknown)
-    linear = expand_expectations(derivative)  # the unknown outside the expectations
-    step = Step(
-        f"The derivative of the free energy in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear "
-        f"in ${sp.latex(unknown)}$.",
-        eq(unknown, solution),
-        Vanishing(f"stationarity in {variable}", linear.subs(unknown, solution)),
-    )
+    base, unknown = assembled(), CONJUGATE[variable]
+    derivative = slope(free_energy(), variable)
+    vanishing = vanishing_slope(free_energy(), variable)
+    solution = isolated(unknown, rewrite((derivative, vanishing)))
     return Derivation(
         f"stationarity in {variable}",
         f"{PAPER}, Section 3.3, (18)-(24)",
         *base.steps,
-        step,
-        results={unknown: solution},
+        proved("The free energy as a function of its thirteen variables.", free_energy()),
+        proved(f"Its derivative in ${sp.latex(variable)}$.", derivative),
+        proved("It vanishes at the saddle point.", vanishing),
+        proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
+        results={unknown: right(solution)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
+def at_saddle(variable: sp.Symbol) -> Theorem:
+    """The saddle-point equation from stationarity in ``variable``."""
+    theorem = equation(variable).theorem_of(CONJUGATE[variable])
+    assert theorem is not None
+    return theorem
+
+
+# Integrals over the law nu of an isotropic bulk, for all values of the conjugates and the ridge.
+_FREE = (s.V1_hat, s.V2_hat, s.ridge)
+_of_spike = over_modes(varrho * vartau**2 / denominator)
+_of_target = over_modes(varrho * varpi**2 / denominator)
+_of_bulk, _of_ones = over_modes(varrho / denominator), over_modes(1 / denominator)
+SECOND = {
+    s.resolvent_square: over_modes(1 / denominator**2),
+    s.resolvent_mixed: over_modes(varrho / denominator**2),
+    s.resolvent_double: over_modes(varrho**2 / denominator**2),
+}
+
+
 @functools.cache
-def isotropic_free_energy() -> Derivation:
-    """The free energy for isotropic rows: only the two traces T and tau are left of the law nu."""
-    general = assembled()
-    signal = s.beta * s.psi_hat**2 * T_trace + s.beta * s.c * s.zeta_hat**2 * tau_trace
-    entropic_term = (s.q1_hat * T_trace + s.q2_hat * tau_trace + signal) / 2
-    energy = s.alpha / (2 * s.beta) * over_kappa(squared_residual / (1 + V_of_kappa))
-    value = -trace().results[s.trace_term] - entropic_term + energy
-    gaussian = spike_direction()
-    # tau and pi independent of varrho, of mean square one.
-    averages = {
-        over_modes(varrho / denominator): T_trace,
-        over_modes(1 / denominator): tau_trace,
-        over_modes(varrho * vartau**2 / denominator): T_trace,
-        over_modes(varrho * varpi**2 / denominator): T_trace,
-    }
-    of_traces = expand_expectations(entropic().results[s.entropic_term]).subs(averages)
-    T_of_tau = sp.Symbol("tau", positive=True)
-    law = gaussian.results[s.V1].subs(s.V2, T_of_tau)
-    steps = (
-        *general.steps,
-        *gaussian.steps,
-        Step(
-            "For isotropic rows tau and pi are independent of varrho with mean square one: the integrals over nu "
-            "become the traces T and tau, and the spike's part is s.G s = beta c tau.",
-            eq(s.free_energy, value),
-            Vanishing(
-                "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
-                (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
-            ),
-        ),
+def second_moment_names() -> tuple[Theorem, ...]:
+    """The second moments of the resolvent, (1/p) tr[Omega^j S^-2], mode by mode; written as averages are expanded."""
+    named = [
+        define(s.resolvent_square, SECOND[s.resolvent_square], "(1/p) tr S^-2 over the modes of the bulk"),
+        define(s.resolvent_mixed, SECOND[s.resolvent_mixed], "(1/p) tr[W Pi W^T S^-2] over the modes of the bulk"),
+        define(s.resolvent_double, SECOND[s.resolvent_double], "(1/p) tr[(W Pi W^T S^-1)^2] over the modes"),
+    ]
+    return tuple(averages_expanded(name, s.mode) for name in named)
+
+
+@functools.cache
+def isotropic_law() -> tuple[Theorem, ...]:
+    """What an isotropic bulk makes of the integrals over nu: two that do not see the directions of spike and target,
+    and the Marchenko-Pastur law.
+    """
+    tau, pi = (
+        hypothesis(f"isotropic bulk, {of}", Equation(known, _of_bulk), ISOTROPIC, *_FREE)
+        for of, known in (("spike", _of_spike), ("target", _of_target))
     )
+    closed = s.c * _of_ones / (1 + s.beta * s.c * s.V1_hat * _of_ones)
+    law = hypothesis("Marchenko-Pastur law", Equation(_of_bulk, closed), "result-3-3.marchenko-pastur-V1", *_FREE)
+    return tau, pi, law
+
+
+@functools.cache
+def isotropic_slopes() -> tuple[Theorem, ...]:
+    """The same for integrals with the resolvent squared: derivatives in V1^ and V2^, each for its left side."""
+    found = []
+    for theorem in isotropic_law():
+        for x in (s.V1_hat, s.V2_hat):
+            derivative = both_expanded(differentiate((theorem,), x), s.mode)
+            (squared,) = sides(derivative.statement)[0].atoms(Expectation)
+            found.append(isolated(squared, derivative))
+    return tuple(found)
+
+
+def _named(theorem: Theorem) -> Theorem:
+    """The traces of the resolvent and its second moments under their names, on both sides."""
+    for name in (at_saddle(s.q1_hat), at_saddle(s.q2_hat), *second_moment_names()):
+        if any(side.has(right(name)) for side in sides(theorem.statement)):
+            theorem = rewrite((theorem, name), True)
+    return theorem
+
+
+@functools.cache
+def marchenko_pastur() -> tuple[Theorem, ...]:
+    """The second moments of higher order by that of the lowest, and V1 by V2: the law and its derivatives, named."""
+    *_, law = isotropic_law()
+    *_, along_V1, along_V2 = isotropic_slopes()
+    return _named(along_V1), _named(along_V2), _named(law)
+
+
+@functools.cache
+def isotropic(variable: sp.Symbol) -> Derivation:
+    """The saddle-point equation for isotropic rows, in the traces of the resolvent and their derivatives.
+
+    ``variable`` is one of zeta^, psi^, V1^, V2^; the equations for V1 and V2 are the Marchenko-Pastur law itself, and
+    those for the conjugates do not involve the bulk.
+    """
+    unknown, general = CONJUGATE[variable], equation(variable)
+    tau, pi, law = isotropic_law()
+    in_traces = _named(rewritten(at_saddle(variable), *isotropic_slopes()[:4], tau, pi))
+    across = s.q1_hat + s.beta * s.psi_hat**2
+    along = s.q2_hat + s.beta * s.c * s.zeta_hat**2
+    closed = {
+        s.zeta: s.beta * s.c * s.V2 * s.zeta_hat,
+        s.psi: s.beta * s.V1 * s.psi_hat,
+        s.q1: across * s.resolvent_double + along * s.resolvent_mixed,
+        s.q2: across * s.resolvent_mixed + along * s.resolvent_square,
+    }
+    solution = follows(Equation(unknown, sp.expand(closed[unknown])), (in_traces, *marchenko_pastur())) or in_traces
     return Derivation(
-        "free energy for isotropic rows",
-        f"{PAPER}, Appendix C, (116)-(117)",
-        *steps,
-        results={s.free_energy: value},
-        hypotheses=(*general.hypotheses, *gaussian.hypotheses),
+        f"stationarity in {variable} for isotropic rows",
+        f"{PAPER}, Section 3.3, (18)-(24)",
+        *general.steps,
+        proved("Isotropic rows do not tell the spike from any other direction,", tau),
+        proved("nor the target.", pi),
+        proved("Their spectrum is that of Marchenko and Pastur.", law),
+        proved(
+            f"So in the equation from ${sp.latex(variable)}$ the traces V1 and V2 and the second moments of the "
+            "resolvent are left, which are minus their derivatives in the conjugates.",
+            in_traces,
+        ),
+        proved("The law and its derivatives bring it to this form.", solution),
+        results={unknown: right(solution)},
+        hypotheses=tuple(dict.fromkeys((*general.hypotheses, ISOTROPIC))),
     )
 
 
@@ -126,110 +214,102 @@ def name_traces(expression: sp.Expr) -> sp.Expr:
     return expression.subs(derivatives).subs({T_trace: s.V1, tau_trace: s.V2})
 
 
-@functools.cache
-def isotropic(variable: sp.Symbol) -> Derivation:
-    """The saddle-point equation from the isotropic free energy, in the traces of the resolvent and their derivatives.
+# A new input, given kappa: x_perp along theta_perp is z, along what the readout has besides it w; the features have
+# noise of their own, and so has the label.
+_elsewhere, _noise = sp.symbols("w x", real=True)
+_teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
+_equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
+_fitted = sp.Function("fitted", real=True)
+_b, _omega = sp.symbols("b omega", real=True)
+_V = sp.Symbol("V", nonnegative=True)
 
-    ``variable`` is one of zeta^, psi^, V1^, V2^; the equations for V1 and V2 are the Marchenko-Pastur law itself, and
-    those for the conjugates do not involve the bulk.
-    """
-    base, law = isotropic_free_energy(), second_moments()
-    derivative = stationary(base.results[s.free_energy], variable)
-    unknown = CONJUGATE[variable]
-    solution = name_traces(solve_linear(derivative, unknown))
-    linear = expand_expectations(name_traces(derivative))
-    step = Step(
-        f"Stationarity in ${sp.latex(variable)}$; the derivatives of the traces are minus the second moments of "
-        f"the resolvent.",
-        eq(unknown, solution),
-        Vanishing(f"stationarity in {variable}", linear.subs(unknown, solution)),
+
+def local_field() -> sp.Expr:
+    """What the output fluctuates by at given kappa: mu1 a.W x_perp/sqrt p and mu2 a.xi/sqrt p."""
+    across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * _elsewhere
+    return mu1 * across + mu2 * sp.sqrt(s.q2) * _noise
+
+
+@functools.cache
+def label_moments() -> tuple[Theorem, ...]:
+    """Averages of the target at given kappa in terms of y0, y1, y2, which are defined by them at every kappa."""
+    names = (
+        define(y0, Expectation(_teacher, s.z), "the mean label given kappa", s.kappa),
+        define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", s.kappa),
+        define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
     )
-    return Derivation(
-        f"stationarity in {variable} for isotropic rows",
-        f"{PAPER}, Section 3.3, (18)-(24)",
-        *base.steps,
-        *law.steps,
-        step,
-        results={unknown: solution},
-        hypotheses=(*base.hypotheses, EXCHANGE),
-    )
+    return tuple(isolated(found, name) for name in names for found in right(name).atoms(Expectation))
+
+
+def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
+    """E over kappa of the average over ``variables``, the inner average worked out in y0, y1, y2."""
+    inner = expanded(Expectation(integrand, *variables))
+    assert inner is not None
+    return average((rewritten(inner, *label_moments()),), (s.kappa,))
 
 
 @functools.cache
 def test_error() -> Derivation:
     """Equations (25), (127)-(129): the error on a new input, from the joint Gaussian law of label and output."""
-    gap = label() - prediction - local_field_mean()
-    averaged = name_label_moments(expand_expectations(Expectation(sp.expand(gap**2), s.z, s.xi, LABEL_NOISE)))
-    clean = sp.sqrt(s.noise) * LABEL_NOISE
-    without = expand_expectations(Expectation(sp.expand((gap - clean) ** 2), s.z, s.xi))
-    result = over_kappa(name_label_moments(without))
-    steps = (
-        Step(
-            "A new input has the law of a training input but no thermal response: given kappa, label and output are "
-            "jointly Gaussian through z and xi, and the output is mu0 m + kappa mu1 zeta + omega.",
-            eq(s.local_field, local_field_mean()),
-        ),
-        Step(
-            "The error against the noiseless label, averaged over z and xi.",
-            eq(s.test_error, result),
-            Vanishing(
-                "it is e2 less the label noise",
-                expand_expectations(result) - expand_expectations(over_kappa(squared_residual)) + s.noise,
-            ),
-            Vanishing("label noise adds its variance", averaged - name_label_moments(without) - s.noise),
-        ),
+    gap = _teacher - prediction - local_field()
+    averaged = mean_at_kappa(gap**2, s.z, _elsewhere, _noise)
+    same = hypothesis("Result 3.2", Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS)
+    meaning = define(
+        _equivalent_error,
+        sides(averaged.statement)[0],
+        "mean squared error of the equivalent features against the noiseless label of a new input",
     )
+    solution = in_form(over_kappa(squared_residual) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error",
         f"{PAPER}, Appendix C, (127)-(129)",
         *local_fields().steps,
-        *steps,
-        results={s.test_error: result},
+        proved("The network errs as its Gaussian equivalent does.", same),
+        proved(
+            "A new input has the law of a training input but no thermal response: given kappa, label and output are "
+            "jointly Gaussian through z, and the output is mu0 m + kappa mu1 zeta plus a local field of variance "
+            "mu1^2 q1 + mu2^2 q2 and covariance mu1 psi with z.",
+            meaning,
+        ),
+        proved("Its square averaged at given kappa: only y0, y1 and y2 of the label enter.", averaged),
+        proved("It is e2 less the label noise.", solution),
+        results={s.test_error: right(solution)},
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
 
 @functools.cache
 def training_error() -> Derivation:
-    """The training error, by the residual of the minimiser and again by differentiating in the weight of the loss."""
-    h, omega, V, b = s.local_field, s.field_mean, s.V, s.residual
-    weight = sp.Symbol("t", positive=True)
-    weighted = (h - omega) ** 2 / (2 * V) + weight * (b - h) ** 2 / 2
-    (minimiser,) = sp.solve(sp.diff(weighted, h), h)
-    envelope = sp.factor(weighted.subs(h, minimiser))
-    left = sp.factor((b - h).subs(h, minimiser.subs(weight, 1)))
-    by_weight = sp.factor(2 * sp.diff(envelope, weight).subs(weight, 1))
-    gap = label() - prediction - local_field_mean()
-    fitted = left.subs(b, label() - prediction).subs(omega, local_field_mean()).subs(V, V_of_kappa)
-    square = sp.expand(gap**2)
-    averaged = name_label_moments(expand_expectations(Expectation(square, s.z, s.xi, LABEL_NOISE)))
-    integrand = averaged * (left / (b - omega)).subs(V, V_of_kappa) ** 2
-    result = over_kappa(integrand)
-    steps = (
-        Step(
-            "On a training sample the fitted output is the minimiser, which leaves the residual (b - omega)/(1 + V).",
-            eq(b - h, left),
-            Vanishing("the residual of the minimiser", left * (1 + V) - (b - omega)),
-        ),
-        Step(
-            "The envelope theorem agrees: with the loss weighted by t, twice the derivative of the envelope at t = "
-            "1 is the squared residual.",
-            eq(2 * sp.Symbol(r"\partial_t\mathcal{M}"), by_weight),
-            Vanishing("both routes give the same squared residual", by_weight - left**2),
-        ),
-        Step(
-            "Averaged over z, xi, label noise and kappa.",
-            eq(s.training_error, result),
-            Vanishing("its square is that of the gap over (1 + V)^2", fitted * (1 + V_of_kappa) - gap),
-            Vanishing("averaged: e2/(1 + V)^2", integrand * (1 + V_of_kappa) ** 2 - squared_residual),
-        ),
+    """The training error, by the residual that the minimiser of one sample's energy leaves."""
+    label = _teacher + sp.sqrt(s.noise) * LABEL_NOISE - prediction
+    minimiser = square_loss().results[s.local_field].xreplace({s.residual: _b, s.field_mean: _omega, s.V: _V})
+    fits = hypothesis(
+        "fitted output", Equation(_fitted(_b, _omega, _V), minimiser), "result-3-3.moreau-minimiser", _b, _omega, _V
     )
+    at_sample = instantiate((fits,), {_b: label, _omega: local_field(), _V: V_of_kappa})
+    left = label - _fitted(label, local_field(), V_of_kappa)
+    shrunk = (label - local_field()) / (1 + V_of_kappa)
+    residual = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
+    averaged = mean_at_kappa(shrunk**2, s.z, _elsewhere, _noise, LABEL_NOISE)
+    same = hypothesis("Result 3.2", Equation(s.training_error, _equivalent_training), SAME_ON_BOTH_MAPS)
+    meaning = define(
+        _equivalent_training,
+        over_kappa(Expectation(left**2, s.z, _elsewhere, _noise, LABEL_NOISE)),
+        "mean squared residual of the fitted outputs of the equivalent features on the training samples",
+    )
+    result = over_kappa(squared_residual / (1 + V_of_kappa) ** 2)
+    solution = in_form(result, same, rewrite((meaning, residual)), averaged)
     return Derivation(
         "training error",
         f"{PAPER}, Section 3.3",
         *energetic().steps,
-        *steps,
-        results={s.training_error: result},
+        proved("The network's residuals are those of its Gaussian equivalent.", same),
+        proved("On a training sample the fitted output minimises the sample's energy.", fits),
+        proved("Its residual is that of the output without the sample, over 1 + V.", residual),
+        proved("The training error of the equivalent features.", meaning),
+        proved("Its square averaged over z, the fields and label noise, at given kappa.", averaged),
+        proved("It is e2/(1 + V)^2.", solution),
+        results={s.training_error: right(solution)},
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
@@ -237,74 +317,100 @@ def training_error() -> Derivation:
 @functools.cache
 def ridge_response() -> Derivation:
     """d Phi/d lambda at the saddle point: half of |a|^2/p, by the envelope theorem."""
-    base = assembled()
-    phi = base.results[s.free_energy]
-    explicit, through = sp.diff(phi, s.ridge), sp.diff(phi, s.V2_hat)
-    result = explicit - through
-    step = Step(
-        "At the saddle point only the explicit dependence on lambda counts; lambda enters beside V2^, whose "
-        "derivative also has -q2/2 and is zero.",
-        eq(s.ridge_response, sp.expand(result)),
-        Vanishing("lambda and V2^ enter the resolvent together", sp.expand(result) - s.q2 / 2),
+    base, energy = assembled(), free_energy()
+    call, _ = sides(energy.statement)
+    partials = PARTIALS[action]
+    moves = [sp.Symbol(rf"\partial_\lambda {sp.latex(x)}", real=True) for x in CONJUGATE]
+    along = [partial(*call.args) * move for partial, move in zip(partials, moves, strict=False)]
+    total = define(
+        s.ridge_response,
+        sp.Add(*along, partials[len(moves)](*call.args)),
+        "the derivative along the saddle point, whose thirteen numbers move with the ridge",
     )
+    explicit = rewritten(total, *(vanishing_slope(energy, x) for x in CONJUGATE))
+    by_ridge, by_size = slope(energy, s.ridge), rewrite((slope(energy, s.V2_hat), vanishing_slope(energy, s.V2_hat)))
+    together = ring(
+        (by_ridge, by_size), Equation(sides(by_ridge.statement)[0], s.q2 / 2), (sp.Integer(1), sp.Integer(-1))
+    )
+    result = rewrite((explicit, together))
     return Derivation(
         "response to the ridge",
         f"{PAPER}, Appendix C, (104), (116)",
         *base.steps,
-        step,
-        results={s.ridge_response: sp.expand(result)},
+        proved("The derivative along the saddle point.", total),
+        proved("There only the explicit dependence on lambda counts.", explicit),
+        proved("lambda enters beside V2^, whose derivative also has -q2/2 and is zero.", together),
+        proved("So the free energy grows with lambda like half the size of the readout.", result),
+        results={s.ridge_response: right(result)},
         hypotheses=base.hypotheses,
     )
+
+
+def split(integral: sp.Expr, weights: dict[sp.Expr, sp.Expr]) -> Theorem:
+    """E[f/D] = sum c E[w f/D^2] for D = sum c w: one more power of the denominator."""
+    parts = tuple((constant, integral.integrand * weight) for weight, constant in weights.items())
+    theorem = linear((), integral, parts)
+    return averages_expanded(theorem, s.kappa, s.mode)
 
 
 @functools.cache
 def value() -> Derivation:
     """The stationary value: the minimum of (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2), equation (104)."""
-    base = isotropic_free_energy()
-    phi = name_traces(base.results[s.free_energy])
-    law = second_moments().results
-    ridge_of_V2 = 1 / s.V2 - s.V2_hat - s.c * s.V1_hat / (1 + s.beta * s.c * s.V1_hat * s.V2)
-    empirical = s.alpha / s.beta * over_kappa(squared_residual / (1 + V_of_kappa) ** 2)
-    energy = s.alpha / s.beta * over_kappa(squared_residual / (1 + V_of_kappa))
-    split = squared_residual * (1 / (1 + V_of_kappa) - (1 + V_of_kappa) / (1 + V_of_kappa) ** 2)
-    on_shell = {
-        s.zeta: isotropic(s.zeta_hat).results[s.zeta],
-        s.psi: isotropic(s.psi_hat).results[s.psi],
-        s.q1: isotropic(s.V1_hat).results[s.q1],
-        s.q2: isotropic(s.V2_hat).results[s.q2],
-    }
+    base, energy = assembled(), free_energy()
+    meaning = define(s.free_energy, sides(energy.statement)[0], "the free energy at its stationary point")
+    half, ratio, weight = sp.Rational(1, 2), s.alpha / s.beta, 1 / (1 + V_of_kappa)
+    sample = over_kappa(squared_residual * weight)
+    empirical = ratio * over_kappa(squared_residual * weight**2)
+    powers = {weight: sp.Integer(1), mu1**2 * weight: s.V1, mu2**2 * weight: s.V2}
     force = s.q1_hat * s.V1 + s.q2_hat * s.V2
-    no_energy = (
-        -trace().results[s.trace_term]
-        - (s.q1_hat * s.V1 + s.q2_hat * s.V2 + s.beta * s.psi_hat**2 * s.V1 + s.beta * s.c * s.zeta_hat**2 * s.V2) / 2
+    of_sample = expanded(sample, frozenset({s.kappa}))
+    assert of_sample is not None
+    of_samples = concluded(
+        Equation(ratio * sample, empirical + force), split(sample, powers), at_saddle(s.V1), at_saddle(s.V2)
     )
-    balance = 2 * no_energy + force - s.ridge * s.q2
-    result = (empirical + s.ridge * s.q2) / 2
-    steps = (
-        *base.steps,
-        Step(
-            "1/(1+V) = 1/(1+V)^2 + V/(1+V)^2: the energetic term is half the training error plus half of q1^ V1 + "
-            "q2^ V2.",
-            eq(energy, empirical + force),
-            Vanishing("the split of the integrand", split),
-        ),
-        Step(
-            "At the saddle point the rest of the free energy is half of lambda q2 - q1^ V1 - q2^ V2, by (1/p) tr[K "
-            "S^-1] = (1/p) tr[S S^-1 K S^-1].",
-            eq(2 * no_energy, s.ridge * s.q2 - force),
-            Vanishing("balance of the rest", balance.subs(on_shell).subs(law).subs(s.ridge, ridge_of_V2)),
-        ),
-        Step(
-            "So the free energy is the training objective per neuron: half of (alpha/beta) times the training "
-            "error plus lambda |a|^2/p.",
-            eq(s.free_energy, result),
-            Vanishing("the energetic term enters with its own sign", sp.diff(phi, s.alpha) * s.alpha - energy / 2),
-        ),
+    modes = {1 / denominator: s.ridge + s.V2_hat, varrho / denominator: s.V1_hat}
+    spike = split(_of_spike, modes)
+    signal = s.zeta * s.zeta_hat + s.psi * s.psi_hat
+    balance = concluded(
+        Equation(s.ridge * s.q2 + s.V1_hat * s.q1 + s.V2_hat * s.q2, force + signal),
+        *(at_saddle(x) for x in (s.V1_hat, s.V2_hat, s.zeta_hat, s.psi_hat, s.q1_hat, s.q2_hat)),
+        *(split(whole, modes) for whole in (_of_ones, _of_bulk, _of_target)),
+        isolated(min(sides(spike.statement)[1].atoms(Expectation), key=sp.default_sort_key), spike),
+    )
+    linear_ones = {s.zeta_hat: s.zeta_hat, s.psi_hat: s.psi_hat, s.q1_hat: s.q1_hat, s.q2_hat: s.q2_hat}
+    on_shell = ring(
+        (meaning, averages_expanded(energy, s.mode, s.kappa), *map(at_saddle, linear_ones), of_sample),
+        Equation(s.free_energy, (signal - s.V1_hat * s.q1 - s.V2_hat * s.q2 + ratio * sample) / 2),
+        (sp.Integer(1), sp.Integer(1), *(half * conjugate for conjugate in linear_ones), -ratio / 2),
+    )
+    result = ring(
+        (on_shell, balance, of_samples),
+        Equation(s.free_energy, (empirical + s.ridge * s.q2) / 2),
+        (sp.Integer(1), -half, half),
     )
     return Derivation(
         "value of the free energy",
         f"{PAPER}, Appendix C, (104)",
-        *steps,
-        results={s.free_energy: result},
+        *base.steps,
+        proved("The free energy where it is stationary.", meaning),
+        proved(
+            "There the integrals over nu are half of the products with the conjugates that they are linear in.",
+            on_shell,
+        ),
+        proved(
+            "1/(1+V) = 1/(1+V)^2 + V/(1+V)^2: the energetic term is half the training error plus half of q1^ V1 + "
+            "q2^ V2.",
+            of_samples,
+        ),
+        proved(
+            "The sizes of the readout by (1/p) tr[K S^-1] = (1/p) tr[S S^-1 K S^-1].",
+            balance,
+        ),
+        proved(
+            "So the free energy is the training objective per neuron: half of (alpha/beta) times the training "
+            "error plus lambda |a|^2/p.",
+            result,
+        ),
+        results={s.free_energy: sides(result.statement)[1]},
         hypotheses=base.hypotheses,
     )

@@ -17,22 +17,26 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    V_of_kappa,
-    mu0,
-    mu1,
-    mu2,
-    over_kappa,
-    prediction,
-    squared_residual,
-    y0,
-    y1,
+from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
+from onestep.derivations.free_energy.stationarity import hypothesis
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    expanded,
+    isolated,
+    proved,
+    rewritten,
+    value,
 )
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label, name_label_moments
+from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import along_ones, on_overlap, on_weight
+from onestep.derivations.saddle_point.equations import label_moments
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
 HYPOTHESES = (
@@ -40,24 +44,18 @@ HYPOTHESES = (
     "the readout without a sample is independent of it, and its overlaps are those of the full readout",
     "sums over samples concentrate; what is left of the noise is Gaussian",
 )
+BALANCE = "a force along the constant vector would make m of order sqrt p"
 ratio = s.alpha / s.beta
 # Components of a sample orthogonal to v: along theta_perp it is z, along another unit direction e it is w.
 ELSEWHERE, ROW_NOISE = sp.symbols("w x", real=True)
 OVERLAP, WEIGHT = sp.symbols("o a_k", real=True)  # (Pi W^T a).e/sqrt p and a_k/sqrt p
 rest_1, rest_2 = sp.symbols("n_1 n_2", nonnegative=True)  # what is left of q1 - psi^2 and of q2
+_VARIABLES = (s.z, ELSEWHERE, ROW_NOISE, s.xi, s.mode_field, LABEL_NOISE)
 
-
-def residual_with(cavity_residual: sp.Expr, response: sp.Expr) -> sp.Expr:
-    """Solve r = y - f_without - V r: seeing the sample moves its own output by V r."""
-    r = sp.Symbol("r_mu", real=True)
-    (solution,) = sp.solve(cavity_residual - response * r - r, r)
-    return solution
-
-
-def averaged(expression: sp.Expr) -> sp.Expr:
-    """The average over a sample's own variables at given kappa."""
-    variables = (s.z, ELSEWHERE, ROW_NOISE, s.xi, s.mode_field, LABEL_NOISE)
-    return name_label_moments(expand_expectations(Expectation(sp.expand(expression), *variables)))
+# The residual of a sample that is seen, from the one that it would have had and its response.
+_seen = sp.Function("seen", real=True)
+_unseen, _response = sp.Symbol("u", real=True), sp.Symbol("V", nonnegative=True)
+_hole = sp.Symbol("hole", real=True)
 
 
 def cavity_gap() -> sp.Expr:
@@ -67,104 +65,109 @@ def cavity_gap() -> sp.Expr:
     return label() - prediction - field
 
 
-def full_sizes(expression: sp.Expr) -> sp.Expr:
-    """The remainders written with the overlaps: q1 = psi^2 + o^2 + n_1, q2 = a_k^2 + n_2."""
-    return sp.expand(expression.subs({rest_1: s.q1 - s.psi**2 - OVERLAP**2, rest_2: s.q2 - WEIGHT**2}))
+def residual_with(cavity_residual: sp.Expr, response: sp.Expr) -> sp.Expr:
+    """r = y - f_without - V r: seeing the sample moves its own output by V r."""
+    return cavity_residual - response * _seen(cavity_residual, response)
+
+
+@functools.cache
+def shrunk() -> Theorem:
+    """r = (y - f_without)/(1 + V)."""
+    moved = Equation(_seen(_unseen, _response), residual_with(_unseen, _response))
+    of_itself = hypothesis("response of a sample", moved, HYPOTHESES[0], _unseen, _response)
+    solved = isolated(_seen(_unseen, _response), of_itself)
+    return instantiate((solved,), {_unseen: cavity_gap(), _response: V_of_kappa})
+
+
+@functools.cache
+def sizes() -> tuple[Theorem, Theorem]:
+    """What is left of the sizes beside the overlaps: q1 = psi^2 + o^2 + n_1, q2 = a_k^2 + n_2."""
+    return (
+        define(rest_1, s.q1 - s.psi**2 - OVERLAP**2, "the size of the readout along all other directions"),
+        define(rest_2, s.q2 - WEIGHT**2, "the squares of all other weights"),
+    )
+
+
+def force(factor: sp.Expr, weight: sp.Expr, power: int = 1) -> sp.Expr:
+    """alpha/beta times the average over samples of factor * E[weight r^power | kappa]."""
+    r = _seen(cavity_gap(), V_of_kappa)
+    return ratio * over_kappa(factor * Expectation(weight * r**power, *_VARIABLES))
+
+
+def averaged(theorem: Theorem) -> Theorem:
+    """``theorem`` with its residuals shrunk and averaged over a sample's own variables at given kappa."""
+    theorem = rewritten(theorem, shrunk())
+    for inner in sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
+        if inner.variables != (s.kappa,):
+            known = expanded(inner)
+            assert known is not None
+            theorem = rewrite((theorem, rewritten(known, *label_moments())))
+    return averages_expanded(theorem, s.kappa)
 
 
 @functools.cache
 def samples() -> Derivation:
     """The conjugates and m: one sample left out."""
-    gap = cavity_gap()
-    shrink = residual_with(sp.S.One, V_of_kappa)  # 1/(1+V)
-    mean = full_sizes(averaged(gap))
-    along_target, elsewhere, own = (full_sizes(averaged(x * gap)) for x in (s.z, ELSEWHERE, ROW_NOISE))
-    square = full_sizes(averaged(gap**2))
-    r = sp.Symbol("r_mu", real=True)
-    results = {
-        s.V1_hat: -ratio * over_kappa(sp.diff(mu1 * elsewhere * shrink, OVERLAP)),
-        s.V2_hat: -ratio * over_kappa(sp.diff(mu2 * own * shrink, WEIGHT)),
-        s.zeta_hat: ratio * over_kappa(s.kappa * mu1 * mean * shrink),
-        s.psi_hat: ratio * over_kappa(sp.expand(mu1 * (along_target + mu1 * s.psi)) * shrink),
-        s.q1_hat: ratio * over_kappa(mu1**2 * square * shrink**2),
-        s.q2_hat: ratio * over_kappa(mu2**2 * square * shrink**2),
+    elsewhere = averaged(define(on_overlap(OVERLAP), force(mu1, ELSEWHERE), "force along another direction", OVERLAP))
+    own = averaged(define(on_weight(WEIGHT), force(mu2, ROW_NOISE), "force on one neuron's noise", WEIGHT))
+    slopes = [differentiate((theorem,), x) for theorem, x in ((elsewhere, OVERLAP), (own, WEIGHT))]
+    meanings = {
+        s.V1_hat: (-sides(slopes[0].statement)[0], "how the force along a direction answers to the readout along it"),
+        s.V2_hat: (-sides(slopes[1].statement)[0], "how the force on a neuron answers to its own weight"),
+        s.zeta_hat: (force(s.kappa * mu1, sp.Integer(1)), "the force along W v"),
+        s.psi_hat: (force(mu1, s.z) + s.V1_hat * s.psi, "the force along W theta_perp beyond V1^ W Pi W^T a"),
+        s.q1_hat: (force(mu1**2, sp.Integer(1), 2), "the variance of the noise, its part W Pi W^T"),
+        s.q2_hat: (force(mu2**2, sp.Integer(1), 2), "the variance of the noise, the neurons' own part"),
     }
-    steps = (
-        Step(
-            "A sample that is added moves its own output by V times its residual, V = phi.G phi/p with G the resolvent "
-            "of the others: so its residual is what it would have been, over 1 + V.",
-            eq(r, residual_with(sp.Symbol("y-f_without", real=True), s.V)),
-            Vanishing("r + V r is the residual without the sample", shrink + V_of_kappa * shrink - 1),
+    names = {name: define(name, meaning, why) for name, (meaning, why) in meanings.items()}
+    found = {name: rewritten(names[name], slope) for name, slope in zip((s.V1_hat, s.V2_hat), slopes, strict=True)}
+    found |= {name: averaged(names[name]) for name in (s.zeta_hat, s.q1_hat, s.q2_hat)}
+    found[s.psi_hat] = averages_expanded(averaged(rewritten(names[s.psi_hat], found[s.V1_hat])), s.kappa)
+    for name in (s.q1_hat, s.q2_hat):
+        found[name] = averages_expanded(rewritten(found[name], *sizes()), s.kappa)
+    return Derivation(
+        "one sample left out",
+        SOURCE,
+        proved(
+            "A sample that is added moves its own output by V times its residual, V = phi.G phi/p with G the "
+            "resolvent of the others and phi of covariance mu1^2 W Pi W^T + mu2^2: so its residual is what it would "
+            "have been, over 1 + V(kappa). Given kappa that is Gaussian.",
+            shrunk(),
         ),
-        Step(
-            "The fluctuating part of phi has covariance mu1^2 W Pi W^T + mu2^2, so V(kappa) = mu1^2 V1 + mu2^2 V2; the "
-            "constant part and the one along W v add O(1/p).",
-            eq(s.V, V_of_kappa),
+        proved("Along a direction orthogonal to v and theta_perp the force answers to the readout alone,", elsewhere),
+        proved("and on the noise of a neuron to its own weight.", own),
+        *(
+            step
+            for name in names
+            for step in (
+                proved("In lambda a = (1/sqrt p) sum phi r:", names[name]),
+                proved("averaged over the sample's own variables.", found[name]),
+            )
         ),
-        Step(
-            "Given kappa the output without the sample is Gaussian: averages of the residual with the constant, with "
-            "theta_perp.x, with any other direction orthogonal to v, and with the noise of one neuron.",
-            eq(sp.Symbol("E[r]"), mean * shrink),
-            Vanishing("along theta_perp: the label pulls, psi holds back", along_target - y1 + mu1 * s.psi),
-            Vanishing("along any other direction only the readout itself", elsewhere + mu1 * OVERLAP),
-            Vanishing("on the noise of a neuron only its own weight", own + mu2 * WEIGHT),
-            Vanishing("the squared residual is e2", square - squared_residual),
-        ),
-        Step(
-            "In lambda a = (1/sqrt p) sum phi r the parts proportional to a go to the left: V1^ W Pi W^T a + V2^ a.",
-            eq(s.V1_hat, results[s.V1_hat]),
-            Vanishing("mu1 in output and force", results[s.V1_hat] - ratio * over_kappa(mu1**2 * shrink)),
-        ),
-        Step(
-            "On the noise of the neurons.",
-            eq(s.V2_hat, results[s.V2_hat]),
-            Vanishing("mu2 in output and force", results[s.V2_hat] - ratio * over_kappa(mu2**2 * shrink)),
-        ),
-        Step(
-            "The force along W v.",
-            eq(s.zeta_hat, results[s.zeta_hat]),
-            Vanishing("the mean residual at given kappa", mean - (y0 - mu0 * s.m - s.kappa * mu1 * s.zeta)),
-        ),
-        Step(
-            "The force along W theta_perp; what psi holds back is part of V1^ W Pi W^T a already.",
-            eq(s.psi_hat, results[s.psi_hat]),
-            Vanishing("the pull of the label", results[s.psi_hat] - ratio * over_kappa(mu1 * y1 * shrink)),
-        ),
-        Step(
-            "The noise has the covariance q1^ W Pi W^T + q2^.",
-            eq(s.q1_hat, results[s.q1_hat]),
-            Vanishing(
-                "the squared residual, shrunk",
-                results[s.q1_hat] - ratio * over_kappa(mu1**2 * squared_residual * shrink**2),
-            ),
-        ),
-        Step(
-            "Its part from the neurons' noise.",
-            eq(s.q2_hat, results[s.q2_hat]),
-            Vanishing(
-                "the squared residual, shrunk",
-                results[s.q2_hat] - ratio * over_kappa(mu2**2 * squared_residual * shrink**2),
-            ),
-        ),
+        results={name: value(theorem) for name, theorem in found.items()},
+        hypotheses=HYPOTHESES,
     )
-    return Derivation("one sample left out", SOURCE, *steps, results=results, hypotheses=HYPOTHESES)
 
 
 @functools.cache
 def balance_of_mean() -> Derivation:
     """m: the force along the constant vector has to vanish."""
-    shrink = residual_with(sp.S.One, V_of_kappa)
-    mean = full_sizes(averaged(cavity_gap()))
-    balance = expand_expectations(over_kappa(sp.expand(mu0 * mean) * shrink))
-    at_rest = balance.subs(s.m, 0)
-    m = at_rest / (at_rest - balance.subs(s.m, 1))
-    step = Step(
-        "A force along the constant vector would make m of order sqrt p; so its average vanishes, which fixes m.",
-        eq(s.m, m),
-        Vanishing("the balance at m", expand_expectations(balance).subs(s.m, m)),
-    )
+    along = define(along_ones(s.m), force(mu0, sp.Integer(1)), "the force along the constant vector", s.m)
+    mean = averaged(along)
+    rest = hypothesis("no force along the constant vector", Equation(along_ones(s.m), sp.Integer(0)), BALANCE)
+    solution = isolated(s.m, rewrite((mean, rest)))
     return Derivation(
-        "balance of the readout mean", SOURCE, *samples().steps, step, results={s.m: m}, hypotheses=HYPOTHESES
+        "balance of the readout mean",
+        SOURCE,
+        *samples().steps,
+        proved("The force along the constant vector.", mean),
+        proved(
+            "It would make m of order sqrt p; so it vanishes,",
+            rest,
+        ),
+        proved("which fixes m.", solution),
+        results={s.m: value(solution)},
+        hypotheses=HYPOTHESES,
     )
 
 

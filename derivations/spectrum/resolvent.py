@@ -21,11 +21,7 @@ from onestep.derivations.free_energy.along_spike import (
     varrho,
     vartau,
 )
-from onestep.derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
-from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.derivations.language.replica_gaussians import (
+from onestep.derivations.free_energy.replica_gaussians import (
     A,
     B,
     at_zero,
@@ -35,6 +31,10 @@ from onestep.derivations.language.replica_gaussians import (
     log_bracket,
     log_integral,
 )
+from onestep.derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
+from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
+from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.saddle_point.equations import stationary
 from onestep.derivations.spectrum import symbols as s
 from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z

@@ -163,6 +163,22 @@ class _UniformPoint:
         return slopes
 
 
+class OneGroup:
+    """What equivalents of one group share: (T, tau) at C = D = 0 for rows of mean squared norm c."""
+
+    def __init__(self, ridge: float, beta: float, bulk: float) -> None:
+        self.ridge, self.beta, self._bulk = ridge, beta, bulk
+
+    @property
+    def groups(self) -> int:
+        """One readout group."""
+        return 1
+
+    def largest(self) -> Array:
+        """(T, tau) at C = D = 0."""
+        return np.array([self._bulk, 1.0]) / (self.ridge or 1.0)
+
+
 @dataclass(frozen=True)
 class IsotropicUniform:
     """One isotropic group: Gamma in closed form. `directions` of the spike are orthogonal and all alike."""
@@ -269,7 +285,7 @@ class IsotropicGroups:
         lost = 4.0 * self.groups**2 * math.sqrt(float(np.sum(found.product**2))) / 24.0
         values = pack(found.across, found.tau)
         point = _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions, lost)
-        self._last = conjugates, point
+        self._last = conjugates.copy(), point
         return point
 
     def _start(self, conjugates: Array, above: Array) -> Array:

@@ -63,7 +63,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.bulk.derivative_algebra import Divided, Varied, fixed, matrix_functions
-from onestep.numerics.bulk.equivalent import ExplicitPoint, pack, packed_directions, unpack, upper_triangle
+from onestep.numerics.bulk.equivalent import ExplicitPoint, OneGroup, pack, packed_directions, unpack, upper_triangle
 from onestep.numerics.bulk.network_constants import LabelAverages
 from onestep.numerics.bulk.network_law import BulkLaw, GroupsLaw, network_law
 from onestep.numerics.models.model import Model
@@ -86,22 +86,6 @@ def law_error(model: Model) -> float:
         ).error
         for eta in etas
     )
-
-
-class OneGroup:
-    """What equivalents of one group share: (T, tau) at C = D = 0 for rows of mean squared norm c."""
-
-    def __init__(self, ridge: float, beta: float, bulk: float) -> None:
-        self.ridge, self.beta, self._bulk = ridge, beta, bulk
-
-    @property
-    def groups(self) -> int:
-        """One readout group."""
-        return 1
-
-    def largest(self) -> Array:
-        """(T, tau) at C = D = 0."""
-        return np.array([self._bulk, 1.0]) / (self.ridge or 1.0)
 
 
 class NetworkBulk(OneGroup):

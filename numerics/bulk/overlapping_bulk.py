@@ -36,8 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import ExplicitPoint, isotropic
-from onestep.numerics.bulk.network import OneGroup
+from onestep.numerics.bulk.equivalent import ExplicitPoint, OneGroup, isotropic
 
 Array = NDArray[np.float64]
 

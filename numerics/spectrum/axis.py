@@ -22,6 +22,8 @@ Complex = NDArray[np.complex128]
 # Im g under this share of |g| is none: what is left of it at rounding.
 _REAL = 1e-9
 _ROUNDING = 1e-9
+# What a share of eigenvalues may be off by: they are known to 1e-6 (`density.MASS_GOAL`).
+_SHARE = 1e-4
 # A neighbour's power law is followed this far, in powers of e of an entry.
 _FARTHEST = 1.5
 _MOST_CONTINUATIONS = 200
@@ -92,6 +94,8 @@ def accepted(equations: Equations, start: Complex, z: complex) -> Solution | Non
         return found if _least(equations, found.values, found.values.imag) >= 0.0 else None
     if _least(equations, found.values, found.values.imag) < -_ROUNDING:
         return None
+    if not -_SHARE <= found.below <= 1.0 + _SHARE:
+        return None  # a solution for which 1 + V has no limit from above: its share of eigenvalues is none
     if not is_inside(equations, found) and _least(equations, found.slope, found.slope.real) < -_ROUNDING:
         return None
     return found

@@ -48,6 +48,11 @@ class Band:
 def bands(axis: Axis, grid: list[float], *, to_zero: bool, unbounded: bool) -> tuple[Band, ...]:
     """The bands between the ends of an increasing grid; known: lowest band from 0, uppermost without end."""
     points = {x: axis.inside(x) for x in reversed(grid)}
+    if unbounded:
+        # Where less than LEAST_SHARE is above, the density of the tail is under rounding, and Im g of either sign: that
+        # it is no edge is known.
+        tail = min((x for x in points if axis.below(x) > 1.0 - LEAST_SHARE), default=math.inf)
+        points = {x: inside or x == tail for x, inside in points.items() if x <= tail}
     _look_between(axis, points)
     places = sorted(points)
     found: list[Band] = []
@@ -57,9 +62,6 @@ def bands(axis: Axis, grid: list[float], *, to_zero: bool, unbounded: bool) -> t
     for low, up in pairwise(places):
         if points[low] == points[up]:
             continue
-        if points[low] and unbounded and axis.below(low) > 1.0 - LEAST_SHARE:
-            # A tail that has come under rounding, not an edge.
-            break
         edge, solved = edge_between(axis, low, up)
         if points[up]:
             start = edge, axis.below(low), to_zero and not solved and not found

@@ -11,7 +11,7 @@ import click
 
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, InputProblem
-from onestep.reports.text.words import by_fiat, evidence_line, verdict_mark
+from onestep.reports.text.words import by_fiat, evidence_line, theorem_line, verdict_mark
 
 if TYPE_CHECKING:
     from onestep.verify.protocol.claim import Claim
@@ -64,7 +64,7 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
 # The keys of a claim's document, in their order.
 KEYS = (
     *("id", "title", "source", "equations", "kind", "role", "statement", "uses", "hypotheses", "note"),
-    *("verdict", "weakest", "evidence", "mutants"),
+    *("verdict", "weakest", "evidence", "theorem", "mutants"),
 )
 
 
@@ -130,6 +130,8 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
                 "verdict": entry["verdict"],
                 "weakest": entry["weakest"],
                 "evidence": entry["evidence"],
+                "theorem": entry.get("theorem"),
+                "uses": entry.get("uses", stated["uses"]),
                 "mutants": entry["mutants"],
             }
         )
@@ -194,6 +196,7 @@ def claim_text(document: Mapping[str, Any]) -> str:
         *_listed("rests on", document["uses"]),
         *_listed("assumes", document["hypotheses"]),
         *_listed("evidence", [evidence_line(e) for e in document["evidence"]]),
+        *_listed("theorem", [theorem_line(document["theorem"])] if document["theorem"] else []),
         *_listed("mutants", [f"{m['name']}: {verdict_text(m['verdict'])}" for m in document["mutants"]]),
         *_listed("note", [document["note"]] if document["note"] else []),
     ]

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
+from onestep.derivations.kernel.statements import Ground
+from onestep.derivations.language.derivation import (
+    Derivation,
+    NonNegative,
+    Obligation,
+    RationalLimit,
+    Step,
+    Vanishing,
+)
 from onestep.derivations.language.rendering import latex
 from onestep.verify.claims.paper import PAPER
 
@@ -52,7 +60,7 @@ def describe(derivation: Derivation) -> DescribedDerivation:
         derivation.title,
         derivation.source,
         tuple(
-            DescribedStep(step.reason, latex(step.statement), tuple(_obligations(step.obligations)))
+            DescribedStep(step.reason, latex(step.statement), (*_theorem(step), *_obligations(step.obligations)))
             for step in derivation.steps
         ),
         tuple(f"{latex(symbol)} = {latex(value)}" for symbol, value in derivation.results.items()),
@@ -65,6 +73,18 @@ def describe(derivation: Derivation) -> DescribedDerivation:
 def _explained(derivation: Derivation) -> Iterable[tuple[str, str]]:
     used = {symbol for step in derivation.steps for symbol in step.statement.free_symbols}
     return ((latex(row.symbol), row.meaning) for row in PAPER.symbols if row.symbol in used)
+
+
+def _theorem(step: Step) -> Iterable[tuple[str, str]]:
+    """The rule that made a step, and what it assumes beside definitions."""
+    if step.theorem is not None:
+        leaves = sorted(
+            f"{leaf.ground.value}: {leaf.name}"
+            for leaf in step.theorem.assumptions
+            if leaf.ground is not Ground.DEFINITION
+        )
+        assumed = f"; {', '.join(leaves)}" if leaves else ""
+        yield f"theorem by the rule {step.theorem.rule.replace('_', ' ')}{assumed}", "made by the kernel"
 
 
 def _obligations(obligations: Iterable[Obligation]) -> Iterable[tuple[str, str]]:

@@ -12,7 +12,8 @@ from onestep.reports.page.sources import SLIDES, by_source, document
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
-from onestep.verify.ledger.document import statement_latex
+from onestep.reports.text.words import theorem_line
+from onestep.verify.ledger.document import statement_latex, theorem_json
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
@@ -56,6 +57,7 @@ class ClaimView:
     evidence: tuple[tuple[str, str, str], ...]
     mutants: tuple[tuple[str, Markup, str, str], ...]
     proofs: tuple[tuple[str, str], ...]
+    theorem: str
 
     @property
     def source(self) -> str:
@@ -110,6 +112,7 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
         tuple((e.check, evidence_summary(e), e.outcome.value) for e in entry.evidence),
         tuple((m.name, Markup(mathml(latex(m.statement), block=True)), m.verdict.value, m.by) for m in entry.mutants),
         tuple((anchor("derivation " + titles[e.check]), titles[e.check]) for e in entry.evidence if e.check in titles),
+        theorem_line(theorem) if (theorem := theorem_json(entry.evidence)) else "",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.text.words import by_fiat, evidence_line, verdict_mark
+from onestep.reports.text.words import by_fiat, evidence_line, theorem_line, verdict_mark
 from onestep.verify.protocol.paper import OTHER, Chapter, chapter_of
 
 MEANINGS: Mapping[str, str] = {
@@ -90,6 +90,8 @@ def _markdown_claim(claim: Mapping[str, Any], chapters: Sequence[Chapter]) -> li
         lines.append("- Rests on: " + ", ".join(links))
     lines += [f"- Assumes: {hypothesis}" for hypothesis in claim["hypotheses"]]
     lines += [f"- Evidence: {evidence_line(evidence)}" for evidence in claim["evidence"]]
+    if claim["theorem"]:
+        lines.append(f"- Theorem: {theorem_line(claim['theorem'])}")
     survivors = [m["name"] for m in claim["mutants"] if m["verdict"] != "REFUTED"]
     names = ", ".join(m["name"] for m in claim["mutants"])
     lines.append(

@@ -41,3 +41,16 @@ def evidence_words(evidence: Mapping[str, Any]) -> str:
             z, limit = evidence["z"], evidence["threshold"]
             return f"{outcome}, z = {z} (limit {limit}), would have caught a relative error of {caught}"
     return str(outcome)
+
+
+def theorem_line(theorem: Mapping[str, Any]) -> str:
+    """What the kernel made: how many steps by rules, and on which model, lemmas and hypotheses."""
+    count = sum(theorem["rules"].values())
+    kinds: dict[str, list[str]] = {}
+    for leaf in theorem["assumptions"]:
+        claimed = f" [{leaf['claim']}]" if leaf["claim"] else ""
+        kinds.setdefault(leaf["kind"], []).append(leaf["name"] + claimed)
+    definitions = len(kinds.pop("definition", []))
+    rests = [f"{definitions} definition{'s' * (definitions != 1)}"]
+    rests += [f"{kind}: {', '.join(names)}" for kind, names in kinds.items()]
+    return f"{count} rule{'s' * (count != 1)}, from {'; '.join(rests)}"

@@ -11,15 +11,17 @@ from typing import Any
 
 import pytest
 
-from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.derivations.kernel.statements import Refused
+from onestep.verify.checks.kinds import ByDerivation, ByObligations, ByTheorem
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.claims.saddle_point.systems import ByDerivations
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from onestep.verify.protocol.claim import PROFILES, Claim
 from onestep.verify.protocol.evidence import Evidence, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
 
-PROOFS = (ByDerivation, ByObligations, ByClosedForm, ByHeatEquation)
+PROOFS = (ByDerivation, ByDerivations, ByObligations, ByTheorem, ByClosedForm, ByHeatEquation)
 # Where what follows from a rule is kept.
 _ROOMS = ("onestep.derivations.", "onestep.verify.closed_forms.")
 
@@ -77,8 +79,11 @@ def proofs_of(claim: Claim) -> list[Evidence]:
 
 
 def verdict_by_proof(claim: Claim) -> Verdict:
-    """The verdict that the proofs of a claim earn."""
-    return decide(claim.kind, proofs_of(claim))
+    """The verdict that the proofs of a claim earn; one that the kernel refuses to make has fallen."""
+    try:
+        return decide(claim.kind, proofs_of(claim))
+    except Refused:
+        return Verdict.REFUTED
 
 
 def without_simulation(claim: Claim) -> Claim:

@@ -12,9 +12,11 @@ from functools import lru_cache
 
 import hypothesis
 import sympy as sp
+from sympy.core.relational import Relational
 
+from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search import follows
-from onestep.derivations.kernel.statements import Equation, Ground, Refused
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
@@ -77,10 +79,21 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     theorems = [theorem for theorem in known if theorem is not None]
     if not known or len(theorems) < len(known):
         return None
-    concluded = follows(Equation(statement.lhs, statement.rhs), theorems)
-    if concluded is not None:
-        replay(concluded)
-    return concluded
+    goal = Equation(statement.lhs, statement.rhs)
+    concluded = follows(goal, theorems)
+    if concluded is None or any(states(leaf, goal) for leaf in concluded.assumptions):
+        return None
+    return replay(concluded)
+
+
+def states(leaf: Assumption, goal: Equation) -> bool:
+    """Whether an assumption says, up to algebra, what is to be proved: then nothing is proved."""
+    if leaf.ground is Ground.LEMMA or not isinstance(leaf.statement, Equation):
+        return False
+    said, asked = (e.left - e.right for e in (leaf.statement, goal))
+    if said.free_symbols != asked.free_symbols:
+        return False
+    return any(vanishing(said - sign * asked, (said, asked)) is not None for sign in (1, -1))
 
 
 def made(theorem: Theorem) -> Made:
@@ -98,8 +111,12 @@ def _takes_limit(obligations: tuple[Obligation, ...]) -> bool:
 
 
 def _takes_a_limit(step: Step) -> bool:
-    rules = () if step.theorem is None else {node.rule for node in nodes(step.theorem)}
-    return _takes_limit(step.obligations) or "limit_rational" in rules
+    return _takes_limit(step.obligations) or (step.theorem is not None and _limits(step.theorem))
+
+
+def _limits(theorem: Theorem) -> bool:
+    """Whether a limit is taken in a theorem's proof."""
+    return any(node.rule in ("limit_rational", "taylor") for node in nodes(theorem))
 
 
 def _follows_a_limit(derivation: Derivation, side: sp.Basic) -> bool:
@@ -143,8 +160,12 @@ def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind
 
 @lru_cache(maxsize=256)
 def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbol]) -> tuple[Settled, ...]:
-    made_again = [_made_again(step) for step in derivation.steps if step.theorem is not None]
-    return (*made_again, *(settle(obligation, domain, growing) for obligation in derivation.obligations))
+    found: list[Settled] = []
+    for step in derivation.steps:
+        if step.theorem is not None:
+            found.append(_made_again(step))
+        found += [settle(obligation, domain, growing) for obligation in step.obligations]
+    return tuple(found)
 
 
 def _made_again(step: Step) -> Settled:
@@ -172,6 +193,46 @@ class ByObligations:
         obligations = self.obligations(claim.statement)
         settled = tuple(settle(o, claim.domain, paper.growing) for o in obligations)
         return Proof(self.name, settled, _takes_limit(obligations), self.hypotheses)
+
+
+@dataclass(frozen=True)
+class ByTheorem:
+    """The statement is a theorem: the kernel makes it, and makes it again from its leaves.
+
+    ``build`` makes the theorem of a statement, equation or inequality, and raises Refused where it does not follow.
+    """
+
+    title: str
+    build: Callable[[Relational], Theorem]
+    hypotheses: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"theorem: {self.title}"
+
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        says = "the statement is a theorem"
+        try:
+            theorem = replay(self.build(claim.statement))
+            if theorem.statement != said(claim.statement):
+                raise Refused("the theorem states something else")
+        except Refused as refusal:
+            open_ = Settled(says, Outcome.UNDECIDED, str(refusal))
+            return Proof(self.name, (open_,), hypotheses=self.hypotheses)
+        settled = Settled(says, Outcome.SUPPORTS, "made by the kernel, and made again")
+        return Proof(self.name, (settled,), _limits(theorem), self.hypotheses, theorem=made(theorem))
+
+
+def said(statement: Relational) -> Equation | AtLeast:
+    """A relation as the kernel says it. Raises Refused for one that it does not say."""
+    match statement:
+        case sp.Equality():
+            return Equation(statement.lhs, statement.rhs)
+        case sp.GreaterThan():
+            return AtLeast(statement.lhs, statement.rhs)
+        case sp.LessThan():
+            return AtLeast(statement.rhs, statement.lhs)
+    raise Refused(f"{statement} is neither an equation nor an inequality")
 
 
 @dataclass(frozen=True)

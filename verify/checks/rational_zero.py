@@ -79,9 +79,9 @@ class _Fraction:
         return _Fraction(self.over * left + other.over * right, self.under * left)
 
     def __mul__(self, other: _Fraction) -> _Fraction:
-        first, second = self.over.gcd(other.under), other.over.gcd(self.under)
         if self.over == 0 or other.over == 0:
             return self if self.over == 0 else other
+        first, second = self.over.gcd(other.under), other.over.gcd(self.under)
         return _Fraction(self.over / first * (other.over / second), self.under / second * (other.under / first))
 
     def __pow__(self, exponent: int) -> _Fraction:

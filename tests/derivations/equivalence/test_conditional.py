@@ -11,6 +11,8 @@ from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
 from onestep.derivations.equivalence import symbols as s
+from onestep.derivations.kernel.search import by_stein, define, value
+from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
@@ -41,8 +43,10 @@ DOMAIN = Domain(interpretations=ANY_INTERPRETATIONS)
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
 def test_every_obligation_is_discharged(build: Callable[[], Derivation]) -> None:
     derivation = build()
-    assert derivation.obligations
-    assert {settle(o, DOMAIN, PAPER.growing).outcome for o in derivation.obligations} == {Outcome.SUPPORTS}
+    assert derivation.obligations or derivation.theorems
+    assert {settle(o, DOMAIN, PAPER.growing).outcome for o in derivation.obligations} <= {Outcome.SUPPORTS}
+    for theorem in derivation.theorems:
+        replay(theorem)
 
 
 @pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
@@ -83,8 +87,8 @@ def test_conditional_mean_of_a_quadratic_is_exact_at_second_order() -> None:
 
 def test_stein_removes_powers_of_z() -> None:
     # E[z^2 sigma] = E sigma + E sigma''
-    reduced = spike_coefficients.stein(Expectation(s.z**2 * sigma(s.z), s.z))
-    assert reduced == Expectation(sigma(s.z), s.z) + Expectation(sigma_second(s.z), s.z)
+    reduced = by_stein(define(s.m, Expectation(s.z**2 * sigma(s.z), s.z), "an average"))
+    assert value(reduced) == Expectation(sigma(s.z), s.z) + Expectation(sigma_second(s.z), s.z)
 
 
 def test_half_line_integrals() -> None:

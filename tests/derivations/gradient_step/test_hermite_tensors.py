@@ -22,7 +22,7 @@ from onestep.derivations.gradient_step.hermite_tensors import (
     z3,
     z4,
 )
-from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
+from onestep.derivations.language.exponents import DIMENSION, Order
 from onestep.verify.second_route.gradient_step import leap as leap_numbers
 from onestep.verify.second_route.grids import grid
 
@@ -138,38 +138,31 @@ def test_leap_index_and_tensor_norm_do_not_depend_on_the_basis() -> None:
 # ---- orders ----
 
 
-def test_products_powers_and_sums_of_orders() -> None:
+def test_products_and_powers_of_orders() -> None:
     x = sp.Symbol("x", positive=True)
     assert (DIMENSION * DIMENSION / Order(x)).exponent == 2 - x
     assert DIMENSION.root().exponent == sp.Rational(1, 2)
     assert Order(x).power(3).exponent == 3 * x
-    found = total({"small": ONE, "large": Order(x), "middle": Order(x / 2)})
-    assert found.leader == "large"
-    assert len(found.obligations) == 2
-
-
-def test_a_sum_without_a_decided_leader_is_refused() -> None:
-    with pytest.raises(ValueError, match="is largest"):
-        total({"a": Order(sp.Symbol("x", real=True)), "b": ONE})
 
 
 def test_orders_agree_with_sizes_at_a_large_dimension() -> None:
     """max(d^a, d^b)/max(d^c, d^e) at d = 10^200 against the exponent found by the calculus."""
     log_d = 200 * math.log(10)
+    s = leap_scaling.s
     for leap, delta in ((1, 0.3), (2, 0.7), (3, 1.4)):
-        shortfall = leap_scaling.BELOW_ONE if delta < 1 else leap_scaling.BEYOND_ONE
-        parameter = delta / (1 - delta) if delta < 1 else delta - 1
-        share, _ = leap_scaling.orders(shortfall)
+        share = leap_scaling.share_below_one() if delta < 1 else leap_scaling.share_beyond_one()
         signal, n = -(leap - 1) / 2, leap - delta
         within, whole = max(signal, -n / 2), max(signal, (1 - n) / 2)
-        exponent = share.exponent.subs({leap_scaling._gap: parameter, leap_scaling.s.leap: leap})
+        exponent = share.results[s.overlap_rate].subs({s.shortfall: delta, s.leap: leap})
         assert float(exponent) * log_d == pytest.approx((within - whole) * log_d, rel=1e-12)
 
 
 def test_polynomials_of_spikes_are_hermite_polynomials() -> None:
     kappa = intermediate_rate.s.kappa
     for k in range(1, 6):
-        assert sp.expand(intermediate_rate.orthogonalised(k) - tensors.hermite(k, kappa)) == 0
+        derivation = intermediate_rate.carried(k)
+        assert derivation.results[intermediate_rate.s.spike_polynomial] == tensors.hermite(k, kappa)
+        assert len(derivation.theorems[-1].premises) == k + 1
 
 
 # ---- the law that the simulation of one step draws from ----

@@ -10,7 +10,19 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import leap_theorem
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, leap_space, z1, z2, z3
+from onestep.derivations.gradient_step.hermite_tensors import (
+    hermite,
+    leap_counted,
+    leap_index,
+    leap_space,
+    z1,
+    z2,
+    z3,
+)
+from onestep.derivations.kernel.limits import limit_rational
+from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.statements import Refused
+from onestep.derivations.kernel.theorem import replay
 from onestep.verify.claims.gradient_step import leap_theorem as claims
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.gradient_step import leap_theorem as numbers
@@ -55,3 +67,18 @@ def test_the_three_regimes_are_all_looked_at(wrong: sp.Expr, verdict: Verdict) -
 def test_neurons_span_as_many_directions_as_the_tensor_has_rank(name: str) -> None:
     # Of 500 other draws none was counted wrongly, so that a false alarm has a probability below one per cent per draw.
     assert [numbers.learned(name, seed) for seed in range(2)] == [claims.EXPECTED[name][1]] * 2
+
+
+@pytest.mark.parametrize("found", [1, 2, 4])
+def test_the_leap_index_is_counted_and_no_other_follows(found: int) -> None:
+    """At a wrong order the squared tensors give another limit, or none."""
+    target = hermite(found, z1) + hermite(5, z1)
+    *squares, leap = leap_counted(target, (z1,))
+    assert [value(square) == 0 for square in squares] == [True] * (found - 1) + [False]
+    assert value(leap) == found
+    replay(leap)
+    scale = sp.Symbol("X", positive=True)
+    terms = [sp.Mul(*(1 / (1 + scale * value(square)) for square in squares[:m])) for m in range(found + 1)]
+    for wrong in (found - 1, found + 1):
+        with pytest.raises(Refused):
+            limit_rational((), sp.Add(*terms), sp.Integer(wrong), scale)

@@ -63,6 +63,34 @@ def test_a_forged_theorem_is_refused(strength: Theorem) -> None:
         replay(replace(strength, rule="simplify"))
 
 
+def test_a_statement_that_claims_to_equal_any_other_does_not_come_back(strength: Theorem) -> None:
+    class Sly(Equation):
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __ne__(self, other: object) -> bool:
+            return False
+
+        __hash__ = Equation.__hash__
+
+    forged = replace(strength, statement=Sly(s.r, sp.Integer(7)))
+    assert replay(forged).statement == strength.statement
+    with pytest.raises(Refused, match="is no statement"):
+        ring((), Sly(x + x * y, x * (1 + y)))
+
+    class Seven(sp.Integer):
+        pass
+
+    with pytest.raises(Refused, match="is no term"):
+        define(x, _of(Seven), "")
+
+
+def _of(number: type[sp.Integer]) -> sp.Integer:
+    made = sp.Expr.__new__(number)
+    made.p, made.q = 7, 1
+    return made
+
+
 def test_a_forged_premise_is_found_wherever_it_stands(strength: Theorem) -> None:
     """Every node of a proof in turn says something else, and whatever rests on it was made from that."""
     generator = random.Random(0)

@@ -12,6 +12,7 @@ from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.stationarity import CONJUGATE, solve_linear
 from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import any_law
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import evaluate
@@ -35,7 +36,7 @@ def explicit_free_energy() -> sp.Expr:
     """The isotropic free energy with both traces as the explicit roots of their quadratic."""
     root = marchenko_pastur.quadratic().results[s.V2]
     V1 = marchenko_pastur.cavity().results[s.V1].subs(s.V2, root)
-    phi = saddle_point.isotropic_free_energy().results[s.free_energy]
+    phi = any_law.isotropic_free_energy().results[s.free_energy]
     return phi.subs({saddle_point.T_trace: V1, saddle_point.tau_trace: root})
 
 

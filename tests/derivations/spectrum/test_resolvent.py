@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from onestep.derivations.free_energy import replica_gaussians
 from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.spectrum import resolvent as spectrum

@@ -137,9 +137,9 @@ def test_the_step_is_forgotten_on_request_and_by_that_name_alone() -> None:
         isotropic.changed(betta=2.0)
     for name in ("alpha0", "eta"):
         with pytest.raises(ModelError, match="no gradient step"):
-            built("alone", {}).changed(**{name: 1.0})
+            built("given", {}).changed(**{name: 1.0})
     with pytest.raises(ModelError, match="from_gradient_step"):
-        built("alone", {}).changed(bulk_model="network")
+        built("given", {}).changed(bulk_model="network")
 
 
 def test_values_of_stepped_models() -> None:

@@ -10,7 +10,6 @@ import pytest
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
 from onestep.numerics.models.model import Model
-from onestep.reports.commands.compare import shares_json
 from onestep.reports.measurements.basin_shares import basin_shares, ended, scatter, tail, undecided
 from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
 
@@ -71,10 +70,10 @@ def test_one_experiment_shows_no_scatter() -> None:
     assert tail(0.1, None, 100) is None
     assert "one seed a dimension shows no scatter" in found.sentence
     assert "predict -" not in found.sentence
-    assert all("predicted" not in share for share in shares_json(found)["shares"])
+    assert all("predicted" not in share for share in found.to_dict()["shares"])
     many = basin_shares(FOUND, HOME, samples(0.02, 0.4), {d: {"energy_gap": 0.02} for d in (100, 400)})
     assert "scatter predict 31%, 16%" in many.sentence
-    assert all("predicted" in share for share in shares_json(many)["shares"])
+    assert all("predicted" in share for share in many.to_dict()["shares"])
 
 
 def test_where_biases_of_the_whole_line_ended() -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from onestep.derivations.kernel.algebra import order
+from onestep.derivations.kernel.statements import AtLeast
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, le
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, ByTheorem, Point
 from onestep.verify.checks.strategies import coordinate_of, points_of
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
@@ -18,7 +21,7 @@ from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation,
 QUICK = PROFILES["quick"]
 
 
-def run(check: ByDerivation | ByNumbers | ByObligations | BySearch, **changes: object) -> Evidence:
+def run(check: ByDerivation | ByNumbers | ByObligations | BySearch | ByTheorem, **changes: object) -> Evidence:
     return check.run(claim(**changes), QUICK, PAPER)
 
 
@@ -147,3 +150,21 @@ def test_strategies_stay_inside_their_domain() -> None:
     point = find(points_of(DOMAIN), lambda p: p["alpha_0"] > 3, settings=drawn)
     assert 3 < point["alpha_0"] <= 4
     assert set(point) == {r.name for r in DOMAIN.ranges}
+
+
+def of_a_square(relation: sp.core.relational.Relational) -> Theorem:
+    """Of two terms whose difference is h1*^2, the first is not smaller."""
+    return order((), AtLeast(relation.gts, relation.lts), (), ((sp.Integer(1), h1_star),))
+
+
+def test_a_theorem_is_made_of_the_statement() -> None:
+    square = ByTheorem("a square", of_a_square)
+    at_least = {"kind": Kind.INEQUALITY, "statement": sp.Ge(alpha0 + h1_star**2, alpha0, evaluate=False)}
+    evidence = run(square, **at_least)
+    assert isinstance(evidence, Proof)
+    assert evidence.outcome is Outcome.SUPPORTS
+    assert evidence.theorem is not None
+    refused = run(square, **at_least | {"statement": le(alpha0 + h1_star**2, alpha0)})
+    assert refused.outcome is Outcome.UNDECIDED
+    other = order((), AtLeast(h1_star**2, sp.Integer(0)), (), ((sp.Integer(1), h1_star),))
+    assert run(ByTheorem("of something else", lambda _: other), **at_least).outcome is Outcome.UNDECIDED

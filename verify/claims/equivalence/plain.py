@@ -91,11 +91,11 @@ ERROR = claim(
 
 
 def _floor_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """lhs - rhs at the error derived, as the same sum of squares as in the derivation."""
+    """The larger side less the smaller at the error derived, as the same sum of squares as in the derivation."""
     derivation = gaussian_equivalence.floor()
     *_, proof = derivation.obligations
     assert isinstance(proof, NonNegative)
-    difference = (statement.lhs - statement.rhs).subs(derivation.results).subs(s.gamma, sp.sqrt(1 - s.rho))
+    difference = (statement.gts - statement.lts).subs(derivation.results).subs(s.gamma, sp.sqrt(1 - s.rho))
     return (*derivation.obligations, NonNegative("error less floor", sp.expand(difference), proof.squares))
 
 

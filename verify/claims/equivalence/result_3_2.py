@@ -9,11 +9,10 @@ import sympy as sp
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
 from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma_prime, sigma_second
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, Point
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
@@ -89,19 +88,11 @@ LINEAR_FIT = claim(
 )
 
 
-def _fit_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """lhs - rhs of E(sigma - A - B z)^2 >= rhs as a sum of squares."""
-    error = spike_coefficients.linear_fit().results[s.linear_fit_error]
-    difference = (statement.lhs - statement.rhs).subs(s.linear_fit_error, error)
-    squares = ((sp.S.One, s.fit_constant - s.mu0), (sp.S.One, s.fit_slope - sp.sqrt(s.c) * s.mu1))
-    return (NonNegative("no linear fit does better than mu2^2", difference, squares),)
-
-
 LINEAR_FIT_BOUND = claim(
     "result-3-2.residual-variance-is-least", "No linear fit of a feature does better than mu2^2",
     paper("Section 3.2, on (15) and (66)"),
     ge(s.linear_fit_error, s.mu2_square), LINEAR_FIT.domain,
-    ByObligations("completing the squares", _fit_obligations),
+    ByTheorem("completing the squares", spike_coefficients.no_better_fit),
     ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
     wrong={
         "the other way round": le(s.linear_fit_error, s.mu2_square),

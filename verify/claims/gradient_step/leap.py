@@ -171,7 +171,8 @@ def _exponent(
     return claim(
         f"wider.leap.{name}", title, THEOREMS,
         statement, domain,
-        ByDerivation(derivation), ByScaling("one step on one neuron", partial(numbers.scaled, regimes)),
+        ByDerivation(derivation, conjecture=True),
+        ByScaling("one step on one neuron", partial(numbers.scaled, regimes)),
         kind=Kind.CONCENTRATION, wrong=wrong, uses=uses, note=note,
     )
 

@@ -47,17 +47,17 @@ def _ordered(expression: sp.Expr) -> sp.Expr:
 
 
 def _three_regimes(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """The statement at delta = 0, at delta = x/(1 + x) and at delta = 1 + x, x > 0, against the order calculus."""
+    """The statement at delta = 0, at delta = x/(1 + x) and at delta = 1 + x, x > 0, against what was derived."""
+    x = sp.Symbol("x", positive=True)
     found: list[Obligation] = []
-    for says, shortfall in (
-        ("delta = 0", sp.S.Zero),
-        ("0 < delta < 1", leap_scaling.BELOW_ONE),
-        ("delta > 1", leap_scaling.BEYOND_ONE),
+    for says, build, shortfall in (
+        ("delta = 0", leap_scaling.share_enough, sp.S.Zero),
+        ("0 < delta < 1", leap_scaling.share_below_one, x / (1 + x)),
+        ("delta > 1", leap_scaling.share_beyond_one, 1 + x),
     ):
-        share, steps = leap_scaling.orders(shortfall)
-        found += [o for step in steps for o in step.obligations]
+        derived = build().results[s.overlap_rate].subs(s.shortfall, shortfall)
         printed = _ordered(statement.rhs.subs(s.shortfall, shortfall))
-        found.append(Vanishing(says, sp.together(share.exponent - printed)))
+        found.append(Vanishing(says, sp.together(derived - printed)))
     return tuple(found)
 
 
@@ -99,7 +99,8 @@ PREPROCESSING = claim(
     "wider.leap.preprocessing",
     "z1 + He_2(z2): the second direction is learned at n = d^2 only if the linear part is subtracted first",
     wider_leap.THEOREMS, eq(s.overlap_rate, (s.preprocessed - 1) / 2),
-    Domain((Range(s.preprocessed, 0.0, 1.0),), HYPOTHESES[1:]), ByDerivation(leap_theorem.preprocessing),
+    Domain((Range(s.preprocessed, 0.0, 1.0),), HYPOTHESES[1:]),
+    ByDerivation(leap_theorem.preprocessing, conjecture=True),
     ByScaling("one relu neuron, linear part fitted on the same samples", numbers.preprocessing),
     kind=Kind.CONCENTRATION, wrong={"no need for it": sp.S.Zero, "no use of it": -sp.Rational(1, 2)},
     uses=("wider.leap.theorem",), note="Without it the leap index is one, and the step is towards z1 alone.",

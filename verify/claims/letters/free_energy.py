@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.language import replica_gaussians
+from onestep.derivations.free_energy import replica_gaussians
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import letters as readout_features

@@ -6,7 +6,7 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.free_energy import convex_loss
+from onestep.derivations.free_energy import convex_loss, envelopes
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
 from onestep.derivations.free_energy.stationarity import CONJUGATE
@@ -46,7 +46,7 @@ def E3(integrand: sp.Expr) -> sp.Expr:
 
 def _envelope_claims() -> tuple[Claim, ...]:
     force = (s_free.prox - s.field_mean) / s.V
-    proof = ByDerivation(convex_loss.envelope)
+    proof = ByDerivation(envelopes.envelope)
     check = ByNumbers("square, logistic, Huber and pseudo-Huber losses, by differences", numbers.one_envelope,
                       FINITE_DIFFERENCE)
 
@@ -73,7 +73,7 @@ def _envelope_claims() -> tuple[Claim, ...]:
             "convex.regulariser-slope", "The readout is the slope of the regulariser's envelope in the force",
             paper(APPENDIX, 97),
             eq(s_free.penalty_slope, -s_free.minimum_point), Domain(),
-            ByDerivation(convex_loss.regulariser),
+            ByDerivation(envelopes.regulariser),
             wrong={"sign": s_free.minimum_point},
         ),
         claim(
@@ -91,7 +91,9 @@ def _envelope_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 100),
             eq(s.energetic_term, -ratio * E3(envelope)), numbers.AVERAGED,
             ByDerivation(convex_loss.energetic),
-            uses=("convex.laplace", "result-3-3.local-field-mean", "result-3-3.local-field-variance"), note=ARGUMENTS,
+            uses=("convex.laplace", "result-3-3.local-field-mean", "result-3-3.local-field-variance",
+                  "replicas.independent-samples"),
+            note=ARGUMENTS,
         ),
         claim(
             "convex.free-energy", "Free energy of a convex loss with a ridge penalty", paper(APPENDIX, 106),
@@ -104,7 +106,8 @@ def _envelope_claims() -> tuple[Claim, ...]:
                + ratio * E3(envelope)),
             numbers.AVERAGED,
             ByDerivation(convex_loss.free_energy),
-            uses=("convex.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "dropped.m-hat"),
+            uses=("convex.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "dropped.m-hat",
+                  "result-3-2.same-test-error"),
             note=ARGUMENTS,
         ),
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
-from onestep.verify.checks.kinds import ByObligations
-from onestep.verify.protocol.claim import Claim
+from onestep.derivations.language.derivation import Derivation
+from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.protocol.claim import Claim, Profile
+from onestep.verify.protocol.evidence import Made, Proof
+from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.statement import MORE, Wrong, eq
 
 
@@ -17,19 +21,47 @@ def together(claims: tuple[Claim, ...]) -> sp.Basic:
     return sp.And(*(c.statement for c in claims), evaluate=False)
 
 
-def by_derivations(title: str, derivations: Mapping[sp.Symbol, Callable[[], Derivation]]) -> ByObligations:
-    """Each equation of a conjunction by the derivation of its left-hand side, with the derivation's obligations."""
+@dataclass(frozen=True)
+class ByDerivations:
+    """Each equation of a conjunction follows from the derivation of its left-hand side, as `ByDerivation` has it."""
 
-    def obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
-        found: list[Obligation] = []
-        for part in sorted(statement.args, key=lambda e: str(e.lhs)):
-            derivation = derivations[part.lhs]()
-            found += derivation.obligations
-            residual = (part.lhs - part.rhs).xreplace(dict(derivation.results))
-            found.append(Vanishing(f"the equation for {part.lhs} is what was derived", residual))
-        return tuple(dict.fromkeys(found))
+    title: str
+    derivations: Mapping[sp.Symbol, Callable[[], Derivation]]
 
-    return ByObligations(title, obligations)
+    @property
+    def name(self) -> str:
+        return f"proof: {self.title}"
+
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Proof:
+        parts = sorted(claim.statement.args, key=lambda equation: str(equation.lhs))
+        found = [
+            ByDerivation(self.derivations[part.lhs]).run(replace(claim, statement=part), profile, paper)
+            for part in parts
+        ]
+        proofs = [proof for proof in found if isinstance(proof, Proof)]
+        made = [proof.theorem for proof in proofs if proof.theorem is not None]
+        return Proof(
+            self.name,
+            tuple(dict.fromkeys(settled for proof in proofs for settled in proof.obligations)),
+            takes_limit=all(proof.takes_limit for proof in proofs),
+            hypotheses=tuple(dict.fromkeys(h for proof in proofs for h in proof.hypotheses)),
+            established=all(proof.established for proof in proofs),
+            theorem=_together(made) if len(made) == len(parts) else None,
+        )
+
+
+def _together(made: list[Made]) -> Made:
+    """The leaves and rules of several theorems."""
+    rules: Counter[str] = Counter()
+    for theorem in made:
+        rules.update(dict(theorem.rules))
+    leaves = tuple(sorted({leaf for theorem in made for leaf in theorem.assumptions}, key=str))
+    return Made(leaves, tuple(sorted(rules.items())))
+
+
+def by_derivations(title: str, derivations: Mapping[sp.Symbol, Callable[[], Derivation]]) -> ByDerivations:
+    """Each equation of a conjunction by the derivation of its left-hand side."""
+    return ByDerivations(title, derivations)
 
 
 def one_wrong(claims: tuple[Claim, ...]) -> Wrong:

@@ -7,8 +7,8 @@ from functools import partial
 
 import sympy as sp
 
+from onestep.derivations.free_energy import replica_gaussians
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
-from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.spectrum import feature_covariance

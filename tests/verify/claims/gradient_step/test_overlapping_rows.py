@@ -9,7 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy as sp
 
+from onestep.derivations.gradient_step import bulk, spike
+from onestep.derivations.gradient_step import overlapping_rows as rows
+from onestep.derivations.gradient_step import symbols as s
+from onestep.derivations.language.expectation import expand_expectations
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import CLAIMS
 from onestep.verify.claims.index import all_claims, examine
@@ -55,7 +60,22 @@ def test_the_functions_by_hand() -> None:
 
 def test_a_step_without_rate_leaves_the_common_part() -> None:
     start = replace(STARTS["tanh student, tanh target"], rate=0.0)
-    strength, _, bulk = measured_step(start, 60, 0)
+    strength, _, width = measured_step(start, 60, 0)
     # The other rows have length 0.6 but for their mean, of square 0.6/p; both estimates take it into account.
     assert strength == pytest.approx(np.sqrt(0.4), abs=0.02)
-    assert bulk == pytest.approx(0.6, abs=0.02)
+    assert width == pytest.approx(0.6, abs=0.02)
+
+
+def without_overlap(result: sp.Expr) -> sp.Expr:
+    """At o = 0 and for sigma odd a neuron sees F = K = 0, G = h1 and H = h1_check."""
+    seen = {rows.output: sp.S.Zero, rows.curvature: sp.S.Zero, rows.slope: s.h1, rows.scatter: s.h1_check}
+    for function, value in seen.items():
+        result = result.replace(function, lambda _, value=value: value)
+    return sp.expand(expand_expectations(result).subs(s.row_overlap, 0))
+
+
+def test_without_overlap_it_is_result_3_1_with_label_noise() -> None:
+    noisy = {s.h2_star: s.h2_star + s.noise}
+    strength = spike.spike().results[s.r].subs(noisy)
+    assert without_overlap(rows.spike_of_step().results[s.r] ** 2) == sp.expand(strength**2)
+    assert without_overlap(rows.bulk_of_step().results[s.c]) == sp.expand(bulk.bulk().results[s.c].subs(noisy))

@@ -1,0 +1,194 @@
+r"""The leaves of the replica computation: lemmas of Gaussian integrals and matrices of rank one, and what it takes on
+trust.
+
+A matrix is known by its forms and its determinant: the lemmas speak of these numbers alone, so that they hold for any
+number of replicas, neurons and modes.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.free_energy import symbols as s
+from onestep.derivations.gradient_step.leaves import REPEATED
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
+from onestep.derivations.kernel.averages import linear, rotate
+from onestep.derivations.kernel.calculus import logarithm
+from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import repeated
+
+_z = sp.Symbol("z^G", real=True)  # stands in no term that a lemma is used on: no bound variable is renamed
+_S, _b = sp.symbols("S b", positive=True)
+_t, _w, _L, _F, _n = sp.symbols("t w L F n", real=True)
+_xy, _xu, _uy, _uu = sp.symbols("g_{xy} g_{xu} g_{uy} g_{uu}", real=True)
+_own, _other, _R = sp.symbols("q_{ii} q_{ij} R", real=True)
+_ZERO, _ONE = sp.Integer(0), sp.Integer(1)
+_hole = sp.Symbol("hole", real=True)
+
+# The average of a product of n independent factors of one law, each of which averages to b.
+product_of = sp.Function("product", positive=True)
+# x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1; and ln det(A + w u u^T) from ln det A and u.A^-1 u.
+updated_form = sp.Function("updated form", real=True)
+updated_log_det = sp.Function("updated ln det", real=True)
+# ln of int da exp(-a.A a/2 + F.a), less (1/2) ln 2 pi for each variable, from ln det A and F.A^-1 F.
+log_gaussian = sp.Function("ln Gaussian", real=True)
+# The sum over i and j of R replicas of a number that each pair has.
+over_replicas = sp.Function("sum over replicas", real=True)
+# (1/(p R B)) ln of the integral of exp(p R B exponent) over overlaps and conjugates, at large p, small R and large B.
+per_neuron = sp.Function("saddle value", real=True)
+# What a quantity of the equivalent features is for the network after its gradient step.
+of_network = sp.Function("of the network", real=True)
+
+
+def _lemma(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal: sp.Symbol) -> Assumption:
+    return Assumption(Ground.LEMMA, name, Equation(left, right), reference, frozenset(universal))
+
+
+GAUSSIAN = _lemma(
+    "Gaussian integral",
+    sp.log(Expectation(sp.exp((1 - _S) * _z**2 / 2 + _t * _z), _z)),
+    _t**2 / (2 * _S) - sp.log(_S) / 2,
+    "int exp(-S z^2/2 + t z) dz = (2 pi/S)^(1/2) exp(t^2/(2 S)), S > 0: completing the square",
+    _S,
+    _t,
+)
+PRODUCT = _lemma(
+    "independent factors",
+    product_of(_n, _b),
+    _b**_n,
+    "the average of a product of n independent factors of one law is the n-th power of the average of one",
+    _n,
+    _b,
+)
+SHERMAN_MORRISON = _lemma(
+    "Sherman-Morrison",
+    updated_form(_xy, _xu, _uy, _uu, _w),
+    _xy - _w * _xu * _uy / (1 + _w * _uu),
+    "Sherman and Morrison (1950): (A + w u u^T)^-1 = A^-1 - w A^-1 u u^T A^-1/(1 + w u.A^-1 u)",
+    _xy,
+    _xu,
+    _uy,
+    _uu,
+    _w,
+)
+DETERMINANT = _lemma(
+    "determinant of rank one",
+    updated_log_det(_L, _uu, _w),
+    _L + sp.log(1 + _w * _uu),
+    "matrix determinant lemma: det(A + w u u^T) = det A (1 + w u.A^-1 u)",
+    _L,
+    _uu,
+    _w,
+)
+MANY_VARIABLES = _lemma(
+    "Gaussian integral of many variables",
+    log_gaussian(_L, _F),
+    (_F - _L) / 2,
+    "int exp(-a.A a/2 + F.a) da = (2 pi)^(k/2) det(A)^(-1/2) exp(F.A^-1 F/2) in k variables, A positive definite",
+    _L,
+    _F,
+)
+LOGARITHM = Assumption(
+    Ground.LEMMA,
+    "growth of the logarithm",
+    Tends(sp.log(s.inverse_temperature) / s.inverse_temperature, sp.Integer(0), s.inverse_temperature),
+    "ln B <= 2 (B^(1/2) - 1)",
+)
+LEMMAS = (GAUSSIAN, PRODUCT, SHERMAN_MORRISON, DETERMINANT, MANY_VARIABLES, LOGARITHM)
+
+STATIONARY = "Appendix C, (104)-(106): overlaps and conjugates are where the free energy is stationary"
+SYMMETRY = assume(
+    (),
+    Assumption(
+        Ground.HYPOTHESIS,
+        "replica symmetry",
+        Equation(over_replicas(_R, _own, _other), _R * _own + _R * (_R - 1) * _other),
+        "Appendix C, (91)-(92): at the saddle point a pair of replicas is known by whether it is one replica twice; "
+        "expected to be exact where the problem is strictly convex",
+        frozenset({_R, _own, _other}),
+    ),
+)
+SADDLE = assume(
+    (),
+    Assumption(
+        Ground.HYPOTHESIS,
+        "saddle point and order of limits",
+        Equation(per_neuron(_t), _t),
+        "Appendix C, (90), (106): Laplace's method for overlaps and conjugates; large d, integers R continued to zero "
+        "and low temperature are exchanged",
+        frozenset({_t}),
+    ),
+)
+
+
+EQUIVALENCE = assume(
+    (),
+    Assumption(
+        Ground.HYPOTHESIS,
+        "Result 3.2",
+        Equation(of_network(_t), _t),
+        "result-3-2.same-test-error",
+        frozenset({_t}),
+    ),
+)
+
+# What each of the names above is by its leaf, and n equal terms.
+_KNOWN = (*(assume((), lemma) for lemma in LEMMAS), SYMMETRY, SADDLE, EQUIVALENCE)
+OPERATIONS = {
+    theorem.statement.left.func: theorem
+    for theorem in _KNOWN
+    if isinstance(theorem.statement, Equation) and theorem.statement.left.func != sp.log
+} | {repeated: REPEATED}
+
+
+def unfolded(theorem: Theorem) -> Theorem:
+    """``theorem`` with what the operations of this module are for them, the inner ones first."""
+    while calls := [call for call in value(theorem).atoms(sp.core.function.AppliedUndef) if call.func in OPERATIONS]:
+        inner = [call for call in calls if not any(call != other and call.has(other) for other in calls)]
+        call = min(inner, key=sp.default_sort_key)
+        theorem = rewrite((theorem, operation_is(call)))
+    return theorem
+
+
+def operation_is(call: sp.Expr) -> Theorem:
+    """What one operation is by its lemma."""
+    lemma = OPERATIONS[call.func]
+    names, _ = sides(lemma.statement)
+    values = {name: given for name, given in zip(names.args, call.args, strict=True) if name != given}
+    return instantiate((lemma,), values) if values else lemma
+
+
+def gaussian(average: sp.Expr, curvature: sp.Expr, force: sp.Expr, exponent: sp.Expr = _ZERO) -> Theorem:
+    """ln E[f(z)] = exponent + t^2/(2 S) - ln(S)/2 for f = exp(exponent + (1 - S) z^2/2 + t z)."""
+    (variable,) = average.variables
+    known = instantiate((assume((), GAUSSIAN),), {_S: curvature, _t: force})
+    (found,) = sides(known.statement)[0].atoms(Expectation)
+    if found.variables != (variable,):
+        known = rewrite((known, rotate((), found, (variable,), ((_ONE,),))))
+        (found,) = sides(known.statement)[0].atoms(Expectation)
+    if found == average:
+        return known
+    constant = sp.exp(exponent)
+    split = linear((), average, ((constant, found.integrand),))
+    taken = congruence((split,), sp.log(_hole), _hole)
+    if constant != 1:
+        taken = rewrite((taken, logarithm((), value(split), ((constant, _ONE), (found, _ONE)))))
+    return rewrite((taken, known))
+
+
+def exponential(theorem: Theorem) -> Theorem:
+    """x = exp(y) from ln x = y."""
+    return congruence((theorem,), sp.exp(_hole), _hole)
+
+
+def logarithm_vanishes() -> Theorem:
+    """ln(B)/B -> 0."""
+    return assume((), LOGARITHM)
+
+
+def saddle_point(derivative: sp.Symbol) -> Theorem:
+    """The hypothesis that a derivative of the free energy vanishes."""
+    return assume((), Assumption(Ground.HYPOTHESIS, "stationary saddle point", Equation(derivative, _ZERO), STATIONARY))

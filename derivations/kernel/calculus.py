@@ -1,0 +1,92 @@
+"""Rules of calculus: the logarithm of a product, the derivative of what is defined by way of a variable, and limits
+under an average.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import EXCHANGE
+from onestep.derivations.kernel.limits import DOMINATED
+from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
+from onestep.derivations.kernel.terms import derivative, free, nonzero, positive
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, meanings_of, names, rule
+from onestep.derivations.language.expectation import Expectation
+
+
+@rule
+def logarithm(
+    premises: tuple[Theorem, ...], whole: sp.Expr, factors: tuple[tuple[sp.Expr, sp.Rational], ...]
+) -> Conclusion:
+    """log(whole) = sum k log(factor), if whole is the product of factor^k with rational k.
+
+    Sound where every factor is positive; what signs do not decide becomes a condition.
+    """
+    if not all(isinstance(power, sp.Rational) for _, power in factors):
+        raise Refused("the powers of the factors are rational numbers")
+    product = sp.Mul(*(factor**power for factor, power in factors))
+    conditions = vanishing(whole - product, (whole, product))
+    if conditions is None:
+        raise Refused(f"{whole} is not the product {product}")
+    left, right = sp.log(whole), sp.Add(*(power * sp.log(factor) for factor, power in factors))
+    if left == right:
+        raise Refused(f"{left} = {right} says nothing")
+    signs: set[Condition] = set()
+    for factor, _ in factors:
+        if positive(sp.expand(-factor)):
+            raise Refused(f"{factor} is negative")
+        if not positive(factor):
+            signs |= {Condition(factor, Demand.NONNEGATIVE)} | (set() if nonzero(factor) else {Condition(factor)})
+    return Conclusion(Equation(left, right), conditions=conditions | signs)
+
+
+@rule
+def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning: str) -> Conclusion:
+    """name = d right/dx for quantity = right, where ``name`` is fresh and means the derivative of the quantity, which
+    is defined by way of x.
+
+    Sound: definitions can be read at every value of x, so that the theorem holds on an open set of them, if what is
+    not a definition speaks neither of x nor of any name that depends on it. Of these names the quantity alone may
+    stand in the equation. Lemmas speak of no symbol. That the derivative vanishes is for a hypothesis to say, which
+    then speaks of ``name``: no second derivative is taken at a saddle point.
+    """
+    (theorem,) = premises
+    statement = theorem.statement
+    if not isinstance(statement, Equation) or not isinstance(statement.left, sp.Symbol):
+        raise Refused(f"{statement} does not say what a quantity is")
+    meanings = meanings_of(theorem.assumptions)
+    moving = {named for named, meant in meanings.items() if x in meant}
+    if x in meanings or statement.left not in moving:
+        raise Refused(f"{statement.left} is not defined by way of {x}")
+    if moving & names(statement.right) or name in names(statement.right) | {statement.left, x}:
+        raise Refused(f"{statement.right} speaks of what depends on {x} under a name of its own")
+    for leaf in theorem.assumptions:
+        if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS):
+            spoken = frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
+            if spoken & (moving | {x}):
+                raise Refused(f"{leaf.name} speaks of {', '.join(map(str, spoken & (moving | {x})))}")
+    rate = sp.Derivative(statement.left, x, evaluate=False)
+    leaves = {Assumption(Ground.DEFINITION, str(name), Equation(name, rate), meaning)}
+    if any(x in free(average) for average in statement.right.atoms(Expectation)):
+        leaves.add(EXCHANGE)
+    return Conclusion(Equation(name, derivative(statement.right, x)), frozenset(leaves))
+
+
+@rule
+def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...]) -> Conclusion:
+    """E[e] -> E[v] for e -> v at all values of the variables.
+
+    Sound by dominated convergence (a lemma), if neither an assumption nor a condition speaks of the variables: but that
+    they do not change with the variable of the limit, which is so where they are averaged over.
+    """
+    (theorem,) = premises
+    limit = theorem.statement
+    if not isinstance(limit, Tends) or limit.variable in variables:
+        raise Refused(f"{limit} is no limit in another variable than those averaged over")
+    kept = frozenset(c for c in theorem.conditions if c.demand is not Demand.CONSTANT or c.term not in variables)
+    spoken = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
+    if spoken & set(variables):
+        raise Refused(f"{', '.join(map(str, spoken & set(variables)))} is averaged over, and the limit speaks of it")
+    statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
+    return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)

@@ -1,0 +1,33 @@
+"""The thirteen equations of Result 3.3 follow from the replicated partition function, and what they rest on."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.free_energy.ridge import saddle_equation
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.kernel.search import follows
+from onestep.derivations.kernel.statements import Equation, Ground
+from onestep.derivations.kernel.theorem import replay
+from onestep.verify.claims.saddle_point.result_3_3 import CLAIMS
+
+BY_UNKNOWN = {c.statement.lhs: c for c in CLAIMS if c.id.startswith("result-3-3.saddle.")}
+# What the theory takes on trust, by the claims that carry it.
+TRUSTED = {
+    "result-3-2.same-test-error", "dropped.cross-term", "dropped.target-at-spike", "dropped.noise-at-spike",
+    "dropped.m-hat",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variable", CONJUGATE, ids=str)
+def test_a_saddle_point_equation_is_a_theorem(variable: sp.Symbol) -> None:
+    unknown = CONJUGATE[variable]
+    statement = BY_UNKNOWN[unknown].statement
+    theorem = follows(Equation(statement.lhs, statement.rhs), [saddle_equation(variable, unknown)])
+    assert theorem is not None
+    replay(theorem)
+    leaves = {leaf.reference for leaf in theorem.assumptions if leaf.ground is Ground.HYPOTHESIS}
+    assert leaves >= TRUSTED
+    wrong = Equation(statement.lhs, sp.Rational(27, 25) * statement.rhs)
+    assert follows(wrong, [saddle_equation(variable, unknown)]) is None

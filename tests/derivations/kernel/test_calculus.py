@@ -1,0 +1,137 @@
+"""Derivatives of what is defined, logarithms of products, limits under averages, and what their rules refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.calculus import average_limit, logarithm, slope
+from onestep.derivations.kernel.limits import limit_rational
+from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
+from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import loss, loss_prime, trace_exponent, trace_exponent_slope
+
+x, y, z, Q, P, c, rate, other = sp.symbols("x y z Q P c rate other", real=True)
+p, q, d = sp.symbols("p q d", positive=True)
+ONE, TWO, ZERO = sp.Integer(1), sp.Integer(2), sp.Integer(0)
+
+
+def taken(left: sp.Expr, right: sp.Expr, *universal: sp.Symbol) -> Theorem:
+    """left = right as a hypothesis."""
+    return assume((), Assumption(Ground.HYPOTHESIS, "taken", Equation(left, right), "for a test", frozenset(universal)))
+
+
+def test_the_slope_of_what_is_defined_is_the_derivative_of_what_it_is() -> None:
+    quantity = define(Q, c * x**2, "a quantity")
+    found = slope((quantity,), x, rate, "dQ/dx")
+    assert found.statement == Equation(rate, 2 * c * x)
+    replay(found)
+
+
+def test_a_definition_by_a_named_derivative_depends_on_what_the_function_does() -> None:
+    function = define(trace_exponent(y), x**2 * y, "a function", y)
+    at_zero = instantiate((differentiate((function,), y),), {y: ZERO})
+    quantity = rewrite((define(Q, trace_exponent_slope(ZERO), "its slope"), at_zero))
+    assert slope((quantity,), x, rate, "dQ/dx").statement == Equation(rate, 2 * x)
+
+
+def pinned() -> Theorem:
+    """Q = 3 x by way of the hypothesis x = 3, of which 6 would be another derivative than 3."""
+    return rewrite((define(Q, x**2, "a quantity"), taken(x, sp.Integer(3))))
+
+
+def by_another_name() -> Theorem:
+    """Q = P where P depends on x under its own name."""
+    half = define(P, x**2, "half of it")
+    return rewrite((define(Q, 2 * x**2, "a quantity"), half), True)
+
+
+def at_a_saddle() -> Theorem:
+    """A second derivative where the first is taken to vanish."""
+    quantity = define(Q, c * x**2, "a quantity")
+    first = slope((quantity,), x, rate, "dQ/dx")
+    shifted = ring((quantity, first, taken(rate, ZERO)), Equation(Q, c * x**2 + 2 * c * x), (ONE, -ONE, ONE))
+    return slope((shifted,), x, other, "d2Q/dx2")
+
+
+SLOPES: dict[str, Callable[[], Theorem]] = {
+    "x has a value by hypothesis": lambda: slope((pinned(),), x, rate, "dQ/dx"),
+    "another name depends on x": lambda: slope((by_another_name(),), x, rate, "dQ/dx"),
+    "at the saddle point": at_a_saddle,
+    "Q does not depend on x": lambda: slope((define(Q, c**2, "a quantity"),), x, rate, "dQ/dx"),
+    "the name is taken": lambda: slope((define(Q, c * x**2, "a quantity"),), x, c, "dQ/dx"),
+    "x is defined": lambda: slope((rewrite((define(Q, x**2, "a"), define(x, c, "b"))),), x, rate, "dQ/dx"),
+    "no quantity": lambda: slope((taken(x**2, c),), x, rate, "dQ/dx"),
+}
+
+
+@pytest.mark.parametrize("attack", SLOPES.values(), ids=SLOPES.keys())
+def test_no_slope_of_what_does_not_move_freely(attack: Callable[[], Theorem]) -> None:
+    with pytest.raises(Refused):
+        attack()
+
+
+def test_the_logarithm_of_a_product() -> None:
+    found = logarithm((), p / q**2, ((p, ONE), (q, sp.Integer(-2))))
+    assert found.statement == Equation(sp.log(p / q**2), sp.log(p) - 2 * sp.log(q))
+    assert not found.conditions
+    undecided = logarithm((), p * x, ((p, ONE), (x, ONE)))
+    assert Condition(x, Demand.NONNEGATIVE) in undecided.conditions
+    assert Condition(x) in undecided.conditions
+
+
+LOGARITHMS: dict[str, Callable[[], Theorem]] = {
+    "another product": lambda: logarithm((), p * q, ((p, ONE), (q, TWO))),
+    "a negative factor": lambda: logarithm((), p * q, ((-p, ONE), (-q, ONE))),
+    "a power that is no number": lambda: logarithm((), p**x, ((p, x),)),  # type: ignore[arg-type]
+    "nothing said": lambda: logarithm((), p, ((p, ONE),)),
+}
+
+
+@pytest.mark.parametrize("attack", LOGARITHMS.values(), ids=LOGARITHMS.keys())
+def test_no_logarithm_of_another_product(attack: Callable[[], Theorem]) -> None:
+    with pytest.raises(Refused):
+        attack()
+
+
+def test_a_limit_that_holds_everywhere_passes_under_an_average() -> None:
+    pointwise = limit_rational((), z**2 * d / (d + 1), z**2, d)
+    found = average_limit((pointwise,), (z,))
+    assert found.statement == Tends(Expectation(z**2 * d / (d + 1), z), Expectation(z**2, z), d)
+    assert all(condition.term != z for condition in found.conditions)
+    replay(found)
+
+
+AVERAGES: dict[str, Callable[[], Theorem]] = {
+    "no limit": lambda: average_limit((define(Q, z**2, "a quantity"),), (z,)),
+    "over the variable of the limit": lambda: average_limit((limit_rational((), x / d, ZERO, d),), (d,)),
+    "at one value alone": lambda: average_limit(
+        (rewrite((limit_rational((), x * z + 1 / d, x * z, d), taken(x, z))),), (z,)
+    ),
+    "where a condition speaks of it": lambda: average_limit((limit_rational((), 1 / (z * d), ZERO, d),), (z,)),
+}
+
+
+@pytest.mark.parametrize("attack", AVERAGES.values(), ids=AVERAGES.keys())
+def test_no_limit_of_averages_that_holds_at_one_value_alone(attack: Callable[[], Theorem]) -> None:
+    with pytest.raises(Refused):
+        attack()
+
+
+def test_the_derivative_of_a_function_has_a_meaning_already() -> None:
+    with pytest.raises(Refused, match="defined twice"):
+        define(loss_prime(x), sp.Integer(7), "another slope", x)
+
+
+def test_what_is_defined_by_a_derivative_is_not_held_constant_in_what_it_varies_with() -> None:
+    curve = define(loss(x), d * x**2, "a function", x)
+    name = define(c, loss_prime(ONE), "its slope at one")
+    at_one = instantiate((differentiate((curve,), x),), {x: ONE})
+    held = limit_rational((), c / d, ZERO, d)
+    with pytest.raises(Refused, match="held constant"):
+        rewrite((rewrite((held, name)), at_one))

@@ -1,0 +1,117 @@
+"""Slopes of curves, Taylor's formula and roots of whole numbers: what the rules make, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import iterated
+from onestep.derivations.kernel.limits import name_limit, taylor
+from onestep.derivations.kernel.search import by_stein, concluded, define, slope_at, value
+from onestep.derivations.kernel.statements import Equation, Refused
+from onestep.derivations.kernel.theorem import replay
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, sigma_second, with_slopes
+
+z, x, t, u, a = sp.symbols("z x t u a", real=True)
+D = sp.Symbol("D", positive=True)
+F, F1, F2 = with_slopes("F")
+
+
+def test_taylor_is_the_known_expansion_of_an_exponential() -> None:
+    # D^2 (exp(t/D) - 1 - t/D) -> t^2/2
+    curve = define(F(x), sp.exp(x), "an exponential", x)
+    expansion = taylor((), F, 2, t, D)
+    for times in range(3):
+        expansion = rewrite((expansion, slope_at(curve, x, sp.Integer(0), times)))
+    replay(expansion)
+    assert expansion.statement.value == t**2 / 2
+    assert expansion.statement.expression == D**2 * (F(t / D) - 1 - t / D)
+
+
+@pytest.mark.parametrize("order", [0, 3, sp.Integer(2), sp.Rational(3, 2)])
+def test_taylor_needs_a_slope_with_a_name(order: object) -> None:
+    with pytest.raises(Refused):
+        taylor((), F, order, t, D)
+
+
+def test_taylor_holds_the_curve_and_the_increment_constant() -> None:
+    with pytest.raises(Refused):
+        taylor((), F, 2, t * D, D)
+    moving = define(F(x), x**2 / D, "a curve that moves with the variable", x)
+    with pytest.raises(Refused, match="held constant"):
+        rewrite((taylor((), F, 2, t, D), slope_at(moving, x, sp.Integer(0))))
+    expansion = taylor((), F, 2, t, D)
+    with pytest.raises(Refused):
+        instantiate((expansion,), {t: D})
+
+
+def test_a_limit_by_taylor_is_named_by_its_value() -> None:
+    named = name_limit((taylor((), F, 1, t, D),), a, "the limit of D (F(t/D) - F(0))")
+    assert named.statement == Equation(a, t * F1(sp.Integer(0)))
+
+
+def test_stein_leaves_no_factor_beside_a_function() -> None:
+    # E[z^2 sigma] = E sigma + E sigma''
+    theorem = by_stein(define(a, Expectation(z**2 * sigma(z), z), "an average"))
+    replay(theorem)
+    assert value(theorem) == Expectation(sigma(z), z) + Expectation(sigma_second(z), z)
+
+
+def test_slopes_of_a_curve_at_a_point() -> None:
+    # F(x) = E sigma(x z): F''(0) = E[z^2] sigma''(0), and F'(0) = 0
+    curve = define(F(x), Expectation(sigma(x * z), z), "a curve", x)
+    assert value(slope_at(curve, x, sp.Integer(0))) == 0
+    assert value(slope_at(curve, x, sp.Integer(0), 2)) == sigma_second(0)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sp.sqrt(2) * sp.Symbol("a", real=True) * sp.sqrt(3), sp.sqrt(6) * a),
+        ((sp.sqrt(2) + sp.sqrt(3)) ** 2, 5 + 2 * sp.sqrt(6)),
+        (6 ** sp.Rational(1, 3) * a, 2 ** sp.Rational(1, 3) * 3 ** sp.Rational(1, 3) * a),
+    ],
+)
+def test_a_root_of_a_whole_number_is_the_product_of_those_of_its_primes(left: sp.Expr, right: sp.Expr) -> None:
+    if left != right:  # SymPy may have seen it
+        replay(ring((), Equation(left, right), ()))
+    with pytest.raises(Refused):
+        ring((), Equation(left, right * sp.sqrt(2)), ())
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sp.exp(a) * sp.exp(u / 2), sp.exp(a + u / 2)),
+        (sp.exp(a / 2) * sp.exp(-x) * sp.exp(a / 2 + x), sp.exp(a)),
+        (sp.exp(a * (x / 2 + sp.Rational(1, 2))), sp.exp(a) * sp.exp(a * (x / 2 - sp.Rational(1, 2)))),
+    ],
+)
+def test_exponentials_of_parts_of_an_exponent_are_roots(left: sp.Expr, right: sp.Expr) -> None:
+    replay(ring((), Equation(left, right), ()))
+    with pytest.raises(Refused):
+        ring((), Equation(left, -right), ())
+    with pytest.raises(Refused):
+        ring((), Equation(left, right * sp.exp(a / 3)), ())
+
+
+def test_averages_are_taken_one_after_the_other() -> None:
+    whole = Expectation(sigma(z + x) * t, z, x)
+    nested = iterated((), whole, (z,))
+    replay(nested)
+    assert nested.statement == Equation(whole, Expectation(Expectation(sigma(z + x) * t, z), x))
+    for inner in ((), (z, x), (t,), (z, z)):
+        with pytest.raises(Refused):
+            iterated((), whole, inner)
+    with pytest.raises(Refused):
+        iterated((), sigma(z), (z,))
+
+
+def test_a_conclusion_leaves_the_side_that_it_starts_from() -> None:
+    # u := a + x and a := x^2 say u + a = 2 x^2 + x, though a stands on both sides of the first
+    first, second = define(u, a + x, "a sum"), define(a, x**2, "a square")
+    assert concluded(Equation(u + a, 2 * x**2 + x), first, second).statement == Equation(u + a, 2 * x**2 + x)
+    with pytest.raises(Refused):
+        concluded(Equation(u + a, 2 * x**2 - x), first, second)

@@ -1,0 +1,112 @@
+"""Result 3.3 as theorems: what they stand on, and the rules that they needed."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.free_energy.stationarity import CONJUGATE, free_energy
+from onestep.derivations.kernel.algebra import assume, differentiate
+from onestep.derivations.kernel.averages import iterated
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
+from onestep.derivations.kernel.terms import derivative, nonnegative, positive
+from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import PARTIALS, action, g
+from onestep.derivations.saddle_point import equations
+from onestep.verify.claims.index import all_claims
+
+# What Result 3.3 takes on trust besides that the saddle is stationary, and the claims that carry it.
+CLAIMED = {
+    "Result 3.2": "result-3-2.same-test-error",
+    "trace term": "result-3-3.trace-term",
+    "entropic term": "result-3-3.entropic-term",
+    "energetic term": "result-3-3.energetic-term",
+    "dropped.cross-term": "dropped.cross-term",
+    "dropped.m-hat": "dropped.m-hat",
+    "dropped.target-at-spike": "dropped.target-at-spike",
+    "dropped.noise-at-spike": "dropped.noise-at-spike",
+}
+
+
+def hypotheses(theorem: Theorem) -> dict[str, str]:
+    return {leaf.name: leaf.reference for leaf in theorem.assumptions if leaf.ground is Ground.HYPOTHESIS}
+
+
+@pytest.mark.parametrize("variable", CONJUGATE, ids=str)
+def test_every_equation_shows_what_it_stands_on(variable: sp.Symbol) -> None:
+    theorem = equations.at_saddle(variable)
+    replay(theorem)
+    found = hypotheses(theorem)
+    assert {name: found.get(name) for name in CLAIMED} == CLAIMED
+    assert found.keys() - CLAIMED.keys() == {"replica symmetry", f"stationarity in {variable}"}
+
+
+def test_hypotheses_that_are_claims_stand_in_the_ledger() -> None:
+    assert set(CLAIMED.values()) <= {claim.id for claim in all_claims()}
+
+
+def test_no_equation_is_among_its_own_leaves() -> None:
+    for variable, unknown in CONJUGATE.items():
+        theorem = equations.at_saddle(variable)
+        assert all(sides(leaf.statement)[0] != unknown for leaf in theorem.assumptions)
+
+
+def test_without_stationarity_nothing_follows() -> None:
+    theorem = equations.at_saddle(s.q1)
+    kept = frozenset(leaf for leaf in theorem.assumptions if "stationarity" not in leaf.name)
+    with pytest.raises(Refused):
+        replay(dataclasses.replace(theorem, assumptions=kept))
+
+
+def test_at_the_saddle_no_more_derivatives_are_taken() -> None:
+    with pytest.raises(Refused, match="the assumptions speak of"):
+        differentiate((equations.at_saddle(s.q1),), s.V1)
+
+
+def test_the_ridge_is_no_constant_of_the_free_energy() -> None:
+    call, _ = sides(free_energy().statement)
+    assert call.args[-1] == s.ridge
+    assert derivative(call, s.ridge) == PARTIALS[action][-1](*call.args)
+
+
+def test_the_chain_rule_in_several_variables() -> None:
+    x, y = sp.symbols("x y", real=True)
+    count = len(PARTIALS[action])
+    point = (x**2, sp.sin(y), *[y] * (count - 2))
+    found = derivative(action(*point), x)
+    assert found == 2 * x * PARTIALS[action][0](*point)
+    with pytest.raises(Refused):  # of another number of variables nothing is known
+        derivative(action(x, y), x)
+    with pytest.raises(Refused):
+        derivative(sp.Function("f", real=True)(x, y), x)
+
+
+def test_only_a_declared_sign_of_a_function_counts() -> None:
+    u = sp.Symbol("u", real=True)
+    assert nonnegative(sp.Function("f", nonnegative=True)(u))
+    assert not positive(sp.Function("f", nonnegative=True)(u))
+    assert not nonnegative(sp.Function("f", real=True)(u))
+    assert not positive(sp.Function("f", real=True)(u))
+    assert not nonnegative(-sp.Function("f", nonnegative=True)(u))
+
+
+def test_averages_one_after_the_other() -> None:
+    x, y = sp.symbols("x y", real=True)
+    whole = Expectation(g(x + y), x, y)
+    assert sides(iterated((), whole, (y,)).statement)[1] == Expectation(Expectation(g(x + y), y), x)
+    for inner in ((), (x, y), (y, y), (s.z,)):
+        with pytest.raises(Refused):
+            iterated((), whole, inner)
+
+
+def test_a_wrong_leaf_makes_another_equation() -> None:
+    """With one more term in the free energy the equation for V1^ is another one: nothing in it is typed."""
+    energy = free_energy()
+    call, right = sides(energy.statement)
+    wrong = Assumption(Ground.HYPOTHESIS, "wrong", Equation(call, right + s.q1 * s.V1), "none", frozenset(call.args))
+    slope = differentiate((assume((), wrong),), s.q1)
+    assert sides(slope.statement)[1] != sides(differentiate((energy,), s.q1).statement)[1]
