@@ -1,27 +1,32 @@
 """What every exported file begins with: what is taken for granted of averages and limits, and the tactics."""
 
 # Names of the axioms on averages; Rocq's real numbers have axioms of their own.
-AVERAGE_AXIOMS = ("E_add", "E_scale", "E_one", "E_monotone", "E_strict", "E_reflect", "E_mean", "E_moment")
+AVERAGE_AXIOMS = (
+    *("E_add", "E_scale", "E_one", "E_monotone", "E_strict", "E_reflect", "E_mean", "E_moment"),
+    *("Exists_add", "Exists_scale", "Exists_const", "Exists_power"),
+)
 REAL_AXIOMS = ("sig_forall_dec", "sig_not_dec", "functional_extensionality_dep")
 
 PREAMBLE = """\
-(* Theorems of the kernel, one lemma for each inference. Averages are a linear, positive functional E with E 1 = 1,
-   symmetric and with normal moments, one for each variable. Of Tends e v x, "e tends to v as x grows", Rocq knows only
-   that equal terms have equal limits: what a rule of limits concludes is an axiom of its own, and so are Stein's lemma
-   and derivatives where they are used. *)
-Require Import Reals Lra FunctionalExtensionality.
+(* Theorems of the kernel, one lemma for each. An average E is a positive functional with E 1 = 1, symmetric and with
+   normal moments, one for each variable, that is linear in integrands whose averages exist (and 0 where none exists).
+   A limit is one of real functions, as the variable grows. *)
+Require Import Reals Lra Lia FunctionalExtensionality.
 Open Scope R_scope.
 Set Warnings "-all".
 
 Parameter E : (R -> R) -> R.
-Parameter Tends : R -> R -> R -> Prop.
+Parameter Exists : (R -> R) -> Prop.
 Parameter erf : R -> R.
-Parameter power : R -> R -> R.
-Axiom E_add : forall f g, E (fun z => f z + g z) = E f + E g.
+Axiom Exists_add : forall f g, Exists f -> Exists g -> Exists (fun z => f z + g z).
+Axiom Exists_scale : forall c f, Exists f -> Exists (fun z => c * f z).
+Axiom Exists_const : forall c, Exists (fun _ => c).
+Axiom Exists_power : forall k, Exists (fun z => z ^ k).
+Axiom E_add : forall f g, Exists f -> Exists g -> E (fun z => f z + g z) = E f + E g.
 Axiom E_scale : forall c f, E (fun z => c * f z) = c * E f.
 Axiom E_one : E (fun _ => 1) = 1.
 Axiom E_monotone : forall f, (forall z, 0 <= f z) -> 0 <= E f.
-Axiom E_strict : forall f, (forall z, 0 < f z) -> 0 < E f.
+Axiom E_strict : forall f, Exists f -> (forall z, 0 < f z) -> 0 < E f.
 Axiom E_reflect : forall f, E (fun z => f (- z)) = E f.
 Axiom E_mean : E (fun z => z) = 0.
 Axiom E_moment : forall k, E (fun z => z ^ S (S k)) = INR (S k) * E (fun z => z ^ k).
@@ -40,32 +45,68 @@ Lemma E_zeroth : E (fun z => z ^ 0) = 1.
 Proof. apply E_drop. reflexivity. Qed.
 Lemma E_first : E (fun z => z ^ 1) = 0.
 Proof. transitivity (E (fun z => z)); [apply E_ext; intro z; ring | exact E_mean]. Qed.
+Lemma Exists_id : Exists (fun z => z).
+Proof. replace (fun z : R => z) with (fun z => z ^ 1) by (extensionality z; ring). apply Exists_power. Qed.
 Lemma E_zero : E (fun _ => 0) = 0.
 Proof. apply E_drop. reflexivity. Qed.
-Lemma E_cons c f g : E (fun z => c * f z + g z) = c * E f + E g.
-Proof. rewrite (E_add (fun z => c * f z) g), E_scale. reflexivity. Qed.
+Lemma sum_nil : Exists (fun _ => 0) /\\ E (fun _ => 0) = 0.
+Proof. split; [apply Exists_const | exact E_zero]. Qed.
+Lemma sum_cons c f g s :
+  Exists f -> Exists g /\\ E g = s -> Exists (fun z => c * f z + g z) /\\ E (fun z => c * f z + g z) = c * E f + s.
+Proof.
+  intros F [G H]. split; [apply (Exists_add (fun z => c * f z)); [apply Exists_scale|]; assumption|].
+  rewrite (E_add (fun z => c * f z) g), E_scale, H; [reflexivity | apply Exists_scale |]; assumption.
+Qed.
 Lemma E_right c f : E (fun z => c * f z) = c * E f.
 Proof. apply E_scale. Qed.
 Lemma E_left c f : E (fun z => f z * c) = E f * c.
 Proof.
   transitivity (E (fun z => c * f z)); [apply E_ext; intro z; ring | rewrite E_scale; ring].
 Qed.
-Lemma E_at_least f g : (forall z, f z >= g z) -> E f >= E g.
+Lemma E_at_least f g : Exists f -> Exists g -> (forall z, f z >= g z) -> E f >= E g.
 Proof.
-  intro H. assert (D : 0 <= E (fun z => f z + (-1) * g z)).
+  intros F G H. assert (D : 0 <= E (fun z => f z + (-1) * g z)).
   { apply E_monotone. intro z. specialize (H z). lra. }
-  rewrite (E_add f (fun z => (-1) * g z)), E_scale in D. lra.
+  rewrite (E_add f (fun z => (-1) * g z)), E_scale in D; [lra | assumption | apply Exists_scale; assumption].
 Qed.
-Lemma eq_equal (l l' r r' : R) : l = l' -> r = r' -> l = r -> l' = r'.
+Lemma eq_sides (l l' r r' : R) : l = r -> l = l' -> r = r' -> l' = r'.
 Proof. congruence. Qed.
-Lemma ge_equal l l' r r' : l = l' -> r = r' -> l >= r -> l' >= r'.
+Lemma ge_sides (l l' r r' : R) : l >= r -> l = l' -> r = r' -> l' >= r'.
 Proof. congruence. Qed.
-Lemma tends_equal l l' r r' x : l = l' -> r = r' -> Tends l r x -> Tends l' r' x.
+Lemma put (P : R -> Prop) (a b : R) : a = b -> P b -> P a.
 Proof. congruence. Qed.
-Lemma zero_term c l r : l = r -> c * (l - r) = 0.
-Proof. intro H. rewrite H. ring. Qed.
-Lemma plus_zero a b : a = 0 -> b = 0 -> a + b = 0.
+Lemma from (l r s : R) : s = 0 -> l - r = s -> l = r.
+Proof. lra. Qed.
+Lemma from_nil : 0 = 0.
+Proof. reflexivity. Qed.
+Lemma from_cons c l r s : l = r -> s = 0 -> c * (l - r) + s = 0.
 Proof. intros H K. rewrite H, K. ring. Qed.
+
+Definition eventually (P : R -> Prop) := exists m, forall x, m < x -> P x.
+Definition Tends (f : R -> R) (v : R) := forall eps, 0 < eps -> eventually (fun x => Rabs (f x - v) < eps).
+Lemma soon (P Q : R -> Prop) : eventually P -> eventually (fun x => P x -> Q x) -> eventually Q.
+Proof.
+  intros [m H] [n K]. exists (Rmax m n). intros x L.
+  apply K; [apply Rle_lt_trans with (2 := L), Rmax_r | apply H, Rle_lt_trans with (2 := L), Rmax_l].
+Qed.
+Lemma far (P : R -> Prop) : (forall x, 0 < x -> P x) -> eventually P.
+Proof. intro H. exists 0. exact H. Qed.
+Lemma tends_same f g v w : Tends f v -> eventually (fun x => f x = g x) -> v = w -> Tends g w.
+Proof.
+  intros H K L eps M. apply (soon _ _ K), (soon _ _ (H eps M)). exists 0. intros x _ N O.
+  rewrite <- O, <- L. exact N.
+Qed.
+Lemma tends_unique f v w : Tends f v -> Tends f w -> v = w.
+Proof.
+  intros H K. destruct (Req_dec v w) as [|N]; [assumption | exfalso].
+  assert (P : 0 < Rabs (v - w) / 2) by (assert (0 < Rabs (v - w)) by (apply Rabs_pos_lt; lra); lra).
+  destruct (H _ P) as [m A]. destruct (K _ P) as [n B].
+  set (x := Rmax m n + 1). assert (m < x) by (pose proof (Rmax_l m n); unfold x; lra).
+  assert (n < x) by (pose proof (Rmax_r m n); unfold x; lra).
+  specialize (A x ltac:(assumption)). specialize (B x ltac:(assumption)).
+  pose proof (Rabs_triang (- (f x - v)) (f x - w)) as T. rewrite Rabs_Ropp in T.
+  replace (- (f x - v) + (f x - w)) with (v - w) in T by ring. lra.
+Qed.
 Lemma ge_sum l r s : l - r = s -> 0 <= s -> l >= r.
 Proof. lra. Qed.
 Lemma ge_term c l r : 0 <= c -> l >= r -> 0 <= c * (l - r).
@@ -84,6 +125,7 @@ Lemma add_positive_right a b : 0 <= a -> 0 < b -> 0 < a + b.
 Proof. lra. Qed.
 
 Create HintDb signs.
+Create HintDb averages.
 Ltac sign := solve [ trivial | auto with signs nocore | lra | structure | given ]
 with structure :=
   lazymatch goal with
@@ -101,7 +143,7 @@ with structure :=
   | |- 0 < sqrt _ => apply sqrt_lt_R0; sign
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < PI => apply PI_RGT_0
-  | |- 0 < E _ => apply E_strict; intro; sign
+  | |- 0 < E _ => apply E_strict; [solve [auto with signs averages nocore] | intro; sign]
   | |- 0 <= sqrt _ => apply sqrt_pos
   | |- 0 <= Rabs _ => apply Rabs_pos
   | |- 0 <= exp _ => left; apply exp_pos
@@ -120,7 +162,11 @@ with given :=
   | H : 0 < ?x |- ?x <> 0 => apply Rgt_not_eq; exact H
   | |- 0 <= _ => left; first [auto with signs nocore | structure]
   end.
-Ltac algebra := first [reflexivity | ring | field; sign].
+Ltac names := repeat match goal with
+  | |- context [E ?f] => generalize (E f); intro
+  end.
+Ltac given_equal := match goal with |- ?a = ?b => constr_eq a b; exact (eq_refl a) end.
+Ltac algebra := first [given_equal | names; first [ring | field; sign]].
 (* Roots of equal terms, and functions and averages of them, are one. *)
 Ltac twins := repeat match goal with
   | |- context [?f ?a] => lazymatch type of a with R => idtac end;
@@ -134,7 +180,7 @@ Ltac twins := repeat match goal with
     end
   end.
 (* The square of a root is what it is the root of. *)
-Ltac rooted := match goal with |- context [sqrt ?a] =>
+Ltac rooted := names; match goal with |- context [sqrt ?a] =>
     let H := fresh in assert (H : sqrt a * sqrt a = a) by (apply sqrt_def; sign);
     first [ring [H] | field [H]; sign | match goal with |- context [sqrt ?b] =>
       tryif constr_eq a b then fail else
@@ -142,4 +188,8 @@ Ltac rooted := match goal with |- context [sqrt ?a] =>
       first [ring [H K] | field [H K]; sign] end]
   end.
 Ltac same := first [algebra | rooted | progress twins; first [algebra | rooted]].
+Ltac along x :=
+  repeat match goal with H : eventually _ |- eventually _ => refine (soon _ _ H _); clear H end;
+  apply far; intros x; intros; cbv beta in *.
+Ltac put H := lazymatch type of H with ?a = _ => pattern a; refine (put _ _ _ H _); cbv beta end.
 """

@@ -1,6 +1,7 @@
 """One tactic for each inference of the kernel: what Rocq is told of how a conclusion follows from its premises.
 
-Nothing here is trusted. A tactic that is wrong makes `coqc` refuse the lemma.
+Nothing here is trusted. A tactic that is wrong makes `coqc` refuse the lemma. Names with two underscores are those of
+the proofs.
 """
 
 from __future__ import annotations
@@ -16,31 +17,39 @@ from onestep.derivations.kernel.statements import AtLeast, Equation, Statement, 
 from onestep.derivations.kernel.terms import free, replace, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.export.terms import Names, Scope, nested, statement_text, text
-
-_TRANSPORT = {Equation: "eq_equal", AtLeast: "ge_equal", Tends: "tends_equal"}
+from onestep.verify.export.terms import Names, Scope, nested, text
 
 
 @dataclass(frozen=True)
 class Premise:
-    """A theorem that is proved earlier in the file: its lemma, and the symbols that this is stated for."""
+    """A theorem that is proved earlier in the file: its lemma, the symbols that this is stated for, and the number of
+    its hypotheses.
+    """
 
     theorem: Theorem
     lemma: str
     symbols: tuple[sp.Symbol, ...]
+    hypotheses: int
 
     def at(self, names: Names, scope: Scope | None = None) -> str:
-        """The lemma with terms for its symbols."""
-        values = [text(symbol, names, scope) for symbol in self.symbols]
-        return f"({self.lemma} {' '.join(values)})" if values else self.lemma
-
-    def holds(self, label: str, names: Names, scope: Scope | None = None) -> str:
-        """The tactic that puts it among what is known."""
-        said = statement_text(self.theorem.statement, names, scope)
-        return f"assert ({label} : {said}) by (apply {self.at(names, scope)}; sign)"
+        """The lemma with terms for its symbols, and what it asks of them."""
+        given = [text(symbol, names, scope) for symbol in self.symbols] + ["ltac:(sign)"] * self.hypotheses
+        return f"({' '.join((self.lemma, *given))})" if given else self.lemma
 
 
-Prover = Callable[[Theorem, tuple[Premise, ...], Names], str]
+@dataclass(frozen=True)
+class Writer:
+    """What a proof is written with: names, and a name for the assumption that an average exists.
+
+    ``exists(integrand, variable, outer)`` is the proof that the integrand, with names in place of what was averaged
+    over further out, has an average over the variable.
+    """
+
+    names: Names
+    exists: Callable[[sp.Expr, tuple[sp.Symbol, ...], Scope], str]
+
+
+Prover = Callable[[Theorem, tuple[Premise, ...], Writer], str]
 Change = Callable[[sp.Expr], sp.Expr]
 Known = Callable[[sp.Expr, Scope], str | None]
 
@@ -52,16 +61,18 @@ def agree(term: sp.Expr, change: Change, names: Names, left: Scope, right: Scope
     if text(term, names, left) == text(change(term), names, right):
         return "reflexivity"
     if (told := known(term, left)) is not None:
-        return told
+        return f"exact {told}"
+    tactics = []
     spots = [s for s in _spots(term, known, left) if text(s, names, left) != text(change(s), names, right)]
-    found = []
     for k, spot in enumerate(sorted(spots, key=lambda s: -sum(1 for _ in sp.preorder_traversal(s)))):
-        label = f"Q{path}{k}"
-        now = text(change(spot), names, right)
-        inner = known(spot, left) or _inside(spot, change, names, left, right, known, f"{path}{k}_")
-        found.append((label, f"assert ({label} : {text(spot, names, left)} = {now}) by ({inner})"))
-    rewrites = "".join(f"; try rewrite {label}" for label, _ in found)
-    return "; ".join(["idtac", *(tactic for _, tactic in found)]) + rewrites + "; same"
+        if (told := known(spot, left)) is not None:
+            tactics.append(f"put {told}")
+            continue
+        label = f"Q__{path}{k}"
+        said = f"{text(spot, names, left)} = {text(change(spot), names, right)}"
+        inside = _inside(spot, change, names, left, right, known, f"{path}{k}_")
+        tactics.append(f"assert ({label} : {said}) by ({inside}); try put {label}; clear {label}")
+    return "; ".join(["cbv beta", *tactics, "same"])
 
 
 def _spots(term: sp.Expr, known: Known, scope: Scope) -> list[sp.Expr]:
@@ -72,9 +83,7 @@ def _spots(term: sp.Expr, known: Known, scope: Scope) -> list[sp.Expr]:
     return list(dict.fromkeys(spot for part in term.args for spot in _spots(part, known, scope)))
 
 
-def _inside(
-    spot: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str
-) -> str:
+def _inside(spot: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str) -> str:
     """The same of one average, function or root, by what stands inside it."""
     after = change(spot)
     if isinstance(spot, Expectation):
@@ -82,7 +91,7 @@ def _inside(
         renamed = dict(zip(_kept(spot, change), kept, strict=False))
         left, right, tactics = dict(left), dict(right), []
         for k, variable in enumerate(spot.variables):
-            name = f"z{path.replace('_', '')}{k}"
+            name = f"z__{path}{k}"
             tactics.append(f"apply {'E_ext' if variable in renamed else 'E_drop'}; intro {name}")
             left[variable] = name
             right[renamed.get(variable, variable)] = name
@@ -97,8 +106,12 @@ def _inside(
         base = agree(spot.base, change, names, left, right, known, path)
         return f"first [same | repeat f_equal; {base} | apply root_unique; [sign | same]]"
     parts = [agree(part, change, names, left, right, known, f"{path}{k}_") for k, part in enumerate(spot.args)]
-    step = "f_equal" if len(parts) == 1 else f"apply f_equal{len(parts)}"
-    return f"{step}; [{' | '.join(parts)}]" if len(parts) > 1 else f"{step}; {parts[0]}"
+    return f"first [apply {_congruent(len(parts))}; [{' | '.join(parts)}] | same]"
+
+
+def _congruent(places: int) -> str:
+    """The lemma by which a function of so many arguments has one value for equal ones."""
+    return "f_equal" if places == 1 else f"f_equal{places}"
 
 
 def _kept(spot: Expectation, change: Change) -> list[sp.Symbol]:
@@ -111,25 +124,29 @@ def _kept(spot: Expectation, change: Change) -> list[sp.Symbol]:
     return [v for v in spot.variables if v in after.variables]
 
 
-def _transported(
-    statement: Statement, change: Change, names: Names, left: Scope, known: Known, proof: str = "P0"
-) -> str:
-    """From what holds in the scope ``left`` to its changed form."""
-    first, second = sides(statement)
-    tactics = [agree(side, change, names, left, {}, known, f"{k}_") for k, side in enumerate((first, second))]
-    law = _TRANSPORT[type(statement)]
-    said = [f"{text(side, names, left)} = {text(change(side), names, {})}" for side in (first, second)]
-    asserted = [f"assert ({label} : {s}) by ({t})" for label, s, t in zip("AB", said, tactics, strict=True)]
-    variable = "_ " if isinstance(statement, Tends) else ""
-    return "; ".join([*asserted, f"exact ({law} _ _ _ _ {variable}A B {proof})"])
+def _moved(statement: Statement, change: Change, names: Names, left: Scope, known: Known, proof: str) -> str:
+    """From the proof of what holds in the scope ``left`` to its changed form."""
+    first, second = (agree(side, change, names, left, {}, known, f"{k}_") for k, side in enumerate(sides(statement)))
+    if isinstance(statement, Tends):
+        inner = {k: v for k, v in left.items() if statement.variable not in free(k)}
+        along = agree(statement.expression, change, names, inner, {}, known, "0_")
+        first = f"along {names.of(statement.variable)}; {along}"
+        return f"refine (tends_same _ _ _ _ {proof} _ _); [{first} | {second}]"
+    law = "eq_sides" if isinstance(statement, Equation) else "ge_sides"
+    if first == second == "reflexivity":
+        return f"exact {proof}"
+    if first == "reflexivity" and isinstance(statement, Equation):
+        return f"refine (eq_trans {proof} _); {second}"
+    return f"refine ({law} _ _ _ _ {proof} _ _); [{first} | {second}]"
 
 
 def _nothing(term: sp.Expr, scope: Scope) -> str | None:
     return None
 
 
-def _rewrite(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _rewrite(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     first, by = premises
+    names = writer.names
     old, new = sides(by.theorem.statement)
     backwards = bool(node.arguments and node.arguments[0])
     if backwards:
@@ -138,99 +155,98 @@ def _rewrite(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
     def known(term: sp.Expr, scope: Scope) -> str | None:
         if term != old:
             return None
-        return f"{'symmetry; ' if backwards else ''}apply {by.at(names, scope)}; sign"
+        return f"(eq_sym {by.at(names, scope)})" if backwards else by.at(names, scope)
 
-    moved = _transported(first.theorem.statement, lambda term: replace(term, old, new)[0], names, {}, known)
-    return f"{first.holds('P0', names)}; {moved}"
+    def change(term: sp.Expr) -> sp.Expr:
+        return replace(term, old, new)[0]
+
+    return _moved(first.theorem.statement, change, names, {}, known, first.at(names))
 
 
-def _instantiate(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _instantiate(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     (premise,) = premises
+    names = writer.names
     values: Mapping[sp.Symbol, sp.Expr] = node.arguments[0]
     scope = {symbol: text(value, names) for symbol, value in values.items()}
-    moved = _transported(
-        premise.theorem.statement, lambda term: substitute(term, values), names, scope, _nothing
-    )
-    return f"{premise.holds('P0', names, scope)}; {moved}"
+    change = partial(substitute, values=values)
+    return _moved(premise.theorem.statement, change, names, scope, _nothing, premise.at(names, scope))
 
 
-def _congruence(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _congruence(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     (premise,) = premises
     context, hole = node.arguments
-    pair = sides(premise.theorem.statement)
-    tactics = [premise.holds("P0", names)]
-    for label, value in zip("AB", pair, strict=True):
-        scope = {hole: text(value, names)}
-        proof = agree(context, partial(substitute, values={hole: value}), names, scope, {}, _nothing)
-        said = f"{text(context, names, scope)} = {text(substitute(context, {hole: value}), names)}"
-        tactics.append(f"assert ({label} : {said}) by ({proof})")
-    mark = names.symbols[hole]
-    lifted = f"(f_equal (fun {mark} => {text(context, names)}) P0)"
-    return "; ".join([*tactics, f"exact (eq_equal _ _ _ _ A B {lifted})"])
-
-
-def _ring(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
-    rest = node.arguments[1:]
-    cofactors = rest[0] if rest else ()
-    equations = [premise.theorem.statement for premise in premises]
-    used = [
-        (text(c, names), *(text(side, names) for side in sides(e)), f"P{k}")
-        for k, (c, e) in enumerate(zip(cofactors, equations, strict=True))
+    names = writer.names
+    proofs = [
+        agree(
+            context, partial(substitute, values={hole: side}), names, {hole: text(side, names)}, {}, _nothing, f"{k}_"
+        )
+        for k, side in enumerate(sides(premise.theorem.statement))
     ]
-    total, proof = "0", "eq_refl"
-    for cofactor, left, right, label in reversed(used):
-        total = f"({cofactor} * ({left} - {right}) + {total})"
-        proof = f"(plus_zero _ _ (zero_term _ _ _ {label}) {proof})"
-    held = [premise.holds(f"P{k}", names) for k, premise in enumerate(premises)]
-    last = f"apply Rminus_diag_uniq; transitivity {total}; [same | exact {proof}]"
-    return "; ".join([*held, last])
+    lifted = f"(f_equal (fun hole__ => {text(context, names, {hole: 'hole__'})}) {premise.at(names)})"
+    return f"refine (eq_sides _ _ _ _ {lifted} _ _); cbv beta; [{proofs[0]} | {proofs[1]}]"
 
 
-def _order(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _ring(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+    names = writer.names
+    cofactors = node.arguments[1] if len(node.arguments) > 1 else ()
+    if not premises:
+        return "same"
+    (first, *_), (left, _) = premises, sides(node.statement)
+    if cofactors == (1,) and text(left, names) == text(sides(first.theorem.statement)[0], names):
+        return f"refine (eq_trans {first.at(names)} _); same"
+    proof = "from_nil"
+    for cofactor, premise in reversed(list(zip(cofactors, premises, strict=True))):
+        proof = f"(from_cons {text(cofactor, names)} _ _ _ {premise.at(names)} {proof})"
+    return f"refine (from _ _ _ {proof} _); same"
+
+
+def _order(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+    names = writer.names
     rest = node.arguments[1:]
     multipliers, squares = rest[0] if rest else (), rest[1] if len(rest) > 1 else ()
-    total, proof = "0", "(Rle_refl 0)"
-    terms = []
-    for k, (c, premise) in enumerate(zip(multipliers, premises, strict=True)):
-        statement = premise.theorem.statement
-        left, right = (text(side, names) for side in sides(statement))
-        law = "eq_term _ _ _" if isinstance(statement, Equation) else f"ge_term {text(c, names)} _ _ ltac:(sign)"
-        terms.append((f"{text(c, names)} * ({left} - {right})", f"({law} P{k})"))
-    for weight, base in squares:
-        w, b = text(weight, names), text(base, names)
-        terms.append((f"{w} * {b} ^ 2", f"(square_term {w} {b} ltac:(sign))"))
-    for term, why in reversed(terms):
-        total, proof = f"({term} + {total})", f"(Rplus_le_le_0_compat _ _ {why} {proof})"
-    held = [premise.holds(f"P{k}", names) for k, premise in enumerate(premises)]
-    return "; ".join([*held, f"apply (ge_sum _ _ {total}); [same | exact {proof}]"])
+    proofs = []
+    for c, premise in zip(multipliers, premises, strict=True):
+        law = "eq_term" if isinstance(premise.theorem.statement, Equation) else "ge_term"
+        sign = "" if law == "eq_term" else " ltac:(sign)"
+        proofs.append(f"({law} {text(c, names)} _ _{sign} {premise.at(names)})")
+    proofs += [f"(square_term {text(w, names)} {text(b, names)} ltac:(sign))" for w, b in squares]
+    proof = "(Rle_refl 0)"
+    for why in reversed(proofs):
+        proof = f"(Rplus_le_le_0_compat _ _ {why} {proof})"
+    return f"refine (ge_sum _ _ _ _ {proof}); same"
 
 
-def _average(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _average(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     (premise,) = premises
     (variables,) = node.arguments
-    law = "E_ext" if isinstance(node.statement, Equation) else "E_at_least"
-    tactics = []
-    for label, side in zip("AB", sides(premise.theorem.statement), strict=True):
-        after = text(Expectation(side, *variables), names)
-        tactics.append(f"assert ({label} : {nested(side, variables, names)} = {after}) by ({_drops(side, variables)})")
-    scope = {variable: f"z{k}" for k, variable in enumerate(variables)}
-    intros = "; ".join(f"apply {law}; intro {scope[variable]}" for variable in variables)
-    inner = f"{intros}; apply {premise.at(names, scope)}; sign"
-    relation = "=" if law == "E_ext" else ">="
-    full = f" {relation} ".join(nested(side, variables, names) for side in sides(premise.theorem.statement))
-    return "; ".join(
-        [*tactics, f"assert (P0 : {full}) by ({inner})", f"exact ({_TRANSPORT[type(node.statement)]} _ _ _ _ A B P0)"]
-    )
+    names = writer.names
+    stated = sides(premise.theorem.statement)
+    scope = {variable: f"z__{k}" for k, variable in enumerate(variables)}
+    proof = premise.at(names, scope)
+    for k, variable in reversed(list(enumerate(variables))):
+        law = "E_ext _ _"
+        if isinstance(node.statement, AtLeast):
+            outer = {v: scope[v] for v in variables[:k]}
+            there = " ".join(writer.exists(side, variables[k:], outer) for side in stated)
+            law = f"E_at_least _ _ {there}"
+        proof = f"({law} (fun {scope[variable]} => {proof}))"
+    drops = " | ".join(_drops(side, variables) for side in stated)
+    law = "eq_sides" if isinstance(node.statement, Equation) else "ge_sides"
+    full = [nested(side, variables, names) for side in stated]
+    return f"refine ({law} {full[0]} _ {full[1]} _ {proof} _ _); [{drops}]"
 
 
 def _drops(integrand: sp.Expr, variables: tuple[sp.Symbol, ...]) -> str:
     """The average over each variable is that over the ones which the integrand speaks of."""
+    if set(variables) <= free(integrand):
+        return "reflexivity"
     steps = [f"apply {'E_ext' if v in free(integrand) else 'E_drop'}; intro" for v in variables]
     return "; ".join([*steps, "reflexivity"])
 
 
-def _linear(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _linear(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     whole, parts = node.arguments
+    names = writer.names
     variables = whole.variables
 
     def total(inner: tuple[sp.Symbol, ...], scope: Scope) -> str:
@@ -242,45 +258,55 @@ def _linear(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
     def expand(inner: tuple[sp.Symbol, ...], scope: Mapping[sp.Basic, str]) -> str:
         if not inner:
             return "same"
-        name = f"z{len(scope)}"
+        name = f"z__{len(scope)}"
         below = {**scope, inner[0]: name}
-        middle = f"(E (fun {name} => {total(inner[1:], below)}))"
-        outer = "repeat rewrite E_cons; rewrite E_zero; reflexivity"
-        return f"transitivity {middle}; [apply E_ext; intro {name}; {expand(inner[1:], below)} | {outer}]"
+        proof = "sum_nil"
+        for _, m in reversed(parts):
+            proof = f"(sum_cons _ _ _ _ {writer.exists(m, inner, scope)} {proof})"
+        middle = f"(fun {name} => {total(inner[1:], below)})"
+        step = f"refine (eq_trans (E_ext _ {middle} (fun {name} => _)) (proj2 {proof}))"
+        return f"{step}; {expand(inner[1:], below)}"
 
     tactics = []
     for k, (_, m) in enumerate(parts):
-        after = text(Expectation(m, *variables), names)
-        tactics.append(f"assert (Q{k} : {nested(m, variables, names)} = {after}) by ({_drops(m, variables)})")
-    last = "".join(f"; try rewrite Q{k}" for k in range(len(parts))) + "; same"
-    return "; ".join([*tactics, f"transitivity {total(variables, {})}; [{expand(variables, {})} | idtac{last}]"])
+        if not set(variables) <= free(m):
+            said = f"{nested(m, variables, names)} = {text(Expectation(m, *variables), names)}"
+            tactics.append(f"assert (Q__{k} : {said}) by ({_drops(m, variables)}); try put Q__{k}; clear Q__{k}")
+    last = "; ".join(["cbv beta", *tactics, "same"])
+    return f"transitivity {total(variables, {})}; [{expand(variables, {})} | {last}]"
 
 
-def _independent(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _independent(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     whole, first, second = node.arguments
+    names = writer.names
 
     def split(inner: tuple[sp.Symbol, ...], scope: Mapping[sp.Basic, str]) -> str:
         if not inner:
             return "same"
-        name = f"z{len(scope)}"
+        name = f"z__{len(scope)}"
         below = {**scope, inner[0]: name}
         pair = " * ".join(text(Expectation(f, *inner[1:]), names, below) for f in (first, second))
         law = "E_left" if inner[0] in free(first) else "E_right"
         step = f"apply E_ext; intro {name}; {split(inner[1:], below)}"
-        outer = "reflexivity" if inner[0] not in free(first) | free(second) else f"exact ({law} _ (fun {name} => _))"
-        return f"transitivity (E (fun {name} => {pair})); [{step} | {outer}]"
+        if inner[0] not in free(first) | free(second):
+            return f"apply E_drop; intro {name}; {split(inner[1:], below)}"
+        return f"transitivity (E (fun {name} => {pair})); [{step} | exact ({law} _ (fun {name} => _))]"
 
     product = " * ".join(text(Expectation(f, *whole.variables), names) for f in (first, second))
     return f"transitivity ({product}); [{split(whole.variables, {})} | same]"
 
 
-def _renamed(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _iterated(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+    return "reflexivity"
+
+
+def _renamed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     matrix = node.arguments[2]
     steps = [f"apply {'E_mirror' if row[k] == -1 else 'E_ext'}; intro" for k, row in enumerate(matrix)]
     return "; ".join([*steps, "cbv beta", "same"])
 
 
-def _moment(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+def _moment(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     _, power = node.arguments
     if power == 1:
         return "exact E_mean"
@@ -297,6 +323,7 @@ PROVERS: dict[str, Prover] = {
     "average": _average,
     "linear": _linear,
     "independent": _independent,
+    "iterated": _iterated,
     "moment": _moment,
     "rotate": _renamed,
 }
@@ -305,6 +332,8 @@ PROVERS: dict[str, Prover] = {
 def prover(node: Theorem) -> Prover | None:
     """How Rocq proves a node; None where the node is an axiom of its own."""
     if node.rule == "rotate" and not _renames(node.arguments):
+        return None
+    if node.rule == "iterated" and not _in_order(*node.arguments):
         return None
     return PROVERS.get(node.rule)
 
@@ -315,3 +344,9 @@ def _renames(arguments: tuple[Any, ...]) -> bool:
     return len(new) == len(matrix) and all(
         abs(entry) == int(i == j) for i, row in enumerate(matrix) for j, entry in enumerate(row)
     )
+
+
+def _in_order(whole: sp.Expr, inner: tuple[sp.Symbol, ...]) -> bool:
+    """Whether what is averaged over first stands innermost, in one order, already."""
+    variables = whole.variables
+    return variables == (*(v for v in variables if v not in inner), *inner)

@@ -1,31 +1,52 @@
-"""Theorems of the kernel as a file of Rocq: one lemma for each node, an axiom for each leaf and for what is no algebra.
+"""Theorems of the kernel as a file of Rocq: one lemma for each, an axiom for each leaf and for what is no algebra.
 
 Every symbol of which an assumption speaks is a parameter; the others are quantified over, each lemma on its own.
 Declared signs of parameters are axioms, those of quantified symbols hypotheses, and so are the denominators and roots
-that a theorem is stated under.
+that a theorem is stated under. What is defined by way of the variable of a limit is a function of it. Where a limit has
+been taken, conditions on its variable hold from some value of it on. A theorem that has several proofs stands there by
+the first of them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Assumption, Ground, sides
+from onestep.derivations.kernel.statements import Assumption, Condition, Ground, Tends, sides
 from onestep.derivations.kernel.terms import free
 from onestep.derivations.kernel.theorem import Theorem, nodes
+from onestep.verify.export.moving import limit_variables, moving
 from onestep.verify.export.preamble import PREAMBLE
-from onestep.verify.export.proofs import Premise, prover
-from onestep.verify.export.terms import Names, condition_text, named, sign_text, slug, stated, statement_text
+from onestep.verify.export.proofs import Premise, Writer, prover
+from onestep.verify.export.terms import (
+    Named,
+    Names,
+    Scope,
+    Table,
+    condition_text,
+    named_in,
+    nested,
+    sign_text,
+    slug,
+    stated,
+    statement_text,
+)
+
+# Whatever a name is given to, if it is the limit.
+_LIMIT = sp.Dummy("limit", real=True)
+# Rules that conclude what a lemma of the kernel's list of leaves says of their terms.
+LEAVES = ("stein", "rotate", "iterated", "differentiate", "limit_average", "average_limit", "taylor")
 
 
 @dataclass(frozen=True)
 class Lemma:
     """One node: its name in the file, the symbols it is stated for, its hypotheses, what it says and how it follows.
 
-    ``axiom`` is the name of the axiom that it rests on itself, with the text of it; None where Rocq proves it.
+    ``axioms`` are those that it rests on itself, by name, and not by way of premises.
     """
 
     name: str
@@ -33,8 +54,8 @@ class Lemma:
     symbols: tuple[str, ...]
     hypotheses: tuple[str, ...]
     says: str
-    proof: str
-    axiom: tuple[str, str] | None = None
+    proof: str = ""
+    axioms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def type(self) -> str:
@@ -44,8 +65,7 @@ class Lemma:
     @property
     def text(self) -> str:
         """The lemma as it stands in the file."""
-        axiom = f"Axiom {self.axiom[0]} : {self.axiom[1]}.\n" if self.axiom else ""
-        return f"{axiom}Lemma {self.name} : {self.type}.\nProof. {self.script}. Qed.\n"
+        return f"Lemma {self.name} : {self.type}.\nProof. {self.script}. Qed.\n"
 
     @property
     def script(self) -> str:
@@ -58,7 +78,7 @@ class Lemma:
 class Exported:
     """A file of Rocq: its opening, its lemmas in order, and for each theorem by name the lemma and axioms expected."""
 
-    names: Names
+    names: Mapping[str, Named]
     opening: str
     lemmas: tuple[Lemma, ...]
     theorems: Mapping[str, str]
@@ -67,8 +87,23 @@ class Exported:
     @property
     def text(self) -> str:
         """The whole file."""
-        asked = (f"(* theorem: {name} *)\nPrint Assumptions {lemma}.\n" for name, lemma in self.theorems.items())
-        return "\n".join([self.opening, *(lemma.text for lemma in self.lemmas), *asked])
+        return "\n".join([self.opening, *self.bodies, *self.questions])
+
+    @property
+    def bodies(self) -> list[str]:
+        """The text of each lemma, with the axioms that it is the first to rest on."""
+        said: dict[str, str] = {}
+        found = []
+        for lemma in self.lemmas:
+            new = {name: axiom for name, axiom in lemma.axioms.items() if name not in said}
+            said |= new
+            found.append("".join(f"Axiom {name} : {axiom}.\n" for name, axiom in new.items()) + lemma.text)
+        return found
+
+    @property
+    def questions(self) -> list[str]:
+        """What Rocq is asked of each theorem."""
+        return [f"(* theorem: {name} *)\nPrint Assumptions {lemma}.\n" for name, lemma in self.theorems.items()]
 
 
 def quantified(symbols: Iterable[str], parts: Iterable[str]) -> str:
@@ -78,35 +113,208 @@ def quantified(symbols: Iterable[str], parts: Iterable[str]) -> str:
     return f"forall {names} : R, {body}" if names else body
 
 
+@dataclass(frozen=True)
+class _Exporter:
+    """What has been written so far: a lemma for each theorem, and a name for each axiom by what it says."""
+
+    table: Table = field(default_factory=Table)
+    parameters: dict[str, tuple[Named, Names]] = field(default_factory=dict)
+    lemmas: dict[Any, Lemma] = field(default_factory=dict)
+    symbols: dict[str, tuple[sp.Symbol, ...]] = field(default_factory=dict)
+    limits: dict[str, frozenset[sp.Symbol]] = field(default_factory=dict)
+    axioms: dict[str, str] = field(default_factory=dict)
+    resting: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def theorem(self, theorem: Theorem) -> dict[int, Lemma]:
+        """A lemma for each node of a proof."""
+        depends = moving(theorem)
+        variables = limit_variables(theorem)
+        found: dict[int, Lemma] = {}
+        views: dict[frozenset[sp.Symbol], Names] = {}
+        for node in nodes(theorem):
+            here = {what: of for what, of in depends.items() if isinstance(what, tuple) or what in node.fixed}
+            names = views.setdefault(frozenset(here), Names(self.table, here))
+            spoken = tuple((w, here[w]) for term in _terms(node) for w in named_in(term) if w in here)
+            key = (node.statement, node.assumptions, node.conditions, spoken)
+            if key not in self.lemmas:
+                premises = tuple(found[id(p)] for p in node.premises)
+                self.lemmas[key] = self._lemma(node, premises, names, variables)
+                self._declare(node, names, variables)
+            found[id(node)] = self.lemmas[key]
+        return found
+
+    def _lemma(self, node: Theorem, before: tuple[Lemma, ...], names: Names, variables: frozenset[sp.Symbol]) -> Lemma:
+        name = f"n{len(self.lemmas) + 1}"
+        taken = frozenset().union(*(self.limits[p.name] for p in before))
+        if isinstance(node.statement, Tends):
+            taken |= {node.statement.variable}
+        bound = {node.statement.variable} if isinstance(node.statement, Tends) else set()
+        said = {s for side in sides(node.statement) for s in names.spoken(side)} - bound
+        said |= {s for c in stated(node.conditions) for s in names.spoken(c.term) - taken}
+        said |= {s for p in before for s in self.symbols[p.name]} - bound
+        if node.rule in ("ring", "order", "instantiate"):
+            values = node.arguments[1:] or node.arguments[0].values()
+            said |= {s for term in _inner(tuple(values)) for s in names.spoken(term)}
+        symbols = _ordered(s for s in said if s in variables or s not in node.fixed)
+        self.symbols[name], self.limits[name] = symbols, taken
+        written = tuple(names.of(s) for s in symbols)
+        hypotheses = (*_signs(symbols, names), *(_condition(c, names, taken) for c in stated(node.conditions)))
+        lemma = Lemma(name, node, written, hypotheses, statement_text(node.statement, names))
+        made = self._proved(lemma, before, names)
+        self.resting[name] = frozenset(made.axioms).union(*(self.resting[p.name] for p in before))
+        return made
+
+    def _proved(self, lemma: Lemma, before: tuple[Lemma, ...], names: Names) -> Lemma:
+        node = lemma.node
+        given = ["ltac:(sign)"] * len(lemma.hypotheses)
+        if node.rule == "assume":
+            (leaf,) = node.arguments
+            name = self._axiom(f"{leaf.ground.value}_{slug(leaf.name)}", lemma.type)
+            return replace(lemma, proof=_exact(name, *lemma.symbols, *given), axioms={name: lemma.type})
+        if node.rule == "name_limit":
+            return self._named(lemma, before, names)
+        prove = prover(node)
+        if prove is not None:
+            axioms: dict[str, str] = {}
+            premises = tuple(
+                Premise(p, q.name, self.symbols[q.name], len(q.hypotheses))
+                for p, q in zip(node.premises, before, strict=True)
+            )
+
+            def exists(integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope) -> str:
+                new, proof = self._exists(integrand, over, outer, lemma, names)
+                axioms.update(new)
+                return proof
+
+            return replace(lemma, proof=prove(node, premises, Writer(names, exists)), axioms=axioms)
+        says = quantified(lemma.symbols, (*lemma.hypotheses, *(f"({p.type})" for p in before), lemma.says))
+        name = self._axiom(f"{'lemma' if node.rule in LEAVES else 'rule'}_{node.rule}", says)
+        # Premises may say the same: each is given in its place.
+        proof = _exact(name, *lemma.symbols, *given, *(p.name for p in before))
+        return replace(lemma, proof=proof, axioms={name: says})
+
+    def _named(self, lemma: Lemma, before: tuple[Lemma, ...], names: Names) -> Lemma:
+        """The definition of a name by a limit, whatever that is, and its value."""
+        node, (premise,) = lemma.node, before
+        (leaf,) = (a for a in node.assumptions if a.ground is Ground.DEFINITION and a.name == str(node.arguments[0]))
+        tends = statement_text(
+            Tends(leaf.statement.expression, _LIMIT, leaf.statement.variable), names, {_LIMIT: "v__"}
+        )
+        symbols = [s for s in lemma.symbols if s in re.findall(r"\w+", f"{tends} {names.of(node.arguments[0])}")]
+        says = f"forall v__ : R, {tends} -> {names.of(node.arguments[0])} = v__"
+        axiom = quantified(symbols, (says,)) if symbols else says
+        name = self._axiom(f"definition_{slug(leaf.name)}", axiom)
+        known = Premise(node.premises[0], premise.name, self.symbols[premise.name], len(premise.hypotheses))
+        return replace(lemma, proof=f"apply {name}; exact {known.at(names)}", axioms={name: axiom})
+
+    def _exists(
+        self, integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope, lemma: Lemma, names: Names
+    ) -> tuple[dict[str, str], str]:
+        """The axiom that an average exists, where the laws of averages do not say it, and the proof by it."""
+        variable = over[0]
+        if variable not in free(integrand):
+            return {}, "(Exists_const _)"
+        if integrand == variable:
+            return {}, "Exists_id"
+        if integrand.is_Pow and integrand.base == variable and integrand.exp.is_Integer and integrand.exp > 1:
+            return {}, f"(Exists_power {integrand.exp})"
+        spoken = names.spoken(integrand) - set(over) - outer.keys()
+        symbols = _ordered(s for s in spoken if names.of(s) in lemma.symbols)
+        around = _ordered(v for v in outer if v in free(integrand))
+        asked = [
+            condition_text(c, names) for c in stated(lemma.node.conditions) if names.spoken(c.term) <= set(symbols)
+        ]
+        hypotheses = [h for h in (*_signs(symbols, names), *asked) if h in lemma.hypotheses]
+        says = f"Exists (fun {names.of(variable)} => {nested(integrand, over[1:], names)})"
+        type_ = quantified([*map(names.of, (*symbols, *around))], [*hypotheses, says])
+        name = self._axiom("exists", type_)
+        given = [*map(names.of, symbols), *(outer[v] for v in around), *["ltac:(sign)"] * len(hypotheses)]
+        return {name: type_}, f"({' '.join((name, *given))})" if given else name
+
+    def _declare(self, node: Theorem, names: Names, variables: frozenset[sp.Symbol]) -> None:
+        """The functions of a theorem, and the symbols of which its assumptions speak, are parameters."""
+        for term in _terms(node):
+            for what in named_in(term):
+                if isinstance(what, tuple) or (what in node.fixed and what not in variables):
+                    self.parameters.setdefault(names.of(what), (what, names))
+
+    def declared(self) -> str:
+        """The parameters, with the signs that they are declared to have."""
+        lines = []
+        for name, (what, names) in self.parameters.items():
+            over = names.moving.get(what, ())
+            places = len(over) + (what[1] if isinstance(what, tuple) else 0)
+            lines.append(f"Parameter {name} : {'R -> ' * places}R.")
+            example = what[0](*sp.symbols(f"x:{what[1]}", real=True)) if isinstance(what, tuple) else what
+            free = [f"x{k}" for k in range(places)]
+            if (sign := sign_text(example, f"({' '.join((name, *free))})" if free else name)) is not None:
+                asked = [s for v, x in zip(over, free, strict=False) if (s := sign_text(v, x)) is not None]
+                lines += [f"Axiom sign_{name} : {quantified(free, (*asked, sign))}."]
+                lines += [f"#[global] Hint Resolve sign_{name} : signs."]
+        return "\n".join(lines) + "\n"
+
+    def _axiom(self, name: str, says: str) -> str:
+        """A name for an axiom, one for all that say the same."""
+        return self.axioms.setdefault(says, f"{name}_{len(self.axioms) + 1}")
+
+
 def exported(theorems: Mapping[str, Theorem]) -> Exported:
-    """The file of named theorems; a node that several of them share stands there once."""
-    every: dict[int, Theorem] = {id(node): node for theorem in theorems.values() for node in nodes(theorem)}
-    names = named(term for node in every.values() for term in _terms(node))
-    leaves = _leaves(every.values())
-    lemmas: dict[int, Lemma] = {}
-    stated_for: dict[int, tuple[sp.Symbol, ...]] = {}
-    for number, (key, node) in enumerate(every.items(), 1):
-        stated_for[key] = _symbols(node, tuple(stated_for[id(p)] for p in node.premises))
-        lemmas[key] = _lemma(f"n{number}", node, names, leaves, lemmas, stated_for)
+    """The file of named theorems; what several of them share stands there once."""
+    exporter = _Exporter()
+    last: dict[str, Lemma] = {}
+    expected: dict[str, frozenset[str]] = {}
+    for name, theorem in theorems.items():
+        found = exporter.theorem(theorem)
+        last[name] = found[id(theorem)]
+        expected[name] = exporter.resting[last[name].name]
     return Exported(
-        names,
-        PREAMBLE + "\n" + _parameters(every.values(), names) + _axioms(leaves, names),
-        tuple(lemmas.values()),
-        {name: lemmas[id(theorem)].name for name, theorem in theorems.items()},
-        {name: _expected(theorem, leaves, lemmas) for name, theorem in theorems.items()},
+        {name: what for (what, _), name in exporter.table.names.items()},
+        PREAMBLE + "\n" + exporter.declared(),
+        tuple(exporter.lemmas.values()),
+        {name: lemma.name for name, lemma in last.items()},
+        expected,
     )
 
 
 def perturbed(lemma: Lemma) -> str:
     """A copy of a lemma with 27/25 X + 1/13 for its right side, and the demand that its proof fail."""
-    left, relation, right = lemma.says.partition(" = ")
-    if not relation:
-        left, relation, right = lemma.says.partition(" >= ")
-    wrong = f"{left}{relation}((27 / 25) * {right} + (1 / 13))"
     if lemma.says.startswith("Tends"):
-        raise ValueError(f"{lemma.name} is a limit")
-    kind = quantified(lemma.symbols, (*lemma.hypotheses, wrong))
+        left, right = lemma.says[: -len(_last(lemma.says))], _last(lemma.says)
+    else:
+        left, relation, right = lemma.says.partition(" = " if " = " in lemma.says else " >= ")
+        left += relation
+    kind = quantified(lemma.symbols, (*lemma.hypotheses, f"{left}((27 / 25) * {right} + (1 / 13))"))
     return f"Goal {kind}.\nProof. Fail ({lemma.script}). Abort.\n"
+
+
+def _last(text: str) -> str:
+    """The last word, or what stands in the last brackets."""
+    depth, at = 0, len(text)
+    while at and (depth or text[at - 1] != " "):
+        at -= 1
+        depth += {")": 1, "(": -1}.get(text[at], 0)
+    return text[at:]
+
+
+def _exact(name: str, *given: str) -> str:
+    return f"exact ({' '.join((name, *given))})" if given else f"exact {name}"
+
+
+def _ordered(symbols: Iterable[sp.Symbol]) -> tuple[sp.Symbol, ...]:
+    return tuple(sorted(symbols, key=lambda s: (str(s), sp.default_sort_key(s))))
+
+
+def _signs(symbols: Iterable[sp.Symbol], names: Names) -> list[str]:
+    """The signs that symbols are declared to have."""
+    return [sign for s in symbols if (sign := sign_text(s, names.of(s))) is not None]
+
+
+def _condition(condition: Condition, names: Names, taken: frozenset[sp.Symbol]) -> str:
+    """A condition; of the variable of a limit that was taken it holds from some value on."""
+    said = condition_text(condition, names)
+    for variable in _ordered(names.spoken(condition.term) & taken):
+        said = f"eventually (fun {names.of(variable)} => {said})"
+    return said
 
 
 def _terms(node: Theorem) -> list[sp.Basic]:
@@ -124,98 +332,3 @@ def _inner(argument: Any) -> list[sp.Basic]:
     if isinstance(argument, Mapping):
         return [term for pair in argument.items() for term in _inner(pair)]
     return [term for part in argument for term in _inner(part)] if isinstance(argument, tuple | list) else []
-
-
-def _symbols(node: Theorem, premises: tuple[tuple[sp.Symbol, ...], ...]) -> tuple[sp.Symbol, ...]:
-    """The symbols that a lemma is stated for: all that it or its proof speaks of, but those assumed something of."""
-    spoken = {s for side in sides(node.statement) for s in free(side)}
-    spoken |= {s for condition in stated(node.conditions) for s in free(condition.term)}
-    spoken |= {s for symbols in premises for s in symbols}
-    if variable := getattr(node.statement, "variable", None):
-        spoken.add(variable)
-    if node.rule == "instantiate":
-        spoken |= {s for value in node.arguments[0].values() for s in free(value)}
-    if node.rule in ("ring", "order"):
-        spoken |= {s for term in _inner(node.arguments[1:]) for s in free(term)}
-    return tuple(sorted(spoken - node.fixed, key=lambda s: (str(s), sp.default_sort_key(s))))
-
-
-def _lemma(
-    name: str,
-    node: Theorem,
-    names: Names,
-    leaves: Mapping[Assumption, str],
-    known: Mapping[int, Lemma],
-    stated_for: Mapping[int, tuple[sp.Symbol, ...]],
-) -> Lemma:
-    symbols = stated_for[id(node)]
-    written = tuple(names.symbols[s] for s in symbols)
-    signs = [sign for s in symbols if (sign := sign_text(s, names.symbols[s])) is not None]
-    hypotheses = (*signs, *(condition_text(c, names) for c in stated(node.conditions)))
-    lemma = Lemma(name, node, written, hypotheses, statement_text(node.statement, names), "")
-    if node.rule == "assume":
-        (leaf,) = node.arguments
-        return replace(lemma, proof=f"apply {leaves[leaf]}; sign")
-    prove = prover(node)
-    if prove is not None:
-        premises = tuple(Premise(p, known[id(p)].name, stated_for[id(p)]) for p in node.premises)
-        return replace(lemma, proof=prove(node, premises, names))
-    # The axiom has its premises in full, for all that they are stated for.
-    axiom = f"{node.rule}_{name}"
-    before = [known[id(p)] for p in node.premises]
-    says = quantified(written, (*hypotheses, *(f"({p.type})" for p in before), lemma.says))
-    # Premises may say the same: each is given in its place.
-    given = [*written, *("ltac:(sign)" for _ in hypotheses), *(p.name for p in before)]
-    return replace(lemma, proof=f"exact ({' '.join([axiom, *given])})", axiom=(axiom, says))
-
-
-def _leaves(every: Iterable[Theorem]) -> dict[Assumption, str]:
-    """A name for each leaf that a proof begins with."""
-    found: dict[Assumption, str] = {}
-    for node in every:
-        if node.rule == "assume":
-            (leaf,) = node.arguments
-            found.setdefault(leaf, f"{leaf.ground.value}_{len(found) + 1}_{slug(leaf.name)}")
-    return found
-
-
-def _axioms(leaves: Mapping[Assumption, str], names: Names) -> str:
-    lines = []
-    for leaf, name in leaves.items():
-        spoken = {s for side in sides(leaf.statement) for s in free(side)}
-        variables = spoken if leaf.ground is Ground.LEMMA else spoken & leaf.universal
-        order = sorted(variables, key=lambda s: (str(s), sp.default_sort_key(s)))
-        written = [names.symbols[s] for s in order]
-        signs = [sign for s in order if (sign := sign_text(s, names.symbols[s])) is not None]
-        lines.append(f"Axiom {name} : {quantified(written, (*signs, statement_text(leaf.statement, names)))}.")
-    return "\n".join(lines) + "\n"
-
-
-def _parameters(every: Iterable[Theorem], names: Names) -> str:
-    """The functions, and the symbols of which an assumption speaks with the signs that they are declared to have."""
-    every = tuple(every)
-    fixed = frozenset().union(*(node.fixed for node in every))
-    arities = {
-        call.func: len(call.args)
-        for node in every
-        for term in _terms(node)
-        for call in term.atoms(sp.core.function.AppliedUndef)
-    }
-    lines = [f"Parameter {name} : {'R -> ' * arities[head]}R." for head, name in names.functions.items()]
-    for symbol, name in names.symbols.items():
-        if symbol in fixed:
-            lines.append(f"Parameter {name} : R.")
-            if (sign := sign_text(symbol, name)) is not None:
-                lines += [f"Axiom sign_{name} : {sign}.", f"#[global] Hint Resolve sign_{name} : signs."]
-    return "\n".join(lines) + "\n"
-
-
-def _expected(theorem: Theorem, leaves: Mapping[Assumption, str], lemmas: Mapping[int, Lemma]) -> frozenset[str]:
-    """The axioms that a theorem rests on, but those of signs, averages and real numbers."""
-    found = set()
-    for node in nodes(theorem):
-        if node.rule == "assume":
-            found.add(leaves[node.arguments[0]])
-        elif (axiom := lemmas[id(node)].axiom) is not None:
-            found.add(axiom[0])
-    return frozenset(found)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -12,23 +13,63 @@ import sympy as sp
 from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Statement
 from onestep.derivations.language.expectation import Expectation
 
-# What Rocq's library, the preamble of a file or the lemmas of a file call by a name that a symbol may have.
+# What Rocq's library, the preamble of a file or the proofs of its lemmas call by a name that a symbol may have.
 RESERVED = frozenset({
-    "E", "PI", "R", "Rabs", "Rinv", "Rle", "Rlt", "Tends", "as", "at", "cos", "else", "end", "erf", "exists",
-    "exp", "fix", "for", "forall", "fun", "if", "in", "let", "ln", "match", "mod", "nat", "plus_zero", "power",
-    "return", "root_square", "same", "sides", "sign", "sin", "sqrt", "tanh", "then", "using", "where", "with",
-    "zero_term",
+    "E", "Exists", "INR", "IZR", "PI", "Prop", "Props", "R", "Rabs", "Rinv", "Rle", "Rlt", "S", "O", "Set", "Tends",
+    "Type", "as", "at", "cofix", "cos", "else", "end", "eventually", "exists", "exp", "fix", "for", "forall", "fun",
+    "if", "in", "let", "ln", "match", "mod", "nat", "erf", "return", "sin", "sqrt", "tan", "tanh", "then", "using",
+    "where", "with",
 })  # fmt: skip
-# Functions that Rocq's library has, and those whose meaning it is not told.
+# Functions that Rocq's library has, and erf, whose meaning it is not told.
 KNOWN = {sp.exp: "exp", sp.log: "ln", sp.Abs: "Rabs", sp.tanh: "tanh", sp.sin: "sin", sp.cos: "cos", sp.erf: "erf"}
+
+# A symbol, or the head of a function with the number of its arguments.
+Named = Any
+# What each name depends on: it is written as a function of these variables.
+Moving = Mapping[Named, tuple[sp.Symbol, ...]]
+
+
+class Table:
+    """Identifiers, given out as they are asked for: one for each symbol or head and what it depends on."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[Named, tuple[sp.Symbol, ...]], str] = {}
+        self._taken = set(RESERVED)
+
+    def name(self, what: Named, moving: tuple[sp.Symbol, ...]) -> str:
+        """The identifier of this."""
+        key = (what, moving)
+        if key not in self.names:
+            self.names[key] = _fresh(slug(str(what[0] if isinstance(what, tuple) else what)), self._taken)
+        return self.names[key]
 
 
 @dataclass(frozen=True)
 class Names:
-    """An identifier for each symbol and for the head of each applied function; different ones for different objects."""
+    """An identifier for each symbol and head of a function, other ones for other objects.
 
-    symbols: Mapping[sp.Symbol, str]
-    functions: Mapping[Any, str]
+    ``moving`` has the names that are defined by way of a variable which a limit is taken in: they are functions of it.
+    """
+
+    table: Table
+    moving: Moving
+    memo: dict[sp.Expr, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def of(self, what: Named) -> str:
+        """The identifier."""
+        return self.table.name(what, self.moving.get(what, ()))
+
+    def spoken(self, term: sp.Basic) -> frozenset[sp.Symbol]:
+        """The symbols that the text of a term speaks of, as names or as what these depend on."""
+        return frozenset(term.free_symbols).union(*(self.moving[w] for w in named_in(term) if w in self.moving))
+
+
+@lru_cache(maxsize=65536)
+def named_in(term: sp.Basic) -> tuple[Named, ...]:
+    """All that a term has names for, in one order."""
+    parts = term.atoms(sp.Symbol, sp.core.function.AppliedUndef)
+    found = [p if isinstance(p, sp.Symbol) else (p.func, len(p.args)) for p in sorted(parts, key=sp.default_sort_key)]
+    return tuple(dict.fromkeys(w for w in found if not (isinstance(w, tuple) and w[0] is Expectation)))
 
 
 def slug(name: str) -> str:
@@ -37,25 +78,11 @@ def slug(name: str) -> str:
     return plain if plain[:1].isalpha() else f"s_{plain}".rstrip("_")
 
 
-def named(terms: Iterable[sp.Basic]) -> Names:
-    """Names for all that stands in these terms, in their order."""
-    taken: set[str] = set(RESERVED)
-    symbols: dict[sp.Symbol, str] = {}
-    functions: dict[Any, str] = {}
-    for term in terms:
-        for part in sorted(term.atoms(sp.Symbol, sp.core.function.AppliedUndef), key=sp.default_sort_key):
-            where: dict[Any, str] = symbols if isinstance(part, sp.Symbol) else functions
-            what = part if isinstance(part, sp.Symbol) else part.func
-            if what not in where and not isinstance(part, Expectation):
-                where[what] = _fresh(slug(str(what)), taken)
-    return Names(symbols, functions)
-
-
 def _fresh(name: str, taken: set[str]) -> str:
     """``name`` or the first numbered one that is not taken, which it is from now on."""
-    # n1, n2, ... are the lemmas of a file.
+    # n1, n2, ... are the lemmas of a file; what a proof names has two underscores, which no symbol has.
     count, free = 1, name
-    while free in taken or re.fullmatch(r"[nPQHz]\d+", free):
+    while free in taken or re.fullmatch(r"n\d+", free):
         count += 1
         free = f"{name}_{count}"
     taken.add(free)
@@ -71,7 +98,7 @@ def text(term: sp.Expr, names: Names, scope: Scope | None = None) -> str:
     if term in scope:
         return scope[term]
     if isinstance(term, sp.Symbol):
-        return names.symbols[term]
+        return _applied(term, (), names, scope)
     if isinstance(term, sp.Integer):
         return str(term) if term >= 0 else f"({term})"
     if isinstance(term, sp.Rational):
@@ -85,23 +112,30 @@ def text(term: sp.Expr, names: Names, scope: Scope | None = None) -> str:
     if isinstance(term, sp.Pow):
         return _power(term, names, scope)
     if isinstance(term, Expectation):
-        return _average(term, names, scope)
-    head = KNOWN.get(term.func) or names.functions[term.func]
-    return f"({head} " + " ".join(text(part, names, scope) for part in term.args) + ")"
+        if not scope and term not in names.memo:
+            names.memo[term] = nested(term.integrand, term.variables, names)
+        return nested(term.integrand, term.variables, names, scope) if scope else names.memo[term]
+    arguments = tuple(text(part, names, scope) for part in term.args)
+    if term.func in KNOWN:
+        return f"({' '.join((KNOWN[term.func], *arguments))})"
+    return _applied((term.func, len(term.args)), arguments, names, scope)
+
+
+def _applied(what: Named, arguments: tuple[str, ...], names: Names, scope: Scope) -> str:
+    """A name with the variables that it depends on, and its arguments."""
+    moved = tuple(text(variable, names, scope) for variable in names.moving.get(what, ()))
+    words = (names.of(what), *moved, *arguments)
+    return f"({' '.join(words)})" if len(words) > 1 else words[0]
 
 
 def _power(term: sp.Pow, names: Names, scope: Scope) -> str:
     base = text(term.base, names, scope)
     if not term.exp.is_Rational or term.exp.q > 2:
-        return f"(power {base} {text(term.exp, names, scope)})"
+        return f"(Rpower {base} {text(term.exp, names, scope)})"
     root = f"(sqrt {base})" if term.exp.q == 2 else base
     size = abs(int(term.exp.p))
     power = root if size == 1 else f"({root} ^ {size})"
     return power if term.exp > 0 else f"(/ {power})"
-
-
-def _average(term: Expectation, names: Names, scope: Scope) -> str:
-    return nested(term.integrand, term.variables, names, scope)
 
 
 def nested(integrand: sp.Expr, variables: Iterable[sp.Symbol], names: Names, scope: Scope | None = None) -> str:
@@ -110,7 +144,7 @@ def nested(integrand: sp.Expr, variables: Iterable[sp.Symbol], names: Names, sco
     inner = {k: v for k, v in (scope or {}).items() if not k.free_symbols & set(variables)}
     said = set(re.findall(r"\w+", " ".join(inner.values())))
     for variable in variables:
-        name = names.symbols[variable]
+        name = names.of(variable)
         while name in said:
             name += "_"
         inner[variable] = name
@@ -123,8 +157,10 @@ def statement_text(statement: Statement, names: Names, scope: Scope | None = Non
     if isinstance(statement, Equation | AtLeast):
         relation = "=" if isinstance(statement, Equation) else ">="
         return f"{text(statement.left, names, scope)} {relation} {text(statement.right, names, scope)}"
-    parts = (statement.expression, statement.value, statement.variable)
-    return "Tends " + " ".join(text(part, names, scope) for part in parts)
+    variable = statement.variable
+    inner = {k: v for k, v in (scope or {}).items() if variable not in k.free_symbols}
+    expression = text(statement.expression, names, inner)
+    return f"Tends (fun {names.of(variable)} => {expression}) {text(statement.value, names, scope)}"
 
 
 def condition_text(condition: Condition, names: Names) -> str:
