@@ -47,6 +47,11 @@ Lemma E_first : E (fun z => z ^ 1) = 0.
 Proof. transitivity (E (fun z => z)); [apply E_ext; intro z; ring | exact E_mean]. Qed.
 Lemma Exists_id : Exists (fun z => z).
 Proof. replace (fun z : R => z) with (fun z => z ^ 1) by (extensionality z; ring). apply Exists_power. Qed.
+Lemma Exists_drop f : Exists f -> Exists (fun z => E (fun _ => f z)).
+Proof.
+  intro H. replace (fun z => E (fun _ => f z)) with f; [exact H | extensionality z; symmetry].
+  apply E_drop. reflexivity.
+Qed.
 Lemma E_zero : E (fun _ => 0) = 0.
 Proof. apply E_drop. reflexivity. Qed.
 Lemma sum_nil : Exists (fun _ => 0) /\\ E (fun _ => 0) = 0.
@@ -124,6 +129,9 @@ Proof. lra. Qed.
 Lemma add_positive_right a b : 0 <= a -> 0 < b -> 0 < a + b.
 Proof. lra. Qed.
 
+Lemma split_root a b : 0 <= a -> 0 <= b -> sqrt (a * b) = sqrt a * sqrt b.
+Proof. intros H K. apply sqrt_mult; assumption. Qed.
+
 Create HintDb signs.
 Create HintDb averages.
 Ltac sign := solve [ trivial | auto with signs nocore | lra | structure | given ]
@@ -166,30 +174,37 @@ Ltac names := repeat match goal with
   | |- context [E ?f] => generalize (E f); intro
   end.
 Ltac given_equal := match goal with |- ?a = ?b => constr_eq a b; exact (eq_refl a) end.
-Ltac algebra := first [given_equal | names; first [ring | field; sign]].
-(* Roots of equal terms, and functions and averages of them, are one. *)
-Ltac twins := repeat match goal with
-  | |- context [?f ?a] => lazymatch type of a with R => idtac end;
-    match goal with |- context [f ?b] =>
-      lazymatch type of b with R => idtac end; tryif constr_eq a b then fail else
-      lazymatch f with
-      | sqrt => replace (sqrt a) with (sqrt b) by (f_equal; algebra)
-      | exp => replace (exp a) with (exp b) by (f_equal; algebra)
-      | _ => is_const f; replace (f a) with (f b) by (f_equal; algebra)
-      end
-    end
+Ltac fractions := lazymatch goal with
+  | |- context [Rinv _] => field; sign
+  | |- context [Rdiv _ _] => field; sign
   end.
-(* The square of a root is what it is the root of. *)
-Ltac rooted := names; match goal with |- context [sqrt ?a] =>
-    let H := fresh in assert (H : sqrt a * sqrt a = a) by (apply sqrt_def; sign);
-    first [ring [H] | field [H]; sign | match goal with |- context [sqrt ?b] =>
-      tryif constr_eq a b then fail else
-      let K := fresh in assert (K : sqrt b * sqrt b = b) by (apply sqrt_def; sign);
-      first [ring [H K] | field [H K]; sign] end]
+(* The square of a root is what it is the root of; the root of a whole number is the product of those of its primes. *)
+Ltac squares := repeat match goal with
+  | |- context [sqrt ?a] =>
+    lazymatch goal with H : sqrt a * sqrt a = _ |- _ => fail | _ => idtac end;
+    let H := fresh "S__" in assert (H : sqrt a * sqrt a = a) by (apply sqrt_def; sign)
   end.
-Ltac same := first [algebra | rooted | progress twins; first [algebra | rooted]].
-Ltac along x :=
-  repeat match goal with H : eventually _ |- eventually _ => refine (soon _ _ H _); clear H end;
-  apply far; intros x; intros; cbv beta in *.
+Ltac rooted := lazymatch goal with |- context [sqrt _] => idtac end;
+  autorewrite with roots;
+  match goal with |- context [sqrt ?a] => idtac | _ => idtac end; squares;
+  first [ring | match goal with
+  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _, L : sqrt _ * sqrt _ = _, M : sqrt _ * sqrt _ = _ |- _ =>
+    first [ring [H K L M] | fractional4 H K L M]
+  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _, L : sqrt _ * sqrt _ = _ |- _ =>
+    first [ring [H K L] | fractional3 H K L]
+  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _ |- _ => first [ring [H K] | fractional2 H K]
+  | H : sqrt _ * sqrt _ = _ |- _ => first [ring [H] | fractional1 H]
+  end]
+with fractional1 H := lazymatch goal with |- context [Rinv _] => field [H]; sign end
+with fractional2 H K := lazymatch goal with |- context [Rinv _] => field [H K]; sign end
+with fractional3 H K L := lazymatch goal with |- context [Rinv _] => field [H K L]; sign end
+with fractional4 H K L M := lazymatch goal with |- context [Rinv _] => field [H K L M]; sign end.
+(* Products of exponentials are exponentials of sums. *)
+Ltac exponentials := lazymatch goal with |- context [exp _] => idtac end;
+  unfold Rpower; rewrite ?ln_exp; repeat rewrite <- exp_plus; repeat rewrite <- exp_Ropp;
+  repeat rewrite <- exp_plus; f_equal; first [ring | fractions].
+Ltac same := first [given_equal | names; first [ring | fractions | rooted | exponentials]].
+Ltac gather :=
+  repeat match goal with H : eventually _ |- eventually _ => refine (soon _ _ H _); clear H end; apply far.
 Ltac put H := lazymatch type of H with ?a = _ => pattern a; refine (put _ _ _ H _); cbv beta end.
 """

@@ -6,14 +6,16 @@ the proofs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.statements import AtLeast, Equation, Statement, Tends, sides
+from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, Statement, Tends, sides
 from onestep.derivations.kernel.terms import free, replace, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
@@ -62,6 +64,14 @@ def agree(term: sp.Expr, change: Change, names: Names, left: Scope, right: Scope
         return "reflexivity"
     if (told := known(term, left)) is not None:
         return f"exact {told}"
+    tactics = moves(term, change, names, left, right, known, path)
+    return "; ".join(["cbv beta", *tactics, settled([term, change(term)], names, right, path)])
+
+
+def moves(
+    term: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str = ""
+) -> list[str]:
+    """The averages, functions and roots of a term changed one by one, wherever they stand in what is to be proved."""
     tactics = []
     spots = [s for s in _spots(term, known, left) if text(s, names, left) != text(change(s), names, right)]
     for k, spot in enumerate(sorted(spots, key=lambda s: -sum(1 for _ in sp.preorder_traversal(s)))):
@@ -72,7 +82,53 @@ def agree(term: sp.Expr, change: Change, names: Names, left: Scope, right: Scope
         said = f"{text(spot, names, left)} = {text(change(spot), names, right)}"
         inside = _inside(spot, change, names, left, right, known, f"{path}{k}_")
         tactics.append(f"assert ({label} : {said}) by ({inside}); try put {label}; clear {label}")
-    return "; ".join(["cbv beta", *tactics, "same"])
+    return tactics
+
+
+def settled(terms: Iterable[sp.Expr], names: Names, scope: Scope, path: str = "") -> str:
+    """What algebra does not look into is written in one way, and then algebra does the rest."""
+    tactics = []
+    for k, (old, new) in enumerate(_twins(terms)):
+        label = f"T__{path}{k}"
+        if isinstance(old, Expectation):
+            inner = dict(scope)
+            for n, variable in enumerate(old.variables):
+                inner[variable] = f"z__{path}t{k}_{n}"
+            intros = "; ".join(f"apply E_ext; intro {inner[variable]}" for variable in old.variables)
+            proof = f"{intros}; {settled([old.integrand, new.integrand], names, inner, f'{path}t{k}_')}"
+        else:
+            pairs = zip(old.args, new.args, strict=True) if not old.is_Pow else [(old.base, new.base)]
+            parts = [settled(pair, names, scope, f"{path}t{k}_{n}_") for n, pair in enumerate(pairs)]
+            proof = f"apply {_congruent(len(parts))}; [{' | '.join(parts)}]"
+        said = f"{text(old, names, scope)} = {text(new, names, scope)}"
+        tactics.append(f"assert ({label} : {said}) by ({proof}); try put {label}; clear {label}")
+    return "; ".join([*tactics, "same"])
+
+
+def _twins(terms: Iterable[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]]:
+    """Pairs of atoms that are the same function of what is equal by algebra, but not written alike."""
+    atoms = list(dict.fromkeys(atom for term in terms for atom in _spots(term, _nothing, {})))
+    found, kept = [], list[sp.Expr]()
+    for atom in atoms:
+        twin = next((other for other in kept if _alike(atom, other)), None)
+        if twin is None:
+            kept.append(atom)
+        else:
+            found.append((atom, twin))
+    return found
+
+
+@lru_cache(maxsize=65536)
+def _alike(first: sp.Expr, second: sp.Expr) -> bool:
+    same = first.func == second.func and len(first.args) == len(second.args)
+    if not same or first.free_symbols != second.free_symbols:
+        return False
+    if not isinstance(first, AppliedUndef) and first.args[1:] != second.args[1:]:
+        return False
+    try:
+        return all(a == b or vanishing(a - b, (a, b)) is not None for a, b in zip(first.args, second.args, strict=True))
+    except Refused:
+        return False
 
 
 def _spots(term: sp.Expr, known: Known, scope: Scope) -> list[sp.Expr]:
@@ -104,7 +160,11 @@ def _inside(spot: sp.Expr, change: Change, names: Names, left: Scope, right: Sco
         return "; ".join([*tactics, agree(integrand, moved, names, left, right, known, path)])
     if isinstance(spot, sp.Pow):
         base = agree(spot.base, change, names, left, right, known, path)
-        return f"first [same | repeat f_equal; {base} | apply root_unique; [sign | same]]"
+        label = f"B__{path}"
+        said = f"{text(spot.base, names, left)} = {text(change(spot.base), names, right)}"
+        return (
+            f"assert ({label} : {said}) by ({base}); try put {label}; first [same | apply root_unique; [sign | same]]"
+        )
     parts = [agree(part, change, names, left, right, known, f"{path}{k}_") for k, part in enumerate(spot.args)]
     return f"first [apply {_congruent(len(parts))}; [{' | '.join(parts)}] | same]"
 
@@ -130,7 +190,7 @@ def _moved(statement: Statement, change: Change, names: Names, left: Scope, know
     if isinstance(statement, Tends):
         inner = {k: v for k, v in left.items() if statement.variable not in free(k)}
         along = agree(statement.expression, change, names, inner, {}, known, "0_")
-        first = f"along {names.of(statement.variable)}; {along}"
+        first = f"gather; intros {names.of(statement.variable)}; intros; cbv beta in *; {along}"
         return f"refine (tends_same _ _ _ _ {proof} _ _); [{first} | {second}]"
     law = "eq_sides" if isinstance(statement, Equation) else "ge_sides"
     if first == second == "reflexivity":
@@ -144,23 +204,51 @@ def _nothing(term: sp.Expr, scope: Scope) -> str | None:
     return None
 
 
-def _rewrite(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
-    first, by = premises
-    names = writer.names
-    old, new = sides(by.theorem.statement)
+def plain(node: Theorem) -> bool:
+    """Whether a theorem comes of another by putting equals for atoms on the right side of an equation."""
+    if node.rule != "rewrite" or not isinstance(node.statement, Equation):
+        return False
+    old, _ = _direction(node)
+    atom = isinstance(old, sp.Function | sp.Symbol)
+    return atom and not node.statement.left.has(old) and not node.premises[0].statement.left.has(old)
+
+
+def _direction(node: Theorem) -> tuple[sp.Expr, sp.Expr]:
+    old, new = sides(node.premises[1].statement)
+    return (new, old) if node.arguments and node.arguments[0] else (old, new)
+
+
+def _put(node: Theorem, by: Premise, names: Names) -> tuple[Change, Known]:
+    """What a rewriting does to a term, and how it is known."""
+    old, new = _direction(node)
     backwards = bool(node.arguments and node.arguments[0])
-    if backwards:
-        old, new = new, old
 
     def known(term: sp.Expr, scope: Scope) -> str | None:
         if term != old:
             return None
         return f"(eq_sym {by.at(names, scope)})" if backwards else by.at(names, scope)
 
-    def change(term: sp.Expr) -> sp.Expr:
-        return replace(term, old, new)[0]
+    return lambda term: replace(term, old, new)[0], known
 
-    return _moved(first.theorem.statement, change, names, {}, known, first.at(names))
+
+def _rewrite(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+    first, by = premises
+    change, known = _put(node, by, writer.names)
+    return _moved(first.theorem.statement, change, writer.names, {}, known, first.at(writer.names))
+
+
+def chained(steps: Sequence[Theorem], premises: tuple[Premise, ...], writer: Writer) -> str:
+    """Several plain rewritings, one after the other, and algebra at the end."""
+    first, *others = premises
+    names = writer.names
+    tactics, terms = [], [steps[-1].statement.right]
+    for k, (step, by) in enumerate(zip(steps, others, strict=True)):
+        before = step.premises[0].statement.right
+        change, known = _put(step, by, names)
+        tactics += moves(before, change, names, {}, {}, known, f"{k}_")
+        terms.append(_direction(step)[1])
+    last = settled(terms[1:] + terms[:1], names, {})
+    return "; ".join([f"refine (eq_trans {first.at(names)} _)", "cbv beta", *tactics, last])
 
 
 def _instantiate(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
@@ -189,15 +277,17 @@ def _congruence(node: Theorem, premises: tuple[Premise, ...], writer: Writer) ->
 def _ring(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     names = writer.names
     cofactors = node.arguments[1] if len(node.arguments) > 1 else ()
+    used = [side for premise in premises for side in sides(premise.theorem.statement)]
+    last = settled([*used, *cofactors, *sides(node.statement)], names, {})
     if not premises:
-        return "same"
+        return last
     (first, *_), (left, _) = premises, sides(node.statement)
     if cofactors == (1,) and text(left, names) == text(sides(first.theorem.statement)[0], names):
-        return f"refine (eq_trans {first.at(names)} _); same"
+        return f"refine (eq_trans {first.at(names)} _); {last}"
     proof = "from_nil"
     for cofactor, premise in reversed(list(zip(cofactors, premises, strict=True))):
         proof = f"(from_cons {text(cofactor, names)} _ _ _ {premise.at(names)} {proof})"
-    return f"refine (from _ _ _ {proof} _); same"
+    return f"refine (from _ _ _ {proof} _); {last}"
 
 
 def _order(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:

@@ -10,7 +10,8 @@ the first of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from onestep.derivations.kernel.terms import free
 from onestep.derivations.kernel.theorem import Theorem, nodes
 from onestep.verify.export.moving import limit_variables, moving
 from onestep.verify.export.preamble import PREAMBLE
-from onestep.verify.export.proofs import Premise, Writer, prover
+from onestep.verify.export.proofs import Premise, Writer, chained, plain, prover
 from onestep.verify.export.terms import (
     Named,
     Names,
@@ -44,18 +45,24 @@ LEAVES = ("stein", "rotate", "iterated", "differentiate", "limit_average", "aver
 
 @dataclass(frozen=True)
 class Lemma:
-    """One node: its name in the file, the symbols it is stated for, its hypotheses, what it says and how it follows.
+    """One theorem: its name in the file, the inferences that it stands for, the symbols it is stated for, its
+    hypotheses, what it says and how it follows.
 
     ``axioms`` are those that it rests on itself, by name, and not by way of premises.
     """
 
     name: str
-    node: Theorem
+    steps: tuple[Theorem, ...]
     symbols: tuple[str, ...]
     hypotheses: tuple[str, ...]
     says: str
     proof: str = ""
     axioms: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def node(self) -> Theorem:
+        """The theorem."""
+        return self.steps[-1]
 
     @property
     def type(self) -> str:
@@ -129,21 +136,33 @@ class _Exporter:
         """A lemma for each node of a proof."""
         depends = moving(theorem)
         variables = limit_variables(theorem)
+        uses = Counter(id(p) for node in nodes(theorem) for p in node.premises)
+        passed = {id(p) for node in nodes(theorem) if plain(node) and plain(p := node.premises[0]) and uses[id(p)] == 1}
         found: dict[int, Lemma] = {}
         views: dict[frozenset[sp.Symbol], Names] = {}
         for node in nodes(theorem):
+            if id(node) in passed:
+                continue
             here = {what: of for what, of in depends.items() if isinstance(what, tuple) or what in node.fixed}
             names = views.setdefault(frozenset(here), Names(self.table, here))
             spoken = tuple((w, here[w]) for term in _terms(node) for w in named_in(term) if w in here)
             key = (node.statement, node.assumptions, node.conditions, spoken)
             if key not in self.lemmas:
-                premises = tuple(found[id(p)] for p in node.premises)
-                self.lemmas[key] = self._lemma(node, premises, names, variables)
-                self._declare(node, names, variables)
+                steps = [node]
+                while id(steps[0].premises[0] if steps[0].premises else 0) in passed:
+                    steps.insert(0, steps[0].premises[0])
+                self.lemmas[key] = self._lemma(steps, found, names, variables)
+                for step in steps:
+                    self._declare(step, names, variables)
             found[id(node)] = self.lemmas[key]
         return found
 
-    def _lemma(self, node: Theorem, before: tuple[Lemma, ...], names: Names, variables: frozenset[sp.Symbol]) -> Lemma:
+    def _lemma(
+        self, steps: Sequence[Theorem], found: Mapping[int, Lemma], names: Names, variables: frozenset[sp.Symbol]
+    ) -> Lemma:
+        node = steps[-1]
+        premises = steps[0].premises if len(steps) == 1 else (steps[0].premises[0], *(s.premises[1] for s in steps))
+        before = tuple(found[id(p)] for p in premises)
         name = f"n{len(self.lemmas) + 1}"
         taken = frozenset().union(*(self.limits[p.name] for p in before))
         if isinstance(node.statement, Tends):
@@ -159,12 +178,15 @@ class _Exporter:
         self.symbols[name], self.limits[name] = symbols, taken
         written = tuple(names.of(s) for s in symbols)
         hypotheses = (*_signs(symbols, names), *(_condition(c, names, taken) for c in stated(node.conditions)))
-        lemma = Lemma(name, node, written, hypotheses, statement_text(node.statement, names))
-        made = self._proved(lemma, before, names)
+        lemma = Lemma(name, tuple(steps), written, hypotheses, statement_text(node.statement, names))
+        given = tuple(
+            Premise(p, q.name, self.symbols[q.name], len(q.hypotheses)) for p, q in zip(premises, before, strict=True)
+        )
+        made = self._proved(lemma, given, before, names)
         self.resting[name] = frozenset(made.axioms).union(*(self.resting[p.name] for p in before))
         return made
 
-    def _proved(self, lemma: Lemma, before: tuple[Lemma, ...], names: Names) -> Lemma:
+    def _proved(self, lemma: Lemma, premises: tuple[Premise, ...], before: tuple[Lemma, ...], names: Names) -> Lemma:
         node = lemma.node
         given = ["ltac:(sign)"] * len(lemma.hypotheses)
         if node.rule == "assume":
@@ -172,30 +194,29 @@ class _Exporter:
             name = self._axiom(f"{leaf.ground.value}_{slug(leaf.name)}", lemma.type)
             return replace(lemma, proof=_exact(name, *lemma.symbols, *given), axioms={name: lemma.type})
         if node.rule == "name_limit":
-            return self._named(lemma, before, names)
+            return self._named(lemma, premises[0], names)
         prove = prover(node)
         if prove is not None:
             axioms: dict[str, str] = {}
-            premises = tuple(
-                Premise(p, q.name, self.symbols[q.name], len(q.hypotheses))
-                for p, q in zip(node.premises, before, strict=True)
-            )
 
             def exists(integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope) -> str:
                 new, proof = self._exists(integrand, over, outer, lemma, names)
                 axioms.update(new)
                 return proof
 
-            return replace(lemma, proof=prove(node, premises, Writer(names, exists)), axioms=axioms)
+            writer = Writer(names, exists)
+            several = len(lemma.steps) > 1
+            proof = chained(lemma.steps, premises, writer) if several else prove(node, premises, writer)
+            return replace(lemma, proof=proof, axioms=axioms)
         says = quantified(lemma.symbols, (*lemma.hypotheses, *(f"({p.type})" for p in before), lemma.says))
         name = self._axiom(f"{'lemma' if node.rule in LEAVES else 'rule'}_{node.rule}", says)
         # Premises may say the same: each is given in its place.
         proof = _exact(name, *lemma.symbols, *given, *(p.name for p in before))
         return replace(lemma, proof=proof, axioms={name: says})
 
-    def _named(self, lemma: Lemma, before: tuple[Lemma, ...], names: Names) -> Lemma:
+    def _named(self, lemma: Lemma, premise: Premise, names: Names) -> Lemma:
         """The definition of a name by a limit, whatever that is, and its value."""
-        node, (premise,) = lemma.node, before
+        node = lemma.node
         (leaf,) = (a for a in node.assumptions if a.ground is Ground.DEFINITION and a.name == str(node.arguments[0]))
         tends = statement_text(
             Tends(leaf.statement.expression, _LIMIT, leaf.statement.variable), names, {_LIMIT: "v__"}
@@ -204,8 +225,7 @@ class _Exporter:
         says = f"forall v__ : R, {tends} -> {names.of(node.arguments[0])} = v__"
         axiom = quantified(symbols, (says,)) if symbols else says
         name = self._axiom(f"definition_{slug(leaf.name)}", axiom)
-        known = Premise(node.premises[0], premise.name, self.symbols[premise.name], len(premise.hypotheses))
-        return replace(lemma, proof=f"apply {name}; exact {known.at(names)}", axioms={name: axiom})
+        return replace(lemma, proof=f"apply {name}; exact {premise.at(names)}", axioms={name: axiom})
 
     def _exists(
         self, integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope, lemma: Lemma, names: Names
@@ -214,10 +234,10 @@ class _Exporter:
         variable = over[0]
         if variable not in free(integrand):
             return {}, "(Exists_const _)"
-        if integrand == variable:
-            return {}, "Exists_id"
-        if integrand.is_Pow and integrand.base == variable and integrand.exp.is_Integer and integrand.exp > 1:
-            return {}, f"(Exists_power {integrand.exp})"
+        base, power = integrand.as_base_exp()
+        if base == variable and power.is_Integer and power > 0:
+            proof = "Exists_id" if power == 1 else f"(Exists_power {power})"
+            return {}, f"{'(Exists_drop _ ' * (len(over) - 1)}{proof}{')' * (len(over) - 1)}"
         spoken = names.spoken(integrand) - set(over) - outer.keys()
         symbols = _ordered(s for s in spoken if names.of(s) in lemma.symbols)
         around = _ordered(v for v in outer if v in free(integrand))
@@ -269,11 +289,28 @@ def exported(theorems: Mapping[str, Theorem]) -> Exported:
         expected[name] = exporter.resting[last[name].name]
     return Exported(
         {name: what for (what, _), name in exporter.table.names.items()},
-        PREAMBLE + "\n" + exporter.declared(),
+        PREAMBLE + _roots(exporter.lemmas.values()) + "\n" + exporter.declared(),
         tuple(exporter.lemmas.values()),
         {name: lemma.name for name, lemma in last.items()},
         expected,
     )
+
+
+def _roots(lemmas: Iterable[Lemma]) -> str:
+    """The roots of whole numbers that are no primes, by those of their primes."""
+    numbers = {int(n) for lemma in lemmas for n in re.findall(r"\(sqrt (\d+)\)", lemma.text)}
+    lines = []
+    for number in sorted(n for n in numbers if n > 1 and not sp.isprime(n)):
+        primes = [p for p, times in sp.factorint(number).items() for _ in range(times)]
+        product = " * ".join(f"sqrt {p}" for p in primes)
+        rest = [sp.prod(primes[k:]) for k in range(len(primes))]
+        steps = "".join(
+            f"replace {rest[k]} with ({p} * {rest[k + 1]}) by lra; rewrite (split_root {p} {rest[k + 1]}) by lra. "
+            for k, p in enumerate(primes[:-1])
+        )
+        lines += [f"Lemma root_{number} : sqrt {number} = {product}.", f"Proof. {steps}ring. Qed."]
+        lines += [f"#[global] Hint Rewrite root_{number} : roots."]
+    return "\n".join(lines) + "\n"
 
 
 def perturbed(lemma: Lemma) -> str:
