@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,34 +13,54 @@ if TYPE_CHECKING:
 
 
 def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tuple[Path, ...], int, int]:
-    """Write the theorems of these claims as a file of Rocq: the files, how many theorems and how many lemmas."""
+    """Write the theorems of these claims as files of Rocq: the files, how many theorems and how many lemmas."""
     from onestep.reports.command_line.console import Progress
     from onestep.verify.export.rocq import exported
-    from onestep.verify.export.second_kernel import theorems, write
+    from onestep.verify.export.second_kernel import named, theorems, write
+    from onestep.verify.ledger.second_kernel import record
 
-    found: dict[str, Theorem] = {}
+    found: dict[str, tuple[Theorem, ...]] = {}
     with Progress("exporting theorems", len(claims), quiet=quiet) as progress:
         for claim in claims:
             found |= theorems([claim])
             progress.step(claim.id)
-    made = exported(found)
-    return write(made, directory), len(found), len(made.lemmas)
+    made = exported(named(found), frozenset(record()["open"]))
+    return write(made, found, directory), len(made.theorems), len(made.lemmas)
 
 
 def main(directory: Path) -> int:
-    """Ask Rocq about what was exported into a directory; the exit code."""
-    from onestep.verify.export.second_kernel import MISSING, Differs, check, installed
+    """Ask Rocq about what was exported into a directory, and keep what it says beside the ledger; the exit code."""
+    from onestep.reports.text.ledger_files import in_source_checkout
+    from onestep.verify.export.second_kernel import (
+        MISSING,
+        Differs,
+        check,
+        check_slips,
+        expected,
+        installed,
+        replayed,
+        version,
+    )
+    from onestep.verify.ledger.second_kernel import RECORD, record
 
     if not installed():
         print(MISSING)
         return 0
     try:
         found = check(directory)
+        print(f"Rocq accepts {len(found)} theorems, and none rests on another axiom than expected.")
+        check_slips(directory)
     except Differs as difference:
         print(difference, file=sys.stderr)
         return 1
-    axioms = frozenset().union(*found.values())
-    print(f"Rocq accepts {len(found)} theorems, which rest on {len(axioms)} axioms, as expected.")
+    written = expected(directory)
+    print("It refuses each lemma that it proves with a slip in what it says.")
+    accepted = replayed(found, written["digests"])
+    counts = {key: written[key] for key in ("lemmas", "inferences", "by axiom")}
+    document = {"rocq": version(), **counts, "replayed": accepted, "open": record()["open"]}
+    if in_source_checkout():
+        RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(f"{len(accepted)} claims of {len(written['digests'])} are replayed, from {written['lemmas']} lemmas.")
     return 0
 
 

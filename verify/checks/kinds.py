@@ -20,6 +20,7 @@ from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation,
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
+from onestep.verify.checks.digest import digest
 from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.checks.strategies import points_of
 from onestep.verify.protocol.claim import Claim, Domain, Profile
@@ -70,6 +71,12 @@ class ByDerivation:
             theorem=None if theorem is None else made(theorem),
         )
 
+    def theorems(self, claim: Claim) -> tuple[Theorem, ...]:
+        """The statement as a theorem, if the kernel makes it."""
+        assert isinstance(claim.statement, sp.Equality)
+        theorem = concluded(self.build(), claim.statement)
+        return () if theorem is None else (theorem,)
+
 
 def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     """The statement as a theorem of the kernel, made from those of the derivation and made again from its leaves; None
@@ -103,6 +110,7 @@ def made(theorem: Theorem) -> Made:
     return Made(
         tuple(Leaf(name, kind, of if kind == Ground.HYPOTHESIS.value else "") for kind, name, of in leaves),
         tuple(sorted(rules.items())),
+        (digest(theorem),),
     )
 
 
@@ -209,6 +217,13 @@ class ByTheorem:
     @property
     def name(self) -> str:
         return f"theorem: {self.title}"
+
+    def theorems(self, claim: Claim) -> tuple[Theorem, ...]:
+        """The statement as a theorem, if the kernel makes it."""
+        try:
+            return (replay(self.build(claim.statement)),)
+        except Refused:
+            return ()
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         says = "the statement is a theorem"

@@ -107,7 +107,8 @@ def settled(terms: Iterable[sp.Expr], names: Names, scope: Scope, path: str = ""
 
 def _twins(terms: Iterable[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]]:
     """Pairs of atoms that are the same function of what is equal by algebra, but not written alike."""
-    atoms = list(dict.fromkeys(atom for term in terms for atom in _spots(term, _nothing, {})))
+    spots = (spot for term in terms for spot in _spots(term, _nothing, {}))
+    atoms = list(dict.fromkeys(sp.Pow(s.base, sp.Rational(1, s.exp.q)) if s.is_Pow else s for s in spots))
     found, kept = [], list[sp.Expr]()
     for atom in atoms:
         twin = next((other for other in kept if _alike(atom, other)), None)
@@ -391,9 +392,16 @@ def _iterated(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> s
 
 
 def _renamed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
-    matrix = node.arguments[2]
-    steps = [f"apply {'E_mirror' if row[k] == -1 else 'E_ext'}; intro" for k, row in enumerate(matrix)]
-    return "; ".join([*steps, "cbv beta", "same"])
+    whole, new, matrix = node.arguments
+    left, right, images, steps = {}, {}, {}, []
+    for k, (variable, row) in enumerate(zip(whole.variables, matrix, strict=True)):
+        steps.append(f"apply {'E_mirror' if row[k] == -1 else 'E_ext'}; intro z__{k}")
+        left[variable] = f"(- z__{k})" if row[k] == -1 else f"z__{k}"
+        right[new[k]] = f"z__{k}"
+        images[variable] = row[k] * new[k]
+    return "; ".join(
+        [*steps, agree(whole.integrand, partial(substitute, values=images), writer.names, left, right, _nothing)]
+    )
 
 
 def _moment(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:

@@ -20,6 +20,7 @@ import sympy as sp
 from onestep.derivations.kernel.statements import Assumption, Condition, Ground, Tends, sides
 from onestep.derivations.kernel.terms import free
 from onestep.derivations.kernel.theorem import Theorem, nodes
+from onestep.verify.checks.digest import digests
 from onestep.verify.export.moving import limit_variables, moving
 from onestep.verify.export.preamble import PREAMBLE
 from onestep.verify.export.proofs import Premise, Writer, chained, plain, prover
@@ -39,6 +40,10 @@ from onestep.verify.export.terms import (
 
 # Whatever a name is given to, if it is the limit.
 _LIMIT = sp.Dummy("limit", real=True)
+# What begins the name of an axiom for a lemma that Rocq is not asked to prove.
+OPEN = "open_"
+# The same of all lemmas that follow from an axiom alone.
+TAKEN = ("definition_", "model_", "lemma_", "hypothesis_", "rule_", OPEN)
 # Rules that conclude what a lemma of the kernel's list of leaves says of their terms.
 LEAVES = ("stein", "rotate", "iterated", "differentiate", "limit_average", "average_limit", "taylor")
 
@@ -97,6 +102,20 @@ class Exported:
         return "\n".join([self.opening, *self.bodies, *self.questions])
 
     @property
+    def by_axiom(self) -> dict[str, int]:
+        """How many theorems each rule concludes that Rocq takes from it as an axiom."""
+        taken = [axiom.split("_")[:-1] for lemma in self.lemmas for axiom in lemma.axioms]
+        return dict(sorted(Counter("_".join(w) for w in taken if w[0] in ("lemma", "rule", "open")).items()))
+
+    def slips(self, module: str) -> str:
+        """A copy of each lemma that Rocq proves with a slip in what it says; its proof has to fail."""
+        begun = (
+            f"Require Import Reals Lra Lia FunctionalExtensionality.\nRequire Import {module}.\nOpen Scope R_scope.\n"
+        )
+        proved = [lemma for lemma in self.lemmas if not any(a.startswith(TAKEN) for a in lemma.axioms)]
+        return begun + "".join(map(perturbed, proved))
+
+    @property
     def bodies(self) -> list[str]:
         """The text of each lemma, with the axioms that it is the first to rest on."""
         said: dict[str, str] = {}
@@ -122,8 +141,12 @@ def quantified(symbols: Iterable[str], parts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class _Exporter:
-    """What has been written so far: a lemma for each theorem, and a name for each axiom by what it says."""
+    """What has been written so far: a lemma for each theorem, and a name for each axiom by what it says.
 
+    ``open`` has the digests of theorems that Rocq is not asked to prove.
+    """
+
+    open: frozenset[str] = frozenset()
     table: Table = field(default_factory=Table)
     parameters: dict[str, tuple[Named, Names]] = field(default_factory=dict)
     lemmas: dict[Any, Lemma] = field(default_factory=dict)
@@ -131,11 +154,13 @@ class _Exporter:
     limits: dict[str, frozenset[sp.Symbol]] = field(default_factory=dict)
     axioms: dict[str, str] = field(default_factory=dict)
     resting: dict[str, frozenset[str]] = field(default_factory=dict)
+    digests: dict[int, str] = field(default_factory=dict)
 
     def theorem(self, theorem: Theorem) -> dict[int, Lemma]:
         """A lemma for each node of a proof."""
         depends = moving(theorem)
         variables = limit_variables(theorem)
+        self.digests.update(digests(theorem))
         uses = Counter(id(p) for node in nodes(theorem) for p in node.premises)
         passed = {id(p) for node in nodes(theorem) if plain(node) and plain(p := node.premises[0]) and uses[id(p)] == 1}
         found: dict[int, Lemma] = {}
@@ -146,7 +171,8 @@ class _Exporter:
             here = {what: of for what, of in depends.items() if isinstance(what, tuple) or what in node.fixed}
             names = views.setdefault(frozenset(here), Names(self.table, here))
             spoken = tuple((w, here[w]) for term in _terms(node) for w in named_in(term) if w in here)
-            key = (node.statement, node.assumptions, node.conditions, spoken)
+            over = frozenset(s for term in _terms(node) for s in names.spoken(term) if s in variables & node.fixed)
+            key = (node.statement, node.assumptions, node.conditions, spoken, over)
             if key not in self.lemmas:
                 steps = [node]
                 while id(steps[0].premises[0] if steps[0].premises else 0) in passed:
@@ -182,11 +208,13 @@ class _Exporter:
         given = tuple(
             Premise(p, q.name, self.symbols[q.name], len(q.hypotheses)) for p, q in zip(premises, before, strict=True)
         )
-        made = self._proved(lemma, given, before, names)
+        made = self._proved(lemma, given, before, names, self.digests[id(node)] in self.open)
         self.resting[name] = frozenset(made.axioms).union(*(self.resting[p.name] for p in before))
         return made
 
-    def _proved(self, lemma: Lemma, premises: tuple[Premise, ...], before: tuple[Lemma, ...], names: Names) -> Lemma:
+    def _proved(
+        self, lemma: Lemma, premises: tuple[Premise, ...], before: tuple[Lemma, ...], names: Names, open_: bool
+    ) -> Lemma:
         node = lemma.node
         given = ["ltac:(sign)"] * len(lemma.hypotheses)
         if node.rule == "assume":
@@ -196,7 +224,7 @@ class _Exporter:
         if node.rule == "name_limit":
             return self._named(lemma, premises[0], names)
         prove = prover(node)
-        if prove is not None:
+        if prove is not None and not open_:
             axioms: dict[str, str] = {}
 
             def exists(integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope) -> str:
@@ -209,7 +237,8 @@ class _Exporter:
             proof = chained(lemma.steps, premises, writer) if several else prove(node, premises, writer)
             return replace(lemma, proof=proof, axioms=axioms)
         says = quantified(lemma.symbols, (*lemma.hypotheses, *(f"({p.type})" for p in before), lemma.says))
-        name = self._axiom(f"{'lemma' if node.rule in LEAVES else 'rule'}_{node.rule}", says)
+        kind = OPEN if open_ else "lemma_" if node.rule in LEAVES else "rule_"
+        name = self._axiom(f"{kind}{node.rule}", says)
         # Premises may say the same: each is given in its place.
         proof = _exact(name, *lemma.symbols, *given, *(p.name for p in before))
         return replace(lemma, proof=proof, axioms={name: says})
@@ -278,9 +307,12 @@ class _Exporter:
         return self.axioms.setdefault(says, f"{name}_{len(self.axioms) + 1}")
 
 
-def exported(theorems: Mapping[str, Theorem]) -> Exported:
-    """The file of named theorems; what several of them share stands there once."""
-    exporter = _Exporter()
+def exported(theorems: Mapping[str, Theorem], open_: frozenset[str] = frozenset()) -> Exported:
+    """The file of named theorems; what several of them share stands there once.
+
+    ``open_`` has the digests of theorems that Rocq is not asked to prove: each is an axiom of its own.
+    """
+    exporter = _Exporter(open_)
     last: dict[str, Lemma] = {}
     expected: dict[str, frozenset[str]] = {}
     for name, theorem in theorems.items():
@@ -321,7 +353,7 @@ def perturbed(lemma: Lemma) -> str:
         left, relation, right = lemma.says.partition(" = " if " = " in lemma.says else " >= ")
         left += relation
     kind = quantified(lemma.symbols, (*lemma.hypotheses, f"{left}((27 / 25) * {right} + (1 / 13))"))
-    return f"Goal {kind}.\nProof. Fail ({lemma.script}). Abort.\n"
+    return f"Goal {kind}.\nProof. Fail solve [{lemma.script}]. Abort.\n"
 
 
 def _last(text: str) -> str:

@@ -8,17 +8,15 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import sympy as sp
+from typing import Any, Protocol, runtime_checkable
 
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.verify.checks.kinds import ByDerivation, concluded
+from onestep.verify.checks.digest import digest
 from onestep.verify.export.preamble import AVERAGE_AXIOMS, REAL_AXIOMS
-from onestep.verify.export.rocq import Exported
+from onestep.verify.export.rocq import OPEN, Exported
 from onestep.verify.protocol.claim import Claim
 
-FILE, EXPECTED = "Theorems.v", "expected.json"
+MODULE, SLIPS, EXPECTED = "Theorems", "Slips", "expected.json"
 MISSING = "coqc is not installed, so that no second kernel looked at the proofs; the Debian package coq has it."
 
 
@@ -26,26 +24,50 @@ class Differs(Exception):
     """The second kernel does not say what was expected of it."""
 
 
-def theorems(claims: Iterable[Claim]) -> dict[str, Theorem]:
-    """The theorem of each claim that the kernel makes of one of its derivations, by the id of the claim."""
-    found: dict[str, Theorem] = {}
+@runtime_checkable
+class _Proves(Protocol):
+    """A way to get evidence that has theorems of the kernel to show."""
+
+    def theorems(self, claim: Claim) -> tuple[Theorem, ...]: ...
+
+
+def theorems(claims: Iterable[Claim]) -> dict[str, tuple[Theorem, ...]]:
+    """The theorems that the kernel makes of each claim, or of its parts, by the id of the claim."""
+    found: dict[str, tuple[Theorem, ...]] = {}
     for claim in claims:
         for check in claim.checks:
-            if isinstance(check, ByDerivation) and isinstance(claim.statement, sp.Equality):
-                derivation: Derivation = check.build()
-                theorem = concluded(derivation, claim.statement) if derivation.theorems else None
-                if theorem is not None:
-                    found.setdefault(claim.id, theorem)
+            if claim.id not in found and isinstance(check, _Proves) and (made := check.theorems(claim)):
+                found[claim.id] = made
     return found
 
 
-def write(export: Exported, directory: Path) -> tuple[Path, Path]:
-    """The file of Rocq, and beside it the axioms that each theorem is expected to rest on."""
-    files = (directory / FILE, directory / EXPECTED)
+def named(found: Mapping[str, tuple[Theorem, ...]]) -> dict[str, Theorem]:
+    """A name for each theorem: the id of its claim, and a number where there are several."""
+    return {
+        f"{id_} {k}" if len(made) > 1 else id_: theorem for id_, made in found.items() for k, theorem in enumerate(made)
+    }
+
+
+def write(export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path) -> tuple[Path, ...]:
+    """The lemmas, the slips that Rocq has to refuse, and beside them the axioms that each theorem may rest on."""
+    files = (directory / f"{MODULE}.v", directory / f"{SLIPS}.v", directory / EXPECTED)
     files[0].write_text(export.text, encoding="utf-8")
-    expected = {name: sorted(axioms) for name, axioms in export.expected.items()}
-    files[1].write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
+    files[1].write_text(export.slips(MODULE), encoding="utf-8")
+    document = {
+        "axioms": {name: sorted(axioms) for name, axioms in export.expected.items()},
+        "digests": {id_: [digest(theorem) for theorem in made] for id_, made in found.items()},
+        "lemmas": len(export.lemmas),
+        "inferences": sum(len(lemma.steps) for lemma in export.lemmas),
+        "by axiom": export.by_axiom,
+    }
+    files[2].write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return files
+
+
+def expected(directory: Path) -> dict[str, Any]:
+    """What was written beside the lemmas."""
+    document: dict[str, Any] = json.loads((directory / EXPECTED).read_text(encoding="utf-8"))
+    return document
 
 
 def installed() -> bool:
@@ -53,18 +75,34 @@ def installed() -> bool:
     return shutil.which("coqc") is not None
 
 
+def version() -> str:
+    """Which Rocq is asked."""
+    return _asked(["coqc", "--print-version"], Path()).split()[0]
+
+
 def check(directory: Path) -> dict[str, frozenset[str]]:
     """The axioms that each theorem of a written file rests on, as Rocq prints them.
 
     Raises Differs where Rocq refuses a lemma, or a theorem rests on other axioms than expected.
     """
-    said = _asked(["coqc", "-q", "-R", ".", "Proofs", FILE], directory)
+    said = _asked(["coqc", "-q", "-R", ".", "Proofs", f"{MODULE}.v"], directory)
     if shutil.which("coqchk") is not None:
-        _asked(["coqchk", "-silent", "-R", ".", "Proofs", "-norec", f"Proofs.{FILE.removesuffix('.v')}"], directory)
-    expected = json.loads((directory / EXPECTED).read_text(encoding="utf-8"))
-    found = dict(zip(expected, assumptions(said), strict=False))
-    compare(found, {name: frozenset(axioms) for name, axioms in expected.items()})
+        _asked(["coqchk", "-silent", "-R", ".", "Proofs", "-norec", f"Proofs.{MODULE}"], directory)
+    axioms = expected(directory)["axioms"]
+    found = dict(zip(axioms, assumptions(said), strict=False))
+    compare(found, {name: frozenset(of) for name, of in axioms.items()})
     return found
+
+
+def check_slips(directory: Path) -> None:
+    """Raises Differs where Rocq accepts the proof of a lemma for what it does not say."""
+    _asked(["coqc", "-q", "-R", ".", "Proofs", f"{SLIPS}.v"], directory)
+
+
+def replayed(found: Mapping[str, frozenset[str]], digests: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The digests of the claims whose theorems rest on no lemma that Rocq was not asked to prove."""
+    open_ = {name.partition(" ")[0] for name, axioms in found.items() if any(a.startswith(OPEN) for a in axioms)}
+    return {id_: of for id_, of in digests.items() if id_ not in open_}
 
 
 def _asked(command: list[str], directory: Path) -> str:
