@@ -132,6 +132,9 @@ Proof. lra. Qed.
 Lemma split_root a b : 0 <= a -> 0 <= b -> sqrt (a * b) = sqrt a * sqrt b.
 Proof. intros H K. apply sqrt_mult; assumption. Qed.
 
+Lemma even_power x n : 0 <= x ^ (2 * n).
+Proof. rewrite pow_mult. apply pow_le, pow2_ge_0. Qed.
+
 Create HintDb signs.
 Create HintDb averages.
 Ltac sign := solve [ trivial | auto with signs nocore | lra | structure | given ]
@@ -158,20 +161,26 @@ with structure :=
   | |- 0 <= PI => left; apply PI_RGT_0
   | |- 0 <= E _ => apply E_monotone; intro; sign
   | |- 0 <= _ ^ 2 => apply pow2_ge_0
+  | |- 0 <= ?x ^ 4 => exact (even_power x 2)
+  | |- 0 <= ?x ^ 6 => exact (even_power x 3)
+  | |- 0 <= ?x ^ 8 => exact (even_power x 4)
+  | |- 0 <= ?x ^ 10 => exact (even_power x 5)
+  | |- 0 <= ?x ^ 12 => exact (even_power x 6)
   | |- 0 <= _ + _ => apply Rplus_le_le_0_compat; sign
   | |- 0 <= _ * _ => apply Rmult_le_pos; sign
   | |- 0 <= _ ^ _ => apply pow_le; sign
   | |- 0 <= / _ => left; apply Rinv_0_lt_compat; sign
   end
+with cleared K := field_simplify_eq; [lra | repeat split; solve [auto with signs nocore | lra | assumption]]
 with given :=
   match goal with
-  | H : ?y <> 0 |- ?x <> 0 => let K := fresh in intro K; apply H; lra
+  | H : ?y <> 0 |- ?x <> 0 => let K := fresh in intro K; apply H; first [lra | rewrite K; ring | cleared K]
   | H : 0 <= ?y |- 0 <= ?x => replace x with y by ring; exact H
   | H : 0 < ?x |- ?x <> 0 => apply Rgt_not_eq; exact H
   | |- 0 <= _ => left; first [auto with signs nocore | structure]
   end.
 Ltac names := repeat match goal with
-  | |- context [E ?f] => generalize (E f); intro
+  | |- context [E ?f] => let e := fresh "e__" in set (e := E f) in *; clearbody e
   end.
 Ltac given_equal := match goal with |- ?a = ?b => constr_eq a b; exact (eq_refl a) end.
 Ltac fractions := lazymatch goal with
@@ -203,7 +212,8 @@ with fractional4 H K L M := lazymatch goal with |- context [Rinv _] => field [H 
 Ltac exponentials := lazymatch goal with |- context [exp _] => idtac end;
   unfold Rpower; rewrite ?ln_exp; repeat rewrite <- exp_plus; repeat rewrite <- exp_Ropp;
   repeat rewrite <- exp_plus; f_equal; first [ring | fractions].
-Ltac same := first [given_equal | names; first [ring | fractions | rooted | exponentials]].
+Ltac specials := progress rewrite ?Rmult_0_l, ?Rmult_0_r, ?exp_0, ?ln_1, ?sqrt_0, ?sqrt_1, ?Rabs_R0, ?Rabs_R1.
+Ltac same := first [given_equal | names; first [ring | fractions | rooted | exponentials | specials; same]].
 Ltac gather :=
   repeat match goal with H : eventually _ |- eventually _ => refine (soon _ _ H _); clear H end; apply far.
 Ltac put H := lazymatch type of H with ?a = _ => pattern a; refine (put _ _ _ H _); cbv beta end.

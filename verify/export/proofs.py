@@ -15,11 +15,11 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, Statement, Tends, sides
+from onestep.derivations.kernel.statements import AtLeast, Demand, Equation, Refused, Statement, Tends, sides
 from onestep.derivations.kernel.terms import free, replace, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.export.terms import Names, Scope, nested, text
+from onestep.verify.export.terms import Names, Scope, nested, stated, text
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def settled(terms: Iterable[sp.Expr], names: Names, scope: Scope, path: str = ""
 def _twins(terms: Iterable[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]]:
     """Pairs of atoms that are the same function of what is equal by algebra, but not written alike."""
     spots = (spot for term in terms for spot in _spots(term, _nothing, {}))
-    atoms = list(dict.fromkeys(sp.Pow(s.base, sp.Rational(1, s.exp.q)) if s.is_Pow else s for s in spots))
+    atoms = list(dict.fromkeys(_root(s) if s.is_Pow and s.exp.is_Rational else s for s in spots))
     found, kept = [], list[sp.Expr]()
     for atom in atoms:
         twin = next((other for other in kept if _alike(atom, other)), None)
@@ -117,6 +117,11 @@ def _twins(terms: Iterable[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]]:
         else:
             found.append((atom, twin))
     return found
+
+
+def _root(power: sp.Expr) -> sp.Expr:
+    """The root that a power is one of."""
+    return sp.Pow(power.base, sp.Rational(1, power.exp.q))
 
 
 @lru_cache(maxsize=65536)
@@ -143,6 +148,8 @@ def _spots(term: sp.Expr, known: Known, scope: Scope) -> list[sp.Expr]:
 def _inside(spot: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str) -> str:
     """The same of one average, function or root, by what stands inside it."""
     after = change(spot)
+    if isinstance(spot, sp.Function) and not isinstance(spot, Expectation) and after.func != spot.func:
+        return "; ".join([*_arguments(spot, change, names, left, right, known, path), "same"])
     if isinstance(spot, Expectation):
         kept = list(after.variables) if isinstance(after, Expectation) else []
         renamed = dict(zip(_kept(spot, change), kept, strict=False))
@@ -168,6 +175,19 @@ def _inside(spot: sp.Expr, change: Change, names: Names, left: Scope, right: Sco
         )
     parts = [agree(part, change, names, left, right, known, f"{path}{k}_") for k, part in enumerate(spot.args)]
     return f"first [apply {_congruent(len(parts))}; [{' | '.join(parts)}] | same]"
+
+
+def _arguments(
+    spot: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str
+) -> list[str]:
+    """The arguments of a function changed, where this has then a value that is written in another way."""
+    tactics = []
+    for k, part in enumerate(spot.args):
+        if text(part, names, left) != text(change(part), names, right):
+            proof = agree(part, change, names, left, right, known, f"{path}{k}_")
+            said = f"{text(part, names, left)} = {text(change(part), names, right)}"
+            tactics.append(f"assert (A__{path}{k} : {said}) by ({proof}); try put A__{path}{k}")
+    return tactics
 
 
 def _congruent(places: int) -> str:
@@ -205,6 +225,24 @@ def _nothing(term: sp.Expr, scope: Scope) -> str | None:
     return None
 
 
+def _carried(node: Theorem, steps: Sequence[tuple[Change, Known]], names: Names) -> list[str]:
+    """What a theorem demands not to vanish, once more with equals put for equals: algebra may have cancelled it."""
+    tactics = []
+    for j, condition in enumerate(stated(node.conditions)):
+        now = condition.term
+        if condition.demand is not Demand.NONZERO:
+            continue
+        for k, (change, known) in enumerate(steps):
+            if change(now) != now and change(now) != 0:
+                label, path = f"D__{j}_{k}", f"c{j}_{k}_"
+                said = f"{text(now, names)} = {text(change(now), names)}"
+                proof = agree(now, change, names, {}, {}, known, path)
+                now = change(now)
+                kept = f"assert (C__{j}_{k} : {text(now, names)} <> 0) by (rewrite <- {label}; assumption)"
+                tactics.append(f"try (assert ({label} : {said}) by ({proof}); {kept}; clear {label})")
+    return tactics
+
+
 def plain(node: Theorem) -> bool:
     """Whether a theorem comes of another by putting equals for atoms on the right side of an equation."""
     if node.rule != "rewrite" or not isinstance(node.statement, Equation):
@@ -235,7 +273,9 @@ def _put(node: Theorem, by: Premise, names: Names) -> tuple[Change, Known]:
 def _rewrite(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     first, by = premises
     change, known = _put(node, by, writer.names)
-    return _moved(first.theorem.statement, change, writer.names, {}, known, first.at(writer.names))
+    proof = _moved(first.theorem.statement, change, writer.names, {}, known, first.at(writer.names))
+    carried = [] if isinstance(node.statement, Tends) else _carried(node, [(change, known)], writer.names)
+    return "; ".join([*carried, proof])
 
 
 def chained(steps: Sequence[Theorem], premises: tuple[Premise, ...], writer: Writer) -> str:
@@ -249,16 +289,30 @@ def chained(steps: Sequence[Theorem], premises: tuple[Premise, ...], writer: Wri
         tactics += moves(before, change, names, {}, {}, known, f"{k}_")
         terms.append(_direction(step)[1])
     last = settled(terms[1:] + terms[:1], names, {})
-    return "; ".join([f"refine (eq_trans {first.at(names)} _)", "cbv beta", *tactics, last])
+    carried = _carried(steps[-1], [_put(step, by, names) for step, by in zip(steps, others, strict=True)], names)
+    return "; ".join([*carried, f"refine (eq_trans {first.at(names)} _)", "cbv beta", *tactics, last])
 
 
 def _instantiate(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     (premise,) = premises
     names = writer.names
     values: Mapping[sp.Symbol, sp.Expr] = node.arguments[0]
+    averages = [average for value in values.values() for average in value.atoms(Expectation)]
+    posed = [f"pose proof {proof}" for average in averages for proof in _existing(average, writer)]
     scope = {symbol: text(value, names) for symbol, value in values.items()}
     change = partial(substitute, values=values)
-    return _moved(premise.theorem.statement, change, names, scope, _nothing, premise.at(names, scope))
+    moved = _moved(premise.theorem.statement, change, names, scope, _nothing, premise.at(names, scope))
+    return "; ".join([*posed, moved])
+
+
+def _existing(average: sp.Expr, writer: Writer) -> list[str]:
+    """The proofs that an average exists, over each of its variables at any values of those further out."""
+    found = []
+    for k in range(len(average.variables)):
+        outer = {variable: f"z__{n}" for n, variable in enumerate(average.variables[:k])}
+        proof = writer.exists(average.integrand, average.variables[k:], outer)
+        found.append(f"(fun {' '.join(outer.values())} => {proof})" if outer else proof)
+    return found
 
 
 def _congruence(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
@@ -359,7 +413,7 @@ def _linear(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str
         return f"{step}; {expand(inner[1:], below)}"
 
     tactics = []
-    for k, (_, m) in enumerate(parts):
+    for k, m in enumerate(dict.fromkeys(m for _, m in parts)):
         if not set(variables) <= free(m):
             said = f"{nested(m, variables, names)} = {text(Expectation(m, *variables), names)}"
             tactics.append(f"assert (Q__{k} : {said}) by ({_drops(m, variables)}); try put Q__{k}; clear Q__{k}")
