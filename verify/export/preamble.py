@@ -137,6 +137,7 @@ Proof. rewrite pow_mult. apply pow_le, pow2_ge_0. Qed.
 
 Create HintDb signs.
 Create HintDb averages.
+#[global] Hint Rewrite sqrt_1 : roots.
 Ltac sign := solve [ trivial | auto with signs nocore | lra | structure | given ]
 with structure :=
   lazymatch goal with
@@ -195,19 +196,15 @@ Ltac squares := repeat match goal with
   end.
 Ltac rooted := lazymatch goal with |- context [sqrt _] => idtac end;
   autorewrite with roots;
-  match goal with |- context [sqrt ?a] => idtac | _ => idtac end; squares;
+  squares;
   first [ring | match goal with
   | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _, L : sqrt _ * sqrt _ = _, M : sqrt _ * sqrt _ = _ |- _ =>
-    first [ring [H K L M] | fractional4 H K L M]
+    first [ring [H K L M] | field [H K L M]; sign]
   | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _, L : sqrt _ * sqrt _ = _ |- _ =>
-    first [ring [H K L] | fractional3 H K L]
-  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _ |- _ => first [ring [H K] | fractional2 H K]
-  | H : sqrt _ * sqrt _ = _ |- _ => first [ring [H] | fractional1 H]
-  end]
-with fractional1 H := lazymatch goal with |- context [Rinv _] => field [H]; sign end
-with fractional2 H K := lazymatch goal with |- context [Rinv _] => field [H K]; sign end
-with fractional3 H K L := lazymatch goal with |- context [Rinv _] => field [H K L]; sign end
-with fractional4 H K L M := lazymatch goal with |- context [Rinv _] => field [H K L M]; sign end.
+    first [ring [H K L] | field [H K L]; sign]
+  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _ |- _ => first [ring [H K] | field [H K]; sign]
+  | H : sqrt _ * sqrt _ = _ |- _ => first [ring [H] | field [H]; sign]
+  end].
 (* Products of exponentials are exponentials of sums. *)
 Ltac exponentials := lazymatch goal with |- context [exp _] => idtac end;
   unfold Rpower; rewrite ?ln_exp; repeat rewrite <- exp_plus; repeat rewrite <- exp_Ropp;

@@ -17,7 +17,7 @@ from onestep.derivations.language.expectation import Expectation
 _TOKEN = re.compile(r"\s*(=>|>=|<>|<=|->|[A-Za-z_][A-Za-z_0-9]*|\d+|[-()+*/^=<:,])")
 _FUNCTIONS = {
     "exp": sp.exp, "ln": sp.log, "Rabs": sp.Abs, "sqrt": sp.sqrt, "tanh": sp.tanh, "sin": sp.sin, "cos": sp.cos,
-    "erf": sp.erf, "power": sp.Pow,
+    "erf": sp.erf, "Rpower": sp.Pow,
 }  # fmt: skip
 
 
@@ -28,8 +28,9 @@ class Unread(ValueError):
 class _Reader:
     """A parser by descent: sums of products of powers of atoms, where an atom is a number, a name or in brackets."""
 
-    def __init__(self, text: str, names: Mapping[str, Any]) -> None:
+    def __init__(self, text: str, names: Mapping[str, Any], moving: Mapping[str, int]) -> None:
         self.names = names
+        self.moving = moving
         self.tokens = _tokens(text)
         self.next: str = next(self.tokens, "")
 
@@ -78,8 +79,12 @@ class _Reader:
         head = _FUNCTIONS.get(token) or self.names.get(token)
         if head is None:
             raise Unread(f"{token} is no name")
+        for _ in range(self.moving.get(token, 0)):  # the variables that it depends on
+            self.atom()
         if isinstance(head, sp.Symbol):
             return head
+        if isinstance(head, tuple):
+            head, _ = head
         arguments = []
         while self.next not in ("", ")", "+", "*", "^", "="):
             arguments.append(self.atom())
@@ -108,13 +113,19 @@ def _tokens(text: str) -> Iterator[str]:
         at = found.end()
 
 
-def read_statement(text: str, names: Mapping[str, Any]) -> Statement:
-    """What a lemma says, of the symbols and functions that ``names`` has. Raises Unread if it is no such text."""
-    reader = _Reader(text, names)
+def read_statement(text: str, names: Mapping[str, Any], moving: Mapping[str, int] | None = None) -> Statement:
+    """What a lemma says, of the symbols and functions that ``names`` has; ``moving`` has on how many variables a name
+    depends, which it is applied to. Raises Unread if it is no such text.
+    """
+    reader = _Reader(text, names, moving or {})
     if reader.next == "Tends":
-        reader.take()
-        expression, value, variable = reader.atom(), reader.atom(), reader.atom()
-        return _ended(reader, Tends(expression, value, variable))
+        for token in ("Tends", "(", "fun"):
+            reader.take(token)
+        variable = names[reader.take()]
+        reader.take("=>")
+        expression = reader.sum()
+        reader.take(")")
+        return _ended(reader, Tends(expression, reader.atom(), variable))
     left = reader.sum()
     relation = reader.take()
     if relation not in ("=", ">="):
@@ -135,5 +146,5 @@ def conclusions(text: str) -> dict[str, str]:
     found = {}
     for name, stated in lemmas:
         last = stated.rpartition(" -> ")[2]
-        found[name] = last.partition(" : R, ")[2] or last
+        found[name] = last.partition(" : R, ")[2] if last.startswith("forall") else last
     return found

@@ -90,7 +90,8 @@ class Lemma:
 class Exported:
     """A file of Rocq: its opening, its lemmas in order, and for each theorem by name the lemma and axioms expected."""
 
-    names: Mapping[str, Named]
+    names: Mapping[str, Any]
+    moving: Mapping[str, int]
     opening: str
     lemmas: tuple[Lemma, ...]
     theorems: Mapping[str, str]
@@ -198,7 +199,7 @@ class _Exporter:
         said |= {s for c in stated(node.conditions) for s in names.spoken(c.term) - taken}
         said |= {s for p in before for s in self.symbols[p.name]} - bound
         if node.rule in ("ring", "order", "instantiate"):
-            values = node.arguments[1:] or node.arguments[0].values()
+            values = node.arguments[0].values() if node.rule == "instantiate" else node.arguments[1:]
             said |= {s for term in _inner(tuple(values)) for s in names.spoken(term)}
         symbols = _ordered(s for s in said if s in variables or s not in node.fixed)
         self.symbols[name], self.limits[name] = symbols, taken
@@ -263,10 +264,12 @@ class _Exporter:
         variable = over[0]
         if variable not in free(integrand):
             return {}, "(Exists_const _)"
+        if len(over) > 1 and not free(integrand) & set(over[1:]):
+            found, proof = self._exists(integrand, over[:-1], outer, lemma, names)
+            return found, f"(Exists_drop _ {proof})"
         base, power = integrand.as_base_exp()
         if base == variable and power.is_Integer and power > 0:
-            proof = "Exists_id" if power == 1 else f"(Exists_power {power})"
-            return {}, f"{'(Exists_drop _ ' * (len(over) - 1)}{proof}{')' * (len(over) - 1)}"
+            return {}, "Exists_id" if power == 1 else f"(Exists_power {power})"
         spoken = names.spoken(integrand) - set(over) - outer.keys()
         symbols = _ordered(s for s in spoken if names.of(s) in lemma.symbols)
         around = _ordered(v for v in outer if v in free(integrand))
@@ -321,6 +324,7 @@ def exported(theorems: Mapping[str, Theorem], open_: frozenset[str] = frozenset(
         expected[name] = exporter.resting[last[name].name]
     return Exported(
         {name: what for (what, _), name in exporter.table.names.items()},
+        {name: len(over) for (_, over), name in exporter.table.names.items() if over},
         PREAMBLE + _roots(exporter.lemmas.values()) + "\n" + exporter.declared(),
         tuple(exporter.lemmas.values()),
         {name: lemma.name for name, lemma in last.items()},
