@@ -210,7 +210,12 @@ Ltac exponentials := lazymatch goal with |- context [exp _] => idtac end;
   unfold Rpower; rewrite ?ln_exp; repeat rewrite <- exp_plus; repeat rewrite <- exp_Ropp;
   repeat rewrite <- exp_plus; f_equal; first [ring | fractions].
 Ltac specials := progress rewrite ?Rmult_0_l, ?Rmult_0_r, ?exp_0, ?ln_1, ?sqrt_0, ?sqrt_1, ?Rabs_R0, ?Rabs_R1.
-Ltac same := first [given_equal | names; first [ring | fractions | rooted | exponentials | specials; same]].
+Ltac positives := lazymatch goal with
+  | |- context [exp (ln _)] => rewrite exp_ln by sign
+  | |- context [Rpower _ 0] => rewrite Rpower_O by sign
+  end.
+Ltac same :=
+  first [given_equal | positives; same | names; first [ring | fractions | rooted | exponentials | specials; same]].
 Ltac gather :=
   repeat match goal with H : eventually _ |- eventually _ => refine (soon _ _ H _); clear H end; apply far.
 Ltac put H := lazymatch type of H with ?a = _ => pattern a; refine (put _ _ _ H _); cbv beta end.

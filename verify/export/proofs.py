@@ -6,19 +6,18 @@ the proofs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import AtLeast, Demand, Equation, Refused, Statement, Tends, sides
+from onestep.derivations.kernel.statements import AtLeast, Demand, Equation, Statement, Tends, sides
 from onestep.derivations.kernel.terms import free, replace, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
+from onestep.verify.export.agreement import Change, Known, agree, moves, nothing, settled
 from onestep.verify.export.terms import Names, Scope, nested, stated, text
 
 
@@ -52,157 +51,6 @@ class Writer:
 
 
 Prover = Callable[[Theorem, tuple[Premise, ...], Writer], str]
-Change = Callable[[sp.Expr], sp.Expr]
-Known = Callable[[sp.Expr, Scope], str | None]
-
-
-def agree(term: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str = "") -> str:
-    """Proves that ``term`` in the scope ``left`` equals ``change(term)`` in the scope ``right``: its averages,
-    functions and roots one by one, the rest by algebra.
-    """
-    if text(term, names, left) == text(change(term), names, right):
-        return "reflexivity"
-    if (told := known(term, left)) is not None:
-        return f"exact {told}"
-    tactics = moves(term, change, names, left, right, known, path)
-    return "; ".join(["cbv beta", *tactics, settled([term, change(term)], names, right, path)])
-
-
-def moves(
-    term: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str = ""
-) -> list[str]:
-    """The averages, functions and roots of a term changed one by one, wherever they stand in what is to be proved."""
-    tactics = []
-    spots = [s for s in _spots(term, known, left) if text(s, names, left) != text(change(s), names, right)]
-    for k, spot in enumerate(sorted(spots, key=lambda s: -sum(1 for _ in sp.preorder_traversal(s)))):
-        if (told := known(spot, left)) is not None:
-            tactics.append(f"put {told}")
-            continue
-        label = f"Q__{path}{k}"
-        said = f"{text(spot, names, left)} = {text(change(spot), names, right)}"
-        inside = _inside(spot, change, names, left, right, known, f"{path}{k}_")
-        tactics.append(f"assert ({label} : {said}) by ({inside}); try put {label}; clear {label}")
-    return tactics
-
-
-def settled(terms: Iterable[sp.Expr], names: Names, scope: Scope, path: str = "") -> str:
-    """What algebra does not look into is written in one way, and then algebra does the rest."""
-    tactics = []
-    for k, (old, new) in enumerate(_twins(terms)):
-        label = f"T__{path}{k}"
-        if isinstance(old, Expectation):
-            inner = dict(scope)
-            for n, variable in enumerate(old.variables):
-                inner[variable] = f"z__{path}t{k}_{n}"
-            intros = "; ".join(f"apply E_ext; intro {inner[variable]}" for variable in old.variables)
-            proof = f"{intros}; {settled([old.integrand, new.integrand], names, inner, f'{path}t{k}_')}"
-        else:
-            pairs = zip(old.args, new.args, strict=True) if not old.is_Pow else [(old.base, new.base)]
-            parts = [settled(pair, names, scope, f"{path}t{k}_{n}_") for n, pair in enumerate(pairs)]
-            proof = f"apply {_congruent(len(parts))}; [{' | '.join(parts)}]"
-        said = f"{text(old, names, scope)} = {text(new, names, scope)}"
-        tactics.append(f"assert ({label} : {said}) by ({proof}); try put {label}; clear {label}")
-    return "; ".join([*tactics, "same"])
-
-
-def _twins(terms: Iterable[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]]:
-    """Pairs of atoms that are the same function of what is equal by algebra, but not written alike."""
-    spots = (spot for term in terms for spot in _spots(term, _nothing, {}))
-    atoms = list(dict.fromkeys(_root(s) if s.is_Pow and s.exp.is_Rational else s for s in spots))
-    found, kept = [], list[sp.Expr]()
-    for atom in atoms:
-        twin = next((other for other in kept if _alike(atom, other)), None)
-        if twin is None:
-            kept.append(atom)
-        else:
-            found.append((atom, twin))
-    return found
-
-
-def _root(power: sp.Expr) -> sp.Expr:
-    """The root that a power is one of."""
-    return sp.Pow(power.base, sp.Rational(1, power.exp.q))
-
-
-@lru_cache(maxsize=65536)
-def _alike(first: sp.Expr, second: sp.Expr) -> bool:
-    same = first.func == second.func and len(first.args) == len(second.args)
-    if not same or first.free_symbols != second.free_symbols:
-        return False
-    if not isinstance(first, AppliedUndef) and first.args[1:] != second.args[1:]:
-        return False
-    try:
-        return all(a == b or vanishing(a - b, (a, b)) is not None for a, b in zip(first.args, second.args, strict=True))
-    except Refused:
-        return False
-
-
-def _spots(term: sp.Expr, known: Known, scope: Scope) -> list[sp.Expr]:
-    """The outermost parts of a term that algebra does not look into, each once."""
-    root = isinstance(term, sp.Pow) and not term.exp.is_Integer
-    if known(term, scope) is not None or isinstance(term, sp.Function) or root:
-        return [term]
-    return list(dict.fromkeys(spot for part in term.args for spot in _spots(part, known, scope)))
-
-
-def _inside(spot: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str) -> str:
-    """The same of one average, function or root, by what stands inside it."""
-    after = change(spot)
-    if isinstance(spot, sp.Function) and not isinstance(spot, Expectation) and after.func != spot.func:
-        return "; ".join([*_arguments(spot, change, names, left, right, known, path), "same"])
-    if isinstance(spot, Expectation):
-        kept = list(after.variables) if isinstance(after, Expectation) else []
-        renamed = dict(zip(_kept(spot, change), kept, strict=False))
-        left, right, tactics = dict(left), dict(right), []
-        for k, variable in enumerate(spot.variables):
-            name = f"z__{path}{k}"
-            tactics.append(f"apply {'E_ext' if variable in renamed else 'E_drop'}; intro {name}")
-            left[variable] = name
-            right[renamed.get(variable, variable)] = name
-        body = after.integrand if isinstance(after, Expectation) else after
-        integrand = spot.integrand
-
-        def moved(part: sp.Expr) -> sp.Expr:
-            return body if part == integrand else change(part).xreplace(renamed)
-
-        return "; ".join([*tactics, agree(integrand, moved, names, left, right, known, path)])
-    if isinstance(spot, sp.Pow):
-        base = agree(spot.base, change, names, left, right, known, path)
-        label = f"B__{path}"
-        said = f"{text(spot.base, names, left)} = {text(change(spot.base), names, right)}"
-        return (
-            f"assert ({label} : {said}) by ({base}); try put {label}; first [same | apply root_unique; [sign | same]]"
-        )
-    parts = [agree(part, change, names, left, right, known, f"{path}{k}_") for k, part in enumerate(spot.args)]
-    return f"first [apply {_congruent(len(parts))}; [{' | '.join(parts)}] | same]"
-
-
-def _arguments(
-    spot: sp.Expr, change: Change, names: Names, left: Scope, right: Scope, known: Known, path: str
-) -> list[str]:
-    """The arguments of a function changed, where this has then a value that is written in another way."""
-    tactics = []
-    for k, part in enumerate(spot.args):
-        if text(part, names, left) != text(change(part), names, right):
-            proof = agree(part, change, names, left, right, known, f"{path}{k}_")
-            said = f"{text(part, names, left)} = {text(change(part), names, right)}"
-            tactics.append(f"assert (A__{path}{k} : {said}) by ({proof}); try put A__{path}{k}")
-    return tactics
-
-
-def _congruent(places: int) -> str:
-    """The lemma by which a function of so many arguments has one value for equal ones."""
-    return "f_equal" if places == 1 else f"f_equal{places}"
-
-
-def _kept(spot: Expectation, change: Change) -> list[sp.Symbol]:
-    """The variables of an average that its changed integrand still speaks of, in order."""
-    after = change(spot)
-    if not isinstance(after, Expectation):
-        return []
-    if len(after.variables) == len(spot.variables):
-        return list(spot.variables)
-    return [v for v in spot.variables if v in after.variables]
 
 
 def _moved(statement: Statement, change: Change, names: Names, left: Scope, known: Known, proof: str) -> str:
@@ -219,10 +67,6 @@ def _moved(statement: Statement, change: Change, names: Names, left: Scope, know
     if first == "reflexivity" and isinstance(statement, Equation):
         return f"refine (eq_trans {proof} _); {second}"
     return f"refine ({law} _ _ _ _ {proof} _ _); [{first} | {second}]"
-
-
-def _nothing(term: sp.Expr, scope: Scope) -> str | None:
-    return None
 
 
 def _carried(node: Theorem, steps: Sequence[tuple[Change, Known]], names: Names) -> list[str]:
@@ -297,22 +141,38 @@ def _instantiate(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -
     (premise,) = premises
     names = writer.names
     values: Mapping[sp.Symbol, sp.Expr] = node.arguments[0]
-    averages = [average for value in values.values() for average in value.atoms(Expectation)]
-    posed = [f"pose proof {proof}" for average in averages for proof in _existing(average, writer)]
     scope = {symbol: text(value, names) for symbol, value in values.items()}
     change = partial(substitute, values=values)
-    moved = _moved(premise.theorem.statement, change, names, scope, _nothing, premise.at(names, scope))
-    return "; ".join([*posed, moved])
+    return _moved(premise.theorem.statement, change, names, scope, nothing, premise.at(names, scope))
 
 
-def _existing(average: sp.Expr, writer: Writer) -> list[str]:
-    """The proofs that an average exists, over each of its variables at any values of those further out."""
+def posed(node: Theorem, writer: Writer) -> list[str]:
+    """That averages exist whose sign a proof may ask for: those of which a logarithm or a power is taken, and those
+    which stand for symbols.
+    """
+    asked = [(average, outer) for side in sides(node.statement) for average, outer in _signed(side, ())]
+    if node.rule == "instantiate":
+        asked += [(average, ()) for value in node.arguments[0].values() for average in value.atoms(Expectation)]
     found = []
-    for k in range(len(average.variables)):
-        outer = {variable: f"z__{n}" for n, variable in enumerate(average.variables[:k])}
-        proof = writer.exists(average.integrand, average.variables[k:], outer)
-        found.append(f"(fun {' '.join(outer.values())} => {proof})" if outer else proof)
-    return found
+    for average, around in dict.fromkeys(asked):
+        for k in range(len(average.variables)):
+            before = (*around, *average.variables[:k])
+            outer = {variable: f"z__{n}" for n, variable in enumerate(before) if variable in free(average.integrand)}
+            proof = writer.exists(average.integrand, average.variables[k:], outer)
+            found.append(
+                f"pose proof (fun {' '.join(outer.values())} : R => {proof})" if outer else f"pose proof {proof}"
+            )
+    return list(dict.fromkeys(found))
+
+
+def _signed(term: sp.Expr, outer: tuple[sp.Symbol, ...]) -> Iterator[tuple[sp.Expr, tuple[sp.Symbol, ...]]]:
+    """The averages in a term of which a logarithm or a power is taken, and the variables bound around them."""
+    inside = (*outer, *term.variables) if isinstance(term, Expectation) else outer
+    for part in term.args:
+        power = isinstance(term, sp.Pow) and not term.exp.is_Integer
+        if isinstance(part, Expectation) and (term.func is sp.log or power):
+            yield part, outer
+        yield from _signed(part, inside)
 
 
 def _congruence(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
@@ -320,9 +180,7 @@ def _congruence(node: Theorem, premises: tuple[Premise, ...], writer: Writer) ->
     context, hole = node.arguments
     names = writer.names
     proofs = [
-        agree(
-            context, partial(substitute, values={hole: side}), names, {hole: text(side, names)}, {}, _nothing, f"{k}_"
-        )
+        agree(context, partial(substitute, values={hole: side}), names, {hole: text(side, names)}, {}, nothing, f"{k}_")
         for k, side in enumerate(sides(premise.theorem.statement))
     ]
     lifted = f"(f_equal (fun hole__ => {text(context, names, {hole: 'hole__'})}) {premise.at(names)})"
@@ -454,7 +312,7 @@ def _renamed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> st
         right[new[k]] = f"z__{k}"
         images[variable] = row[k] * new[k]
     return "; ".join(
-        [*steps, agree(whole.integrand, partial(substitute, values=images), writer.names, left, right, _nothing)]
+        [*steps, agree(whole.integrand, partial(substitute, values=images), writer.names, left, right, nothing)]
     )
 
 

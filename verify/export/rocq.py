@@ -23,7 +23,7 @@ from onestep.derivations.kernel.theorem import Theorem, nodes
 from onestep.verify.checks.digest import digests
 from onestep.verify.export.moving import limit_variables, moving
 from onestep.verify.export.preamble import PREAMBLE
-from onestep.verify.export.proofs import Premise, Writer, chained, plain, prover
+from onestep.verify.export.proofs import Premise, Writer, chained, plain, posed, prover
 from onestep.verify.export.terms import (
     Named,
     Names,
@@ -236,7 +236,7 @@ class _Exporter:
             writer = Writer(names, exists)
             several = len(lemma.steps) > 1
             proof = chained(lemma.steps, premises, writer) if several else prove(node, premises, writer)
-            return replace(lemma, proof=proof, axioms=axioms)
+            return replace(lemma, proof="; ".join([*posed(node, writer), proof]), axioms=axioms)
         says = quantified(lemma.symbols, (*lemma.hypotheses, *(f"({p.type})" for p in before), lemma.says))
         kind = OPEN if open_ else "lemma_" if node.rule in LEAVES else "rule_"
         name = self._axiom(f"{kind}{node.rule}", says)
