@@ -93,7 +93,7 @@ def plain(node: Theorem) -> bool:
         return False
     old, _ = _direction(node)
     atom = isinstance(old, sp.Function | sp.Symbol)
-    return atom and not node.statement.left.has(old) and not node.premises[0].statement.left.has(old)
+    return atom and not any(sides(theorem.statement)[0].has(old) for theorem in (node, node.premises[0]))
 
 
 def _direction(node: Theorem) -> tuple[sp.Expr, sp.Expr]:
@@ -126,9 +126,9 @@ def chained(steps: Sequence[Theorem], premises: tuple[Premise, ...], writer: Wri
     """Several plain rewritings, one after the other, and algebra at the end."""
     first, *others = premises
     names = writer.names
-    tactics, terms = [], [steps[-1].statement.right]
+    tactics, terms = [], [sides(steps[-1].statement)[1]]
     for k, (step, by) in enumerate(zip(steps, others, strict=True)):
-        before = step.premises[0].statement.right
+        before = sides(step.premises[0].statement)[1]
         change, known = _put(step, by, names)
         tactics += moves(before, change, names, {}, {}, known, f"{k}_")
         terms.append(_direction(step)[1])
@@ -359,4 +359,4 @@ def _renames(arguments: tuple[Any, ...]) -> bool:
 def _in_order(whole: sp.Expr, inner: tuple[sp.Symbol, ...]) -> bool:
     """Whether what is averaged over first stands innermost, in one order, already."""
     variables = whole.variables
-    return variables == (*(v for v in variables if v not in inner), *inner)
+    return tuple(variables) == (*(v for v in variables if v not in inner), *inner)

@@ -96,6 +96,7 @@ class Exported:
     lemmas: tuple[Lemma, ...]
     theorems: Mapping[str, str]
     expected: Mapping[str, frozenset[str]]
+    digests: Mapping[str, str]
 
     @property
     def text(self) -> str:
@@ -248,6 +249,7 @@ class _Exporter:
         """The definition of a name by a limit, whatever that is, and its value."""
         node = lemma.node
         (leaf,) = (a for a in node.assumptions if a.ground is Ground.DEFINITION and a.name == str(node.arguments[0]))
+        assert isinstance(leaf.statement, Tends)
         tends = statement_text(
             Tends(leaf.statement.expression, _LIMIT, leaf.statement.variable), names, {_LIMIT: "v__"}
         )
@@ -329,6 +331,7 @@ def exported(theorems: Mapping[str, Theorem], open_: frozenset[str] = frozenset(
         tuple(exporter.lemmas.values()),
         {name: lemma.name for name, lemma in last.items()},
         expected,
+        {lemma.name: exporter.digests[id(lemma.node)] for lemma in exporter.lemmas.values()},
     )
 
 
