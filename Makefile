@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: report test thorough lint types drift bench browser figure check clean
+.PHONY: report test thorough lint types drift kernel bench browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/onestep report --profile $(PROFILE)
@@ -34,6 +34,10 @@ types: $(INSTALLED)  ## mypy looks at the one package that is installed (links p
 
 drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
 	$(BIN)/onestep report --profile quick --check
+
+kernel: $(INSTALLED)  ## the proofs before a second kernel, Rocq, where it is installed (Debian package coq)
+	$(BIN)/onestep verify --export rocq build/rocq
+	$(BIN)/python -m onestep.reports.commands.kernel build/rocq  # with --open: note what Rocq does not prove
 
 bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
 	$(BIN)/python -m benchmarks.run

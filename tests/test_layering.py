@@ -41,6 +41,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "checks": ("protocol",),
         "claims": ("checks", "closed_forms", "ledger", "protocol", "second_route"),
         "closed_forms": ("checks", "protocol"),
+        "export": ("checks", "protocol"),
         "ledger": ("checks", "protocol"),
         "protocol": (),
         "second_route": ("checks", "protocol"),

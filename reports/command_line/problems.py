@@ -6,6 +6,11 @@ unusable input or an option that is not built yet; 3 something inconclusive or n
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 DONE, FAILED, UNUSABLE, UNDECIDED, INTERNAL = range(5)
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 BROKEN_PIPE = 141  # 128 + SIGPIPE, as for any program whose reader went away
@@ -25,3 +30,18 @@ class InputProblem(Exception):
 def not_built(what: str, instead: str = "") -> InputProblem:
     """The problem of asking for a part of the command line that does not exist yet."""
     return InputProblem(f"{what} is not built yet" + (f"; {instead}" if instead else ""))
+
+
+def check_writable(directory: Path, option: str = "--out") -> None:
+    """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
+    from tempfile import TemporaryFile
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=directory):  # what the rights allow a full or virtual file system may still refuse
+            pass
+    except OSError as error:
+        raise InputProblem(
+            f"{option} was given {str(directory)[:80]!a}, which cannot be written to ({error.strerror}); another "
+            f"directory is accepted, for example {option} build/report"
+        ) from None

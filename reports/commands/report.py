@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, FAILED, InputProblem
+from onestep.reports.command_line.problems import DONE, FAILED, InputProblem, check_writable
 from onestep.reports.command_line.profiles import check_profile, profile_option
 
 HELP = """\b
@@ -63,21 +63,6 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
         print(ledger_summary(built.ledger))
         print("\n".join(shown(built.files)))
     return built.ledger.exit_code
-
-
-def check_writable(directory: Path) -> None:
-    """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
-    from tempfile import TemporaryFile
-
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=directory):  # what the rights allow a full or virtual file system may still refuse
-            pass
-    except OSError as error:
-        raise InputProblem(
-            f"--out was given {str(directory)[:80]!a}, which cannot be written to ({error.strerror}); another "
-            "directory is accepted, for example --out build/report"
-        ) from None
 
 
 def shown(files: Sequence[Path]) -> list[str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from onestep.reports.command_line.options import common_options
+from onestep.reports.command_line.problems import DONE, check_writable
 from onestep.reports.command_line.profiles import check_profile, profile_option
 
 if TYPE_CHECKING:
     from onestep.verify.ledger.run import Entry, Ledger
+    from onestep.verify.protocol.claim import Claim
 
 HELP = """\b
 Examples:
@@ -18,9 +21,11 @@ Examples:
   onestep verify result-3-1.spike-strength result-3-1.alignment
   onestep verify result-3-1
   onestep verify --profile thorough --json
+  onestep verify --export rocq build/rocq
 
 Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. With
-claims named by their ids or the beginnings of ids, those and all they rest on.
+claims named by their ids or the beginnings of ids, those and all they rest on. With --export nothing is run: the
+theorems of the claims are written for a second kernel, as one file of Rocq, and beside it what each may rest on.
 
 Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -29,8 +34,17 @@ Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecid
 @click.command(help=HELP)
 @click.argument("claims", nargs=-1, metavar="[CLAIM ...]")
 @profile_option
+@click.option(
+    "--export",
+    nargs=2,
+    type=(click.Choice(["rocq"]), str),
+    metavar="rocq DIR",
+    help="Write the proofs into DIR for a second kernel.",
+)
 @common_options
-def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, debug: bool) -> int:
+def verify(
+    claims: tuple[str, ...], profile: str, export: tuple[str, str] | None, as_json: bool, quiet: bool, debug: bool
+) -> int:
     """Run the ledger and print it; the exit code."""
     from onestep.reports.commands.claims import find
 
@@ -39,6 +53,9 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
     from onestep.verify.ledger.document import as_json as ledger_json
 
     known = all_claims()
+    if export is not None:
+        named = [claim for id_ in claims for claim in find(known, id_)] if claims else known
+        return export_proofs(tuple(dict.fromkeys(named)), Path(export[1]), as_json, quiet)
     ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
     ledger = run_ledger(profile, ids, quiet)
     if as_json:
@@ -48,6 +65,23 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
     else:
         print(ledger_table(ledger))
     return ledger.exit_code
+
+
+def export_proofs(claims: tuple[Claim, ...], directory: Path, as_json: bool, quiet: bool) -> int:
+    """Write the theorems of claims as a file of Rocq and say where; the exit code."""
+    import os
+
+    from onestep.reports.command_line.console import print_json
+    from onestep.reports.commands.kernel import export
+
+    check_writable(directory, "--export rocq")
+    files, theorems, lemmas = export(claims, directory, quiet)
+    names = [os.path.relpath(path) for path in files]
+    if as_json:
+        print_json({"files": names, "theorems": theorems, "lemmas": lemmas})
+    else:
+        print(f"{theorems} theorems, {lemmas} lemmas\n" + "\n".join(names))
+    return DONE
 
 
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:

@@ -75,4 +75,5 @@ def theorem_line(theorem: Mapping[str, Any]) -> str:
     definitions = len(kinds.pop("definition", []))
     rests = [f"{definitions} definition{'s' * (definitions != 1)}"]
     rests += [f"{kind}: {', '.join(names)}" for kind, names in kinds.items()]
-    return f"{count} rule{'s' * (count != 1)}, from {'; '.join(rests)}"
+    twice = "; replayed by a second kernel, Rocq" if "rocq" in theorem.get("replayed", ()) else ""
+    return f"{count} rule{'s' * (count != 1)}, from {'; '.join(rests)}{twice}"

@@ -20,6 +20,7 @@ from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation,
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
+from onestep.verify.checks.digest import digest
 from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.checks.strategies import points_of
 from onestep.verify.protocol.claim import Claim, Domain, Profile
@@ -53,7 +54,7 @@ class ByDerivation:
             raise TypeError(f"{claim.id}: a derivation proves an equation, not {statement}")
         derived = {s: e for s, e in derivation.results.items() if statement.has(s)}
         steps = tuple(_settled(derivation, claim.domain, paper.growing))
-        theorem = _concluded(derivation, statement)
+        theorem = concluded(derivation, statement)
         if not derived:
             final = Settled("the statement speaks of what was derived", Outcome.UNDECIDED, "no symbol in common")
         elif theorem is not None:
@@ -71,12 +72,17 @@ class ByDerivation:
             unmade=tuple(s.reason for s in derivation.steps if s.theorem is None) or (CONCLUDED,),
         )
 
+    def theorems(self, claim: Claim) -> tuple[Theorem, ...]:
+        """The statement as a theorem, if the kernel makes it."""
+        assert isinstance(claim.statement, sp.Equality)
+        theorem = concluded(self.build(), claim.statement)
+        return () if theorem is None else (theorem,)
 
 # The last step of every proof, where the kernel makes all others and not this one.
 CONCLUDED = "The statement follows from what was derived."
 
 
-def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
+def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     """The statement as a theorem of the kernel, made from those of the derivation and made again from its leaves; None
     where the derivation has not got them, or where the statement does not follow.
     """
@@ -106,7 +112,7 @@ def made(*theorems: Theorem) -> Made:
     assumptions = frozenset().union(*(theorem.assumptions for theorem in theorems))
     leaves = sorted(map(_leaf, assumptions), key=lambda leaf: (leaf.kind, leaf.name, leaf.statement))
     rules = Counter(node.rule for theorem in theorems for node in nodes(theorem))
-    return Made(tuple(leaves), tuple(sorted(rules.items())))
+    return Made(tuple(leaves), tuple(sorted(rules.items())), tuple(map(digest, theorems)))
 
 
 @lru_cache(maxsize=4096)
@@ -229,16 +235,26 @@ class ByTheorem:
     def name(self) -> str:
         return f"theorem: {self.title}"
 
+    def theorems(self, claim: Claim) -> tuple[Theorem, ...]:
+        """The statement as a theorem, or each of its parts as one, if the kernel makes them."""
+        try:
+            return self._theorems(claim.statement)
+        except Refused:
+            return ()
+
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
-        parts = claim.statement.args if isinstance(claim.statement, sp.And) else (claim.statement,)
         says = "the statement is a theorem"
         try:
-            theorems = tuple(map(self._made, parts))
+            theorems = self._theorems(claim.statement)
         except Refused as refusal:
             open_ = Settled(says, Outcome.UNDECIDED, str(refusal))
             return Proof(self.name, (open_,), hypotheses=self.hypotheses)
         settled = Settled(says, Outcome.SUPPORTS, "made by the kernel, and made again")
         return Proof(self.name, (settled,), any(map(_limits, theorems)), self.hypotheses, theorem=made(*theorems))
+
+    def _theorems(self, statement: Relational) -> tuple[Theorem, ...]:
+        parts = statement.args if isinstance(statement, sp.And) else (statement,)
+        return tuple(map(self._made, parts))
 
     def _made(self, statement: Relational) -> Theorem:
         theorem = replay(self.build(statement))

@@ -10,6 +10,7 @@ import sympy as sp
 
 from onestep.verify.ledger.leaves import ground_json, grounds
 from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.ledger.second_kernel import replayed
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 
@@ -83,7 +84,7 @@ def theorem_json(evidence: Sequence[Evidence]) -> dict[str, Any] | None:
     return {
         "assumptions": [{"name": a.name, "kind": a.kind, "claim": a.claim or None} for a in made.assumptions],
         "rules": dict(made.rules),
-        "replayed": ["own"],
+        "replayed": ["own", "rocq"] if replayed(made.digests) else ["own"],
     }
 
 

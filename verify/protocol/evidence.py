@@ -50,10 +50,14 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Made:
-    """What the kernel made: the assumptions of a theorem, and how often each rule was used."""
+    """What the kernel made: the assumptions of a theorem, and how often each rule was used.
+
+    ``digests`` name its proof, or those of its parts: they change with it.
+    """
 
     assumptions: tuple[Leaf, ...]
     rules: tuple[tuple[str, int], ...]
+    digests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.protocol.claim import Claim, Profile
@@ -50,13 +51,20 @@ class ByDerivations:
         )
 
 
+    def theorems(self, claim: Claim) -> tuple[Theorem, ...]:
+        """Each equation as a theorem; none where the kernel does not make all of them."""
+        parts = sorted(claim.statement.args, key=lambda equation: str(equation.lhs))
+        found = [ByDerivation(self.derivations[p.lhs]).theorems(replace(claim, statement=p)) for p in parts]
+        return tuple(theorem for theorems in found for theorem in theorems) if all(found) else ()
+
+
 def _together(made: list[Made]) -> Made:
     """The leaves and rules of several theorems."""
     rules: Counter[str] = Counter()
     for theorem in made:
         rules.update(dict(theorem.rules))
     leaves = tuple(sorted({leaf for theorem in made for leaf in theorem.assumptions}, key=str))
-    return Made(leaves, tuple(sorted(rules.items())))
+    return Made(leaves, tuple(sorted(rules.items())), tuple(digest for theorem in made for digest in theorem.digests))
 
 
 def by_derivations(title: str, derivations: Mapping[sp.Symbol, Callable[[], Derivation]]) -> ByDerivations:

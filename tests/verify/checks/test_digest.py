@@ -1,0 +1,48 @@
+"""The digest of a proof changes with the proof, and with nothing else."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import instantiate, ring
+from onestep.derivations.kernel.averages import rotate
+from onestep.derivations.kernel.search import by_ring, define
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.language.expectation import Expectation
+from onestep.verify.checks.digest import digest
+
+_x, _y, _z = sp.symbols("x y z", real=True)
+
+
+def theorem(weight: int = 2, reference: str = "a name") -> Theorem:
+    return by_ring(Equation(_x + 1, weight * _y + 1), define(_x, weight * _y, reference))
+
+
+def test_a_proof_made_again_has_the_same_digest() -> None:
+    assert digest(theorem()) == digest(theorem()) == digest(replay(theorem()))
+
+
+def test_another_proof_has_another() -> None:
+    # The statement, a leaf's reference, the rule, an argument, a declared sign.
+    positive = sp.Symbol("y", positive=True)
+    proofs = [
+        theorem(),
+        theorem(3),
+        theorem(reference="another name"),
+        ring((theorem(),), Equation(_x + 1, 2 * _y + 1), (sp.Integer(1),)),
+        instantiate((theorem(),), {_z: sp.Integer(1)}),
+        instantiate((theorem(),), {_z: sp.Integer(2)}),
+        by_ring(Equation(_x + 1, 2 * positive + 1), define(_x, 2 * positive, "a name")),
+    ]
+    assert len({digest(proof) for proof in proofs}) == len(proofs)
+
+
+def test_the_order_in_which_made_up_variables_were_made_does_not_count() -> None:
+    def turned(first: sp.Symbol, second: sp.Symbol) -> Theorem:
+        average = Expectation(sp.Function("f", real=True)(_x + _z), _x, _z)
+        return rotate((), average, (first, second), ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1))))
+
+    first, second = sp.Dummy("s", real=True), sp.Dummy("t", real=True)
+    late, early = sp.Dummy("t", real=True), sp.Dummy("s", real=True)
+    assert digest(turned(first, second)) == digest(turned(early, late))

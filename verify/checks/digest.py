@@ -1,0 +1,78 @@
+"""One word for a proof: it changes with any of its leaves, rules, arguments or conclusions, and with nothing else.
+
+What a second kernel said of a proof is kept under its digest (`verify.ledger.second_kernel`): a changed proof has not
+been replayed. Terms are read by structure, each part once; sums, products and sets in no order, bound and made-up
+variables by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import UndefinedFunction
+
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Equation, Tends
+from onestep.derivations.kernel.theorem import Theorem, nodes
+
+
+def digest(theorem: Theorem) -> str:
+    """Sixteen hexadecimal digits for a theorem with its whole proof."""
+    return digests(theorem)[id(theorem)]
+
+
+def digests(theorem: Theorem) -> dict[int, str]:
+    """The digest of each theorem of a proof, by its identity."""
+    found: dict[int, str] = {}
+    for node in nodes(theorem):
+        said = [_of(part) for part in (node.statement, node.conditions, node.arguments)]
+        found[id(node)] = _hash(node.rule, *said, *(found[id(premise)] for premise in node.premises))[:16]
+    return found
+
+
+def _of(part: Any) -> str:
+    """The same for what theorems and the arguments of rules are made of."""
+    if isinstance(part, sp.Basic):
+        return _term(part)
+    if isinstance(part, type):
+        return _hash("function", _declared(part))
+    if isinstance(part, tuple | list):
+        return _hash("list", *map(_of, part))
+    if isinstance(part, frozenset | set):
+        return _hash("set", *sorted(map(_of, part)))
+    if isinstance(part, Mapping):
+        return _hash("map", *sorted(_hash(_of(key), _of(value)) for key, value in part.items()))
+    if isinstance(part, Equation | AtLeast | Tends | Condition | Assumption):
+        fields = (getattr(part, name) for name in part.__dataclass_fields__)
+        return _hash(type(part).__name__, *map(_of, fields))
+    if part is None or isinstance(part, str | int | Enum):
+        return _hash(type(part).__name__, str(part))
+    raise TypeError(f"no digest of {type(part).__name__}")
+
+
+@lru_cache(maxsize=262144)
+def _term(term: sp.Basic) -> str:
+    if isinstance(term, sp.Symbol):
+        signs = (term.is_positive, term.is_nonnegative, term.is_nonzero)
+        return _hash("symbol", term.name, str(signs))
+    if not term.args:
+        return _hash("atom", str(term))
+    parts = [_term(part) for part in term.args]
+    if isinstance(term, sp.Add | sp.Mul):
+        parts.sort()
+    return _hash(_declared(term.func), *parts)
+
+
+def _declared(head: type) -> str:
+    """A class of terms by its name; a function without a formula also by its declared sign."""
+    if isinstance(head, UndefinedFunction):
+        return f"{head.__name__} {sorted(map(str, head._kwargs.items()))}"
+    return head.__name__
+
+
+def _hash(*words: str) -> str:
+    return sha256("\0".join(words).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Theorems of the kernel for a second kernel, Rocq, and what that kernel says of them."""

@@ -1,0 +1,51 @@
+"""What depends on the variable of a limit by way of definitions: it is a function of that variable in Rocq."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.kernel.statements import Assumption, Ground, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem, nodes
+from onestep.derivations.language.named_functions import DERIVATIVES
+from onestep.verify.export.terms import Moving, Named, named_in
+
+
+def limit_variables(theorem: Theorem) -> frozenset[sp.Symbol]:
+    """The variables in which a proof takes limits."""
+    return frozenset(n.statement.variable for n in nodes(theorem) if isinstance(n.statement, Tends))
+
+
+def moving(theorem: Theorem) -> Moving:
+    """The variables of limits that each name rests on, if any.
+
+    A name that is defined rests on what its meaning names, and what the model or a hypothesis equates moves together. A
+    limit has one value: what is named by it rests on nothing.
+    """
+    variables = limit_variables(theorem)
+    rests: dict[Named, set[Named]] = {}
+    for leaf in theorem.assumptions if variables else ():
+        if leaf.ground is Ground.LEMMA or isinstance(leaf.statement, Tends):
+            continue
+        left, right = (_named(side, leaf) for side in sides(leaf.statement))
+        moved = left if leaf.ground is Ground.DEFINITION else left | right
+        for name in moved - variables:
+            rests.setdefault(name, set()).update((left | right) - {name})
+    for function, slope in DERIVATIVES.items():
+        rests.setdefault((slope, 1), set()).add((function, 1))
+    reached = {name: _reached(name, rests) & variables for name in rests}
+    return {name: tuple(sorted(of, key=str)) for name, of in reached.items() if of}
+
+
+def _named(term: sp.Expr, leaf: Assumption) -> set[Named]:
+    free = term.free_symbols - leaf.universal
+    return {what for what in named_in(term) if isinstance(what, tuple) or what in free}
+
+
+def _reached(name: Named, rests: dict[Named, set[Named]]) -> set[Named]:
+    found: set[Named] = set()
+    pending = [name]
+    while pending:
+        for other in rests.get(pending.pop(), set()) - found:
+            found.add(other)
+            pending.append(other)
+    return found
