@@ -157,6 +157,8 @@ class NetworkBulk(OneGroup):
         moved = partial_[3, 0] * slopes[0] + by_solution @ slopes[1:] + partial_[3, 3:]
         values = np.array([x * filled, x]) / self.beta
         jacobian = np.array([slopes[0] * filled + x * moved, slopes[0]]) / self.beta
+        # T and tau are slopes of one function; of the two equal entries this one is no difference.
+        jacobian[0, 1] = jacobian[1, 0]
         point = _Point(self, C, values, jacobian, solution, slopes)
         self._last = conjugates.copy(), point
         return point
@@ -203,9 +205,11 @@ class NetworkBulk(OneGroup):
         """The equations applied one after the other, from the isotropic bulk."""
         x, b1, b2 = self._isotropic_start(C, shift), 0.0, 0.0
         for _ in range(sweeps):
-            S1, S2 = self.law.labels.over(b1, b2)[:2, 0]
-            at = blocks(self.law, C * x, float(S1), float(S2))
-            x, b1, b2 = self.beta / (shift + C * at.filled), at.b1, at.b2
+            S1, S2 = (float(s) for s in self.law.labels.over(b1, b2)[:2, 0])
+            at = blocks(self.law, C * x, S1, S2)
+            # Half of the way: all of it may circle.
+            x = 0.5 * (x + self.beta / (shift + C * at.filled))
+            b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)
         return np.array([x, b1, b2])
 
     def _newton(self, C: float, shift: float, start: Array) -> tuple[Array, float]:
@@ -213,7 +217,8 @@ class NetworkBulk(OneGroup):
         found, before, size = start, math.inf, math.inf
         for _ in range(_MOST_STEPS):
             x, b1, b2 = (float(q) for q in found)
-            if not (0.0 < x <= 2.0 * self.beta / shift and (4.0 * b2 > b1 * b1 or b1 == b2 == 0.0)):
+            inside = 4.0 * b2 > b1 * b1 if b1 else b2 * self.law.omega >= 0.0
+            if not (0.0 < x <= 2.0 * self.beta / shift and inside):
                 return found, math.inf
             averages = self.law.labels.over(b1, b2)[:2]
             value, slopes = self._gaps(C, shift, x, float(averages[0, 0]), float(averages[1, 0]))
@@ -221,7 +226,7 @@ class NetworkBulk(OneGroup):
             move = np.linalg.solve(self._system(slopes, averages), value)
             found = found - move
             root = math.sqrt(abs(b2))
-            size = max(abs(move[0]) / x, abs(move[1]) / (root or 1.0), abs(move[2]) / (b2 or 1.0))
+            size = max(abs(move[0]) / x, abs(move[1]) / (root or 1.0), abs(move[2] / (b2 or 1.0)))
             if size < 4e-16 or (size < 1e-12 and size >= before):
                 break
             before = size

@@ -30,7 +30,7 @@ from onestep.numerics.bulk.network_constants import (
     labels,
     slope_constants,
 )
-from onestep.numerics.bulk.resolvent import RowsOfLabels, steepest
+from onestep.numerics.bulk.resolvent import Rows, steepest
 from onestep.numerics.models.gradient_step import even_part
 from onestep.numerics.models.model import ModelError
 
@@ -169,7 +169,7 @@ def _labels_for(target: Activation, noise: float, centre: float, alpha0: float, 
     if not turn:
         return labels(target, noise, omega / alpha0, centre)
     guess = (omega + turn**2 / alpha0) / alpha0
-    b1, b2 = steepest(RowsOfLabels(omega, alpha0, turn, coarse_labels(target, noise, guess, centre)))
+    b1, b2 = steepest(Rows(alpha0, omega, turn), coarse_labels(target, noise, guess, centre))
     return labels(target, noise, b2, centre, b1)
 
 

@@ -42,14 +42,12 @@ class RowLaw(Protocol):
     def turn(self) -> float: ...
 
 
-@dataclass(frozen=True)
-class RowsOfLabels:
-    """Such a law without directions, with the rule for its labels."""
+class Rows(NamedTuple):
+    """A law's alpha0, omega and nu alone."""
 
-    omega: float
     batch_ratio: float
+    omega: float
     turn: float
-    labels: Labels
 
 
 class Blocks(NamedTuple):
@@ -175,19 +173,20 @@ def _framed(corner: Any, row: NDArray[Any], column: NDArray[Any], rest: NDArray[
     return framed
 
 
-# Where the averages over D have stopped to change with g; then to this share.
-_LARGE, _STEADY, _MOST_SWEEPS = 1e6, 1e-3, 500
+# Where (b1, b2) have all but stopped to change with g, from where they start to; and to what share they are wanted.
+_GAINS, _STEADY, _MOST_SWEEPS = (1.0, 30.0, 1e3, 1e5), 3e-3, 60
 
 
-def steepest(law: RowsOfLabels) -> tuple[float, float]:
-    """(b1, b2) as g -> infinity, where the poles of 1/D are closest to the line; to a few digits."""
+def steepest(law: RowLaw, rule: Labels) -> tuple[float, float]:
+    """(b1, b2) as g -> infinity, where the poles of 1/D are closest to the line; to a few digits, on any rule."""
     b1 = b2 = 0.0
-    for g in (1.0, 1e2, 1e4, _LARGE):
+    for g in _GAINS:
         for _ in range(_MOST_SWEEPS):
-            S1, S2 = law.labels.over(b1, b2)[:2, 0]
+            S1, S2 = (float(s) for s in rule.over(b1, b2)[:2, 0])
             at = blocks(law, g, S1, S2)
-            moved = abs(at.b2 - b2) > _STEADY * at.b2
-            b1, b2 = float(at.b1), float(at.b2)
-            if not moved:
+            moved = abs(at.b2 - b2)
+            # Half of the way: all of it may circle.
+            b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)
+            if moved <= _STEADY * b2:
                 break
     return b1, b2
