@@ -1,7 +1,7 @@
 """The ridge readout of a network with any activation: the saddle point by plain iteration, one group.
 
 Functions along the spike are sums over panels that are split at zero; (T, tau) and K come from
-`networks.any_activation`.
+`any_activation.rows`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Step, equivalent, rows
 from onestep.verify.second_route.grids import Array, normal_line, panels
-from onestep.verify.second_route.networks.any_activation import CURVES, Block, Rows, Step, equivalent, rows
 from onestep.verify.second_route.saddle_point import plain
 
 _STILL = 1e-13

@@ -17,7 +17,6 @@ import numpy as np
 from scipy.special import erf, expit
 
 from onestep.verify.second_route.grids import Array, normal_line, panels
-from onestep.verify.second_route.saddle_point import plain
 
 _SQRT2 = math.sqrt(2.0)
 _STILL, _MOST, _TINY = 1e-15, 4000, 1e-30
@@ -38,7 +37,9 @@ def _normal(z: Array) -> Any:
 CURVES = {
     "relu": Curve(lambda z: np.maximum(z, 0.0), lambda z: 1.0 * (z > 0.0)),
     "leaky relu": Curve(lambda z: np.where(z > 0.0, z, 0.2 * z), lambda z: np.where(z > 0.0, 1.0, 0.2)),
-    "gelu": Curve(lambda z: 0.5 * z * (1.0 + erf(z / _SQRT2)), lambda z: 0.5 * (1.0 + erf(z / _SQRT2)) + z * _normal(z)),
+    "gelu": Curve(
+        lambda z: 0.5 * z * (1.0 + erf(z / _SQRT2)), lambda z: 0.5 * (1.0 + erf(z / _SQRT2)) + z * _normal(z)
+    ),
     "silu": Curve(lambda z: z * expit(z), lambda z: expit(z) * (1.0 + z * expit(-z))),
     "softplus": Curve(lambda z: np.logaddexp(0.0, z), expit),
     "tanh": Curve(np.tanh, lambda z: 1.0 / np.cosh(z) ** 2),
