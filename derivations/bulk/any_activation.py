@@ -283,8 +283,25 @@ def over(numerator: sp.Expr) -> sp.Expr:
 
 
 @functools.cache
+def places() -> Derivation:
+    """b1 and b2: where the averages over samples are taken."""
+    return _resolvent(s.place_linear, s.place_square)
+
+
+@functools.cache
 def blocks() -> Derivation:
-    """a = (1/d) tr H, b = (1/d) tr H P, k = 1 - g (1/d) tr P H P, and the places b1 and b2."""
+    """b = (1/d) tr H P and k = 1 - g (1/d) tr P H P from a = (1/d) tr H."""
+    return _resolvent(s.bridge_trace, s.rest_trace)
+
+
+@functools.cache
+def trace() -> Derivation:
+    """a = (1/d) tr H from the places b1 and b2."""
+    return _resolvent(s.row_trace)
+
+
+def _resolvent(*established: sp.Symbol) -> Derivation:
+    """The blocks of the resolvent, of which some are named."""
     gain, nu, alpha0 = s.gain, s.turn, s.alpha0
     a, b, k, root = s.row_trace, s.bridge_trace, s.rest_trace, sp.sqrt(s.gain)
     G = sp.Matrix([[a, root * b], [root * b, -k]])
@@ -309,8 +326,14 @@ def blocks() -> Derivation:
     scale = 1 + gain * (s.row_weight * second + (1 + nu * first) ** 2)
     bend = gain * nu**2 / alpha0 * second
     level = sp.Symbol("M", positive=True)
-    found = 2 / (level + sp.sqrt(level**2 + 4 * t * level))
-    trace = found.subs({level: scale, t: bend}, simultaneous=True)
+    root_of = 2 / (level + sp.sqrt(level**2 + 4 * t * level))
+    found = {
+        s.place_linear: place_linear,
+        s.place_square: place_square,
+        s.bridge_trace: (1 + nu * first) * s.row_trace,
+        s.rest_trace: (1 + gain * s.row_weight * second) * s.row_trace,
+        s.row_trace: root_of.subs({level: scale, t: bend}, simultaneous=True),
+    }
     return Derivation(
         "the resolvent of two matrices of one batch",
         SOURCE,
@@ -329,27 +352,21 @@ def blocks() -> Derivation:
         Step(
             "W (1 + G W/alpha0)^-1, averaged over samples, is added to the part without samples, and G is its inverse: "
             "b = (1 + nu S1) a, k = (1 + g omega S2) a, a M (1 + t a) = 1.",
-            eq(s.bridge_trace, (1 + nu * first) * s.row_trace),
+            eq(s.bridge_trace, found[s.bridge_trace]),
             *(Vanishing("W (1 + G W/alpha0)^-1", sp.expand(entry)) for entry in left_out),
             *(Vanishing("G times its inverse", sp.together(entry)) for entry in product),
         ),
         Step(
             "The other block.",
-            eq(s.rest_trace, (1 + gain * s.row_weight * second) * s.row_trace),
+            eq(s.rest_trace, found[s.rest_trace]),
             *(Vanishing("G times its inverse", sp.together(entry)) for entry in product),
         ),
         Step(
             "The positive root.",
-            eq(s.row_trace, trace),
-            Vanishing("it solves its equation", found * level * (1 + t * found) - 1),
+            eq(s.row_trace, found[s.row_trace]),
+            Vanishing("it solves its equation", root_of * level * (1 + t * root_of) - 1),
         ),
-        results={
-            s.place_linear: place_linear,
-            s.place_square: place_square,
-            s.bridge_trace: (1 + nu * first) * s.row_trace,
-            s.rest_trace: (1 + gain * s.row_weight * second) * s.row_trace,
-            s.row_trace: trace,
-        },
+        results={symbol: value for symbol, value in found.items() if symbol in established},
         hypotheses=(SAMPLES,),
     )
 

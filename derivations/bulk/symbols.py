@@ -96,7 +96,7 @@ slope_moment = {
     for j, k in ((0, 2), (2, 1), (3, 1), (1, 2), (0, 3), (1, 3), (2, 2), (0, 4))
 }
 turn = _define(r"\nu_{P}", "(eta/beta) E[sigma''], rows are P w + noise with P = 1 + nu M, M = (1/n0) sum Y x x^T")
-bridge_trace = _define(r"\mathsf{b}", "(1/d) tr H P with H = (1 + g B)^-1")
+bridge_trace = _define(r"\mathsf{p}_{P}", "(1/d) tr H P with H = (1 + g B)^-1")
 rest_trace = _define(r"\mathsf{k}", "1 - g (1/d) tr P H P", positive=True)
 place_linear = _define(r"\mathsf{b}_{1}", "coefficient of Y in D(Y) = 1 + b1 Y + b2 Y^2")
 place_square = _define(r"\mathsf{b}_{2}", "coefficient of Y^2 in D(Y) = 1 + b1 Y + b2 Y^2")
