@@ -19,8 +19,8 @@ from onestep.verify.second_route.networks.draws import BULK_COLUMNS
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
 ROW_MODELS = {
-    "shifted tanh student, shifted sine target": Step("shifted tanh", "shifted sin", 2.0, 3.0, 4.0),
-    "relu student, sine target": Step("relu", "sin", 2.0, 3.0, 4.0),
+    "shifted tanh student, shifted sine target": Step("shifted tanh", "shifted sin", 2.0, 4.0, 4.0),
+    "leaning tanh student, sine target": Step("leaning tanh", "sin", 2.0, 2.0, 4.0),
 }
 BATCHES = {
     "shifted sine target": Step("softplus", "shifted sin", 2.0, 3.0, 1.0),
@@ -84,7 +84,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     at = column(quantity, *_ROWS)
 
     def one(step: Step, d: int) -> Measured:
-        samples = tuple(row_statistics(step, d, k)[at] for k in range(2 * profile.seeds))
+        samples = tuple(row_statistics(step, d, k)[at] for k in range(8 * profile.seeds))
         here = Step(step.student, step.target, round(step.alpha0 * d) / d, step.rate, round(step.beta * d) / d)
         return Measured(d, samples, averages(here))
 
@@ -122,7 +122,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     def one(name: str, d: int) -> Measured:
         step, gain = BATCHES[name], GAINS[name]
         here = Step(step.student, step.target, round(step.alpha0 * d) / d, step.rate, step.beta)
-        samples = tuple(batch_blocks(step, gain, d, k)[at] for k in range(6 * profile.seeds))
+        samples = tuple(batch_blocks(step, gain, d, k)[at] for k in range(12 * profile.seeds))
         return Measured(d, samples, block_values(here, gain), functions_of(step))
 
     return at_sizes({name: name for name in BATCHES}, profile, one)
