@@ -76,8 +76,8 @@ def even_part_warning(
     return (
         f"the isotropic bulk neglects the even part of the activation (E[sigma''] = {curvature:.3g}, strength "
         f"{found:.2g}); with the square loss the test errors of simulated networks (d = {DIMENSION}) {where} differ "
-        f"from this theory by {least:+.1f} % to {most:+.1f} %, each measured to {error:.1f} %; onestep simulate --kind "
-        "network measures this one"
+        f"from this theory by {least:+.1f} % to {most:+.1f} %, each measured to {error:.1f} %; --bulk-model network "
+        "does not neglect it, and onestep simulate --kind network measures this one"
     )
 
 

@@ -157,7 +157,7 @@ def _box(group: Group, x: float, y: float) -> str:
         f'<a href="#{target}" class="{group.weakest or "none"}"><title>{escape(f"{group.name}: {counts}")}</title>'
         f'<rect x="{x:g}" y="{top:.1f}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5"/><text x="{x + 9:g}" '
         f'y="{y - 3:.1f}">{escape(group.name)}</text><text class="small" x="{x + 9:g}" y="{y + 13:.1f}">{group.claims} '
-        f'claim{"s" * (group.claims != 1)}</text></a>'
+        f"claim{'s' * (group.claims != 1)}</text></a>"
     )
 
 

@@ -112,8 +112,7 @@ def taken() -> dict[str, set[str]]:
     found = {
         file.relative_to(root).as_posix(): calls_in(file.read_text())
         for file in files
-        if not file.name.endswith(OTHER_ARITHMETIC)
-        and not file.relative_to(root).as_posix().startswith(OTHER_FLOORS)
+        if not file.name.endswith(OTHER_ARITHMETIC) and not file.relative_to(root).as_posix().startswith(OTHER_FLOORS)
     }
     return {file: places for file, places in found.items() if places}
 
