@@ -68,7 +68,8 @@ def solve(step: Step, alpha: float, ridge: float) -> Readout:
 
     def map_of(C: Array, D: Array, tau: Array) -> tuple[Array, Array]:
         gain = float(C[0, 0]) * step.beta * float(tau[0])
-        block = Block(law, gain, start[0])
+        # At rest together with T and tau.
+        block = Block(law, gain, start[0], sweeps=3)
         start[0] = block.G
         filled = (1.0 - block.G[0, 0].real) / gain
         new = 1.0 / (ridge + D + float(C[0, 0]) * filled)

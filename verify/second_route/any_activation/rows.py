@@ -187,7 +187,7 @@ def _inverse(matrices: Any) -> Any:
 class Block:
     """The resolvent Z^-1 of the rows' law at g, with Z = Z0 x 1 + (1/n0) sum K(Y) x (x x^T)."""
 
-    def __init__(self, law: Rows, g: Any, start: Any = None) -> None:
+    def __init__(self, law: Rows, g: Any, start: Any = None, sweeps: int | None = None) -> None:
         self.law, self.g, self.a0 = law, g, law.step.alpha0
         y, root = law.samples.y, np.sqrt(g + 0j)
         K = np.zeros((len(y), 2, 2), dtype=complex)
@@ -195,7 +195,8 @@ class Block:
         K[:, 0, 1], K[:, 1, 0] = -root * law.nu * y, root * law.nu * y
         self.K, self.root = K, root
         self.start = np.array([[1.0, -root], [root, 1.0]])
-        self.G = self._fixed_point(_inverse(self.start) if start is None else start)
+        self.moved = math.inf
+        self.G = self._fixed_point(_inverse(self.start) if start is None else start, sweeps)
 
     def _against(self, G: Any) -> Any:
         """(1 + G K/alpha0)^-1 for every sample."""
@@ -205,18 +206,20 @@ class Block:
         """(Z0 + E[weight K (1 + G K/alpha0)^-1])^-1."""
         return _inverse(self.start + np.einsum("n,nij->ij", weights, self.K @ self._against(G)))
 
-    def _fixed_point(self, G: Any) -> Any:
-        """G, by iterating its equation, which maps matrices of positive real part into themselves."""
+    def _fixed_point(self, G: Any, sweeps: int | None) -> Any:
+        """G, by iterating its equation, a map of matrices of positive real part; or `sweeps` of it."""
         w = self.law.samples.w
-        for _ in range(_MOST):
+        for _ in range(sweeps or _MOST):
             new = self._around(w, G)
             # Averaged steps: the plain ones may circle.
             moved = 0.5 * (G + new)
-            still = np.max(np.abs((moved - G).real)) < _STILL * np.max(np.abs(moved))
+            self.moved = float(np.max(np.abs((moved - G).real)) / np.max(np.abs(moved)))
             slope = np.max(np.abs((moved - G).imag)) <= 1e-13 * np.max(np.abs(moved.imag)) + 1e-300
             G = moved
-            if still and slope:
+            if self.moved < _STILL and slope:
                 return G
+        if sweeps is not None:
+            return G
         raise ArithmeticError("the blocks of the resolvent did not come to rest")
 
     def forms(self) -> Forms:
@@ -258,14 +261,17 @@ class Block:
 
 
 def tau_at(law: Rows, C: float, shift: float) -> float:
-    """tau of real arguments by bisection of tau (D + (C/g)(1 - tr (1 + gB)^-1)) = 1, whose left side increases."""
-    low, high = 0.0, 1.0 / shift
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        g = C * law.step.beta * middle
-        above = middle * shift + (1 - Block(law, g).G[0, 0].real) / law.step.beta > 1.0
-        low, high = (low, middle) if above else (middle, high)
-    return 0.5 * (low + high)
+    """tau of real arguments: tau (D + (C/g)(1 - (1/d) tr (1 + gB)^-1)) = 1, iterated together with the blocks."""
+    beta, tau = law.step.beta, 1.0 / shift
+    G: Any = None
+    for _ in range(_MOST):
+        block = Block(law, C * beta * tau, G, sweeps=1)
+        new = 1.0 / (shift + (1.0 - float(block.G[0, 0].real)) / (beta * tau))
+        still = abs(new - tau) < _STILL * tau and block.moved < _STILL
+        tau, G = 0.5 * (tau + new), block.G
+        if still:
+            return tau
+    raise ArithmeticError("tau and the blocks of the resolvent did not come to rest")
 
 
 def overlaps(law: Rows, C: Any, shift: Any, tau: Any) -> Any:
