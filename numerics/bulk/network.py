@@ -150,7 +150,7 @@ class NetworkBulk(OneGroup):
         averages = self.law.labels.over(b1, b2)[:2]
         S1, S2 = (float(s) for s in averages[:, 0])
         _, partial_ = self._gaps(C, shift, x, S1, S2)
-        slopes = np.linalg.solve(self._system(partial_, averages), -partial_[:3, 3:])
+        slopes: Array = np.linalg.solve(self._system(partial_, averages), -partial_[:3, 3:]).astype(np.float64)
         # T = tau tr B H, tr B H as a function of (x, b1, b2; C).
         filled = blocks(self.law, C * x, S1, S2).filled
         by_solution = partial_[3, 1:3] @ averages[:, 1:]

@@ -130,10 +130,10 @@ def forms(law: RowLaw, g: Any, at: Blocks, averages: NDArray[Any]) -> Forms:
     crossed = 2.0 * b * nu / alpha0
 
     def outer(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        return x[:, None] * y[None]
+        return np.asarray(x[:, None] * y[None])
 
     def square(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        return outer(x, y) + outer(y, x)
+        return np.asarray(outer(x, y) + outer(y, x))
 
     noise = g * a_t * outer(m, m) + g * b_t * square(m, j) - k_t * outer(j, j)
     along = a_t * m + b_t * j

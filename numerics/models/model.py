@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
@@ -327,7 +327,7 @@ class Model:
         beta = checked_number("beta", beta, *RANGES["beta"])
         noise = checked_number("noise", noise, *RANGES["noise"])
         step, student, teacher = GradientStep(alpha0, eta), function(activation), function(target)
-        groups = readout if isinstance(readout, ReadoutLaw) else checked_groups(readout)
+        groups = readout if isinstance(readout, ReadoutLaw) else checked_groups(cast("tuple[ReadoutGroup, ...]", readout))
         made = gradient_step(
             student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise, mean_weight=mean_weight(groups)
         )

@@ -26,7 +26,7 @@ _UNMEASURED = {"beyond.overlap-spike-target", "beyond.overlap-target-norm", "bey
 def _of_any(claim: Claim, *mutants: Mutant) -> Claim:
     """The same statement and derivation, with the rows of networks with any activation."""
     derived = tuple(check for check in claim.checks if isinstance(check, ByDerivation))
-    simulated = ()
+    simulated: tuple[BySimulation, ...] = ()
     if claim.id not in _UNMEASURED:
         experiment = partial(draws.bulk_experiment, _BOTH)
         simulated = (BySimulation("rows of real networks, two models", experiment),)

@@ -12,6 +12,7 @@ import sympy as sp
 from onestep.derivations.bulk import any_activation
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.any_activation import over
+from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.language.derivation import Derivation
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
@@ -191,7 +192,7 @@ def _block(
     checks = (BySimulation("batches of two models", draws.batch_experiment),) if simulated else ()
     return claim(
         f"beyond.any-{id_}", title, ANY,
-        statement, Domain(ranges=STEPS.ranges, hypotheses=(any_activation.SAMPLES,), interpretations=INTERPRETATIONS),
+        statement, Domain(ranges=STEPS.ranges, hypotheses=(SAMPLES,), interpretations=INTERPRETATIONS),
         ByDerivation(build),
         ByNumbers("the solver's blocks", numbers.solver_blocks, tolerances.SOLVER, functions=numbers.point_functions,
                   points=6),

@@ -224,7 +224,7 @@ def readout_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tup
     observable = _OBSERVABLES[column(quantity, s.test_error, s.training_error, s.m)]
 
     def one(network: Network, d: int) -> Measured:
-        run = simulate(network, dimension=d, seeds=5 * profile.seeds, kind="network")
+        run = simulate(network, dimension=d, seeds=8 * profile.seeds, kind="network")
         assert isinstance(run.model, Network)
         solution = solved(own_model(run.model))
         return Measured(d, run.values(observable), network_values(solution), functions_with_third(solution.model))
