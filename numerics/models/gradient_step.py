@@ -243,10 +243,11 @@ def check_step(model: Model) -> None:
             "the step with model.as_given()"
         )
     made = mapped_step(model, step)
-    if model.law and made.turn:
+    mean = even_part(model.activation).mean if model.law else 0.0
+    if model.law and (made.turn or mean):
         raise ModelError(
-            "letters with a density are built for steps that leave the initial rows as long as they are, and here "
-            f"(eta/beta) E[sigma''] E[g] = {made.turn:.3g}: take an odd activation or a centred target, for example "
+            "letters with a density are built for steps of activations with E[sigma] = 0 and E[sigma''] E[g] = 0, and "
+            f"here E[sigma] = {mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: take for example "
             "tanh(z), or groups, for example 1:0.5,-1:0.5"
         )
     if model.network_step is not None:

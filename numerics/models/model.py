@@ -327,7 +327,9 @@ class Model:
         beta = checked_number("beta", beta, *RANGES["beta"])
         noise = checked_number("noise", noise, *RANGES["noise"])
         step, student, teacher = GradientStep(alpha0, eta), function(activation), function(target)
-        groups = readout if isinstance(readout, ReadoutLaw) else checked_groups(cast("tuple[ReadoutGroup, ...]", readout))
+        groups = readout
+        if not isinstance(groups, ReadoutLaw):
+            groups = checked_groups(cast("tuple[ReadoutGroup, ...]", readout))
         made = gradient_step(
             student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise, mean_weight=mean_weight(groups)
         )

@@ -186,9 +186,11 @@ def test_the_step_without_an_overlap_of_the_rows_is_this_one(student: str) -> No
 
 def test_a_density_of_letters_whose_rows_the_step_lengthens_is_refused() -> None:
     values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}
-    Model.from_gradient_step(RELU, TANH, **values, readout=ReadoutLaw("uniform"))
-    with pytest.raises(ModelError, match="centred target"):
-        Model.from_gradient_step(RELU, activation("z + 1"), **values, readout=ReadoutLaw("uniform"))
+    centred = activation("tanh(z) + z**2 - 1")
+    Model.from_gradient_step(centred, TANH, **values, readout=ReadoutLaw("uniform"))
+    for student, target in ((centred, activation("z + 1")), (RELU, TANH)):
+        with pytest.raises(ModelError, match="letters with a density"):
+            Model.from_gradient_step(student, target, **values, readout=ReadoutLaw("uniform"))
 
 
 @pytest.mark.parametrize("name", ["alpha0", "eta", "beta", "noise"])
