@@ -82,7 +82,7 @@ Array = NDArray[np.float64]
 _STEP = 1e-100
 _MOST_STEPS = 200
 # Sweeps before Newton's method, and the size of the last step of one that has found something.
-_SWEEPS, _SOLVED = (3, 30, 300), 1e-10
+_SWEEPS, _SOLVED, _LAST = (3, 30, 300), 1e-8, 1e-10
 
 
 def law_error(model: Model) -> float:
@@ -149,7 +149,7 @@ class NetworkBulk(OneGroup):
         x, b1, b2 = solution = self._solve(C, shift, conjugates)
         averages = self.law.labels.over(b1, b2)[:2]
         S1, S2 = (float(s) for s in averages[:, 0])
-        _, partial_ = self._gaps(C, shift, x, S1, S2)
+        _, partial_ = self._gaps(C, shift, x, S1, S2, whole=True)
         slopes: Array = np.linalg.solve(self._system(partial_, averages), -partial_[:3, 3:]).astype(np.float64)
         # T = tau tr B H, tr B H as a function of (x, b1, b2; C).
         filled = blocks(self.law, C * x, S1, S2).filled
@@ -163,11 +163,12 @@ class NetworkBulk(OneGroup):
         self._last = conjugates.copy(), point
         return point
 
-    def _gaps(self, C: float, shift: float, x: float, S1: float, S2: float) -> tuple[Array, Array]:
+    def _gaps(self, C: float, shift: float, x: float, S1: float, S2: float, whole: bool = False) -> tuple[Array, Array]:
         """x (D + C tr B H) - beta with b1 and b2 as they follow, (3,); their derivatives and that of tr B H in the last
-        row, (4, 5), in (x, S1, S2, C, D), by complex steps."""
+        row, (4, 5), in (x, S1, S2, C, D), by complex steps; those in C and D where `whole`."""
         value, slopes = np.empty(3), np.zeros((4, 5))
-        for column in range(4):
+        # Without nu nothing depends on S1.
+        for column in ((0, 1, 2) if self.law.turn else (0, 2)) + ((3,) if whole else ()):
             moved = [complex(q) for q in (x, S1, S2, C)]
             moved[column] += 1j * _STEP
             x_, S1_, S2_, C_ = moved
@@ -227,7 +228,8 @@ class NetworkBulk(OneGroup):
             found = found - move
             root = math.sqrt(abs(b2))
             size = max(abs(move[0]) / x, abs(move[1]) / (root or 1.0), abs(move[2] / (b2 or 1.0)))
-            if size < 4e-16 or (size < 1e-12 and size >= before):
+            # A step squares its size: the next one would be lost in rounding.
+            if size < _LAST or (size < _SOLVED and size >= before):
                 break
             before = size
         return found, size
