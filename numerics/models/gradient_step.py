@@ -166,7 +166,9 @@ def _errors(
     # An activation without even part leaves the labels and the initial rows as they are, exactly.
     output_error = student.errors.mean * abs(output / even.mean) if even.mean else 0.0
     mean_error = teacher.errors.mean + output_error
-    second_error = (teacher.errors.h2 + (2.0 * abs(mean) * mean_error if output else 0.0)) / alpha0
+    # E[Y^2] = h2* - 2 E[u] E[sigma] E[g] + (E[u] E[sigma])^2.
+    square_error = teacher.errors.h2 + 2.0 * (abs(output) * teacher.errors.mean + abs(mean) * output_error)
+    second_error = square_error / alpha0
     turn_error = 0.0
     if even.curvature:
         turn_error = rate * (student.errors.curvature * abs(mean) + abs(even.curvature) * mean_error)

@@ -48,6 +48,23 @@ def test_worked_values(
     assert solution.training_error == pytest.approx(training, abs=digits)
 
 
+# Odd activations as the solver of one matrix of the batch alone had them.
+ODD = [
+    ("tanh", "tanh", {"alpha": 1.5, "beta": 1.0, "ridge": 0.01, "alpha0": 10.0, "eta": 10.0}, 0.08286718668499302),
+    ("erf", "sign", {"alpha": 2.0, "ridge": 0.05, "alpha0": 4.0, "eta": 4.0, "noise": 0.1}, 0.6591627796249196),
+    (
+        "tanh", "sin",
+        {"alpha": 0.6, "beta": 0.4, "ridge": 1e-3, "alpha0": 0.7, "eta": 5.0, "gaussian_rows": True},
+        2.1537857931241065,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("student", "target", "values", "test"), ODD)
+def test_odd_activations_are_what_they_were(student: str, target: str, values: dict[str, Any], test: float) -> None:
+    assert solve(network(student, target, **values)).test_error == pytest.approx(test, rel=1e-12)
+
+
 @pytest.mark.parametrize("student", ["gelu", "silu", "softplus", "leaky_relu(z, 1/10)", "elu(z)", "mish(z)", "sigmoid"])
 def test_common_activations_are_solved(student: str) -> None:
     solution = solve(network(student, "sin(z + 1/2)", alpha0=3.0, eta=4.0, noise=0.1))
