@@ -1,28 +1,31 @@
 """The bulk of the network itself after one gradient step: neither isotropic nor of equal norm. Beyond the paper.
 
-For sigma odd, |w_k| = 1 before the step, e = eta/beta and s = sigma' - h1, the bulk row b_i of a neuron is, given the
-batch, asymptotically Gaussian with covariance B/d; its squared norm fluctuates by delta_i = |b_i|^2 - c = O(d^-1/2):
+For any sigma, |w_k| = 1 before the step, e = eta/beta, nu = e E[sigma''] and s = sigma' - h1 - E[sigma''] z the step
+sees Y = y - E[sigma], and the bulk row b_i of a neuron is, given the batch, asymptotically Gaussian with covariance
+B/d; its squared norm fluctuates by delta_i = |b_i|^2 - c = O(d^-1/2):
 
-    B = 1 + omega A,  A = (1/n0) sum y^2 x x^T,  omega = e^2 E[s^2]/alpha0,
-    d Cov(b_i, delta_i) = h = 2 e E[z^2 s] vh + e^3 (E[s^3]/alpha0^2) w3,   vh = (1/n0) sum y x,  w3 = (1/n0) sum y^3 x,
-    d Var(delta_i) = v_c = 4 e^2 {(E[y^2]/alpha0)(E[z^2 s^2] - E[z^2 s]^2) + E[z^2 s]^2 |vh|^2}
-                           + e^4 {E[y^4] Var(s^2)/alpha0^3 + 2 E[y^2]^2 E[s^2]^2/alpha0^2}.
+    B = P^2 + omega A,  P = 1 + nu M,  M = (1/n0) sum Y x x^T,  A = (1/n0) sum Y^2 x x^T,  omega = e^2 E[s^2]/alpha0,
+    d Cov(b_i, delta_i) = h = P w_f + w_f',  d Var(delta_i) = v_c,  w_f = (1/n0) sum f(Y) x,
 
-The mean of a feature depends on the norm of its row, so the readout gains one function along the spike, k2 = d mu0/dc,
-with the coefficient chi = sum_i a_i delta_i/sqrt(p). The signal overlaps K of (v, delta, theta_perp) are 3 x 3.
+with f, f' and v_c as `numerics.bulk.network_law` has them. For an odd sigma nu = 0, f = 2 e E[z^2 s] Y and f' =
+e^3 (E[s^3]/alpha0^2) Y^3. The mean of a feature depends on the norm of its row, so the readout gains one function along
+the spike, k2 = d mu0/dc, with the coefficient chi = sum_i a_i delta_i/sqrt(p). The signal overlaps K of (v, delta,
+theta_perp) are 3 x 3.
 
-Everything is rational in averages over 1 + y^2 l at one number l, solved for: with lambda = l alpha0/omega,
+With H = (1 + g B)^-1, g = C beta tau and x = beta tau, S = ridge + D + C W Pi W^T has
 
-    b = 1 + omega E_l[y^2],   (1/d) tr (1 + g B)^-1 = p = 1 - lambda b,   g = lambda/p = C beta tau,
-    D lambda/p + C lambda b = C beta,   tau = lambda/(p beta C),   T = tau p b.
+    x (D + C (1/d) tr B H) = beta,   T = tau (1/d) tr B H,
+    R_uu' = u.(1 - H) u'/g,   R_u,delta = u.H h,   R_delta,delta = v_c - g h.H h   (u, u' in {v, theta_perp}),
+    K = beta tau (R + g R_.v R_v./(1 - g R_vv)),
 
-A vector f in (y, y^3) stands for n_f = w_f - E[f u] theta, w_f = (1/n0) sum f x. Derivatives in (C, D) are complex
-steps, exact to rounding, through the implicit function. The isotropic bulk is the same code with b = c, h = 0, v_c = 0.
+and H follows from averages over 1 + b1 Y + b2 Y^2 at two places solved for with x (`numerics.bulk.resolvent`).
+Derivatives in (C, D) are complex steps, exact to rounding, through the implicit function. The isotropic bulk is the same
+code with B = c, h = 0, v_c = 0.
 
-A network's own bulk for a readout of several groups: one gradient step of a finite vocabulary, with biases.
+For sigma odd there is a readout of several groups, too: one gradient step of a finite vocabulary, with biases.
 
 The readout starts from a0 = u_a/sqrt(p) in group a, so that its neurons take a step u_a times as long: with e_a = u_a e
-in place of e everything is as for one group (`numerics.bulk.network`), and the matrix A of the batch is shared. Neurons
+in place of e everything is as for one group, and the matrix A of the batch is shared. Neurons
 i of group a have rows of covariance B_a/d, and norms that vary by delta_i,
 
     B_a = 1 + omega u_a^2 A,   d Cov(b_i, delta_i) = h_a,   d Var(delta_i) = v_a.

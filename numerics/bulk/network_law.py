@@ -1,4 +1,12 @@
-"""The law of a network's bulk rows in several groups that took steps of different lengths on one batch.
+"""The law of a network's bulk rows after its step, and of several groups that took steps of different lengths.
+
+For one group and any activation (e = eta/beta, s = sigma' - h1 - E[sigma''] z, nu = e E[sigma''], Y the centred label)
+
+    h = P w_f + w_f',   f = 2 e E[z^2 s] Y pi + (e^2/alpha0) E[z s^2] Y^2,
+    f' = e E[z^2 s] Y dP + (2 e^2/alpha0) E[z s^2] Y^2 pi + (e^3/alpha0^2) E[s^3] Y^3,
+    pi = 1 + nu (E[Y] + Y/alpha0),   dP = 2 nu (1 + nu E[Y]) Y/alpha0 + (nu Y/alpha0)^2,
+
+and v_c is the sum that `_norms` makes. Where s is odd (relu, gelu, silu, softplus: z/2 and an even function) h = 0.
 
 The averages over A that the equivalent of `numerics.bulk.network` needs, as functions of g with their divided
 differences: for vectors x, y among v, theta_perp and n
