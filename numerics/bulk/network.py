@@ -19,8 +19,8 @@ With H = (1 + g B)^-1, g = C beta tau and x = beta tau, S = ridge + D + C W Pi W
     K = beta tau (R + g R_.v R_v./(1 - g R_vv)),
 
 and H follows from averages over 1 + b1 Y + b2 Y^2 at two places solved for with x (`numerics.bulk.resolvent`).
-Derivatives in (C, D) are complex steps, exact to rounding, through the implicit function. The isotropic bulk is the same
-code with B = c, h = 0, v_c = 0.
+Derivatives in (C, D) are complex steps, exact to rounding, through the implicit function. The isotropic bulk is the
+same code with B = c, h = 0, v_c = 0.
 
 For sigma odd there is a readout of several groups, too: one gradient step of a finite vocabulary, with biases.
 
