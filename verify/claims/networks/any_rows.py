@@ -79,13 +79,13 @@ _square = _t[1] ** 2 + _m[2] / s.alpha0
 
 def _limit(
     id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation],
-    *, wrong: Wrong, conjecture: bool = True, kind: Kind = Kind.LIMIT, uses: tuple[str, ...] = (),
+    *, wrong: Wrong, kind: Kind = Kind.LIMIT, uses: tuple[str, ...] = (),
 ) -> Claim:
     """A claim on the rows: derived, compared with the solver's averages, measured on real networks."""
     return claim(
         f"beyond.any-{id_}", title, ANY,
         statement, STEPS,
-        ByDerivation(build, conjecture=conjecture),
+        ByDerivation(build, conjecture=True),
         ByNumbers("the solver's averages", numbers.solver_law, tolerances.QUADRATURE),
         BySimulation("rows of real networks, two models", draws.row_experiment),
         kind=kind, wrong=wrong, uses=uses,
@@ -94,14 +94,14 @@ def _limit(
 
 SPIKE = _limit(
     "spike-strength", "The spike after a step with any activation", eq(s.r, STEP * s.h1 * sp.sqrt(_square)),
-    any_activation.spike, conjecture=False, kind=Kind.CONCENTRATION, uses=("beyond.any-norm-exact",),
+    any_activation.spike, kind=Kind.CONCENTRATION, uses=("beyond.any-norm-exact",),
     wrong={"labels not centred":
            STEP * s.h1 * sp.sqrt(_t[1] ** 2 + (_m[2] + 2 * s.mean_output * _m[1] + s.mean_output**2) / s.alpha0),
            "batch forgotten": STEP * s.h1 * _t[1]},
 )
 ALIGNMENT = _limit(
     "alignment", "The alignment after a step with any activation", eq(s.gamma, _t[1] / sp.sqrt(_square)),
-    any_activation.spike, conjecture=False, kind=Kind.CONCENTRATION, uses=("beyond.any-norm-exact",),
+    any_activation.spike, kind=Kind.CONCENTRATION, uses=("beyond.any-norm-exact",),
     wrong={"labels not centred":
            _t[1] / sp.sqrt(_t[1] ** 2 + (_m[2] + 2 * s.mean_output * _m[1] + s.mean_output**2) / s.alpha0),
            "always one": sp.S.One},
@@ -109,7 +109,7 @@ ALIGNMENT = _limit(
 _bulk = (1 + STEP * s.curvature * _m[1]) ** 2 + STEP**2 * _check * _m[2] / s.alpha0
 BULK = _limit(
     "bulk-variance", "The bulk variance after a step with any activation", eq(s.c, _bulk), any_activation.bulk,
-    conjecture=False, kind=Kind.CONCENTRATION, uses=("beyond.any-row-exact",),
+    kind=Kind.CONCENTRATION, uses=("beyond.any-row-exact",),
     wrong={"Result 3.1 as for odd activations": 1 + STEP**2 * _check * _m[2] / s.alpha0,
            "the linear part of sigma' lost": _bulk.subs(s.curvature, 0)},
 )
