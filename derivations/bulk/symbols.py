@@ -83,6 +83,30 @@ distance_groups = _define(
     nonnegative=True,
 )
 
+# A step with any activation (beyond the paper): Y = y - E[sigma] is what it sees, s = sigma' - h1 - E[sigma''] z.
+mean_output = _define("h_0", "E[sigma(z)], the output of the network before the step")
+curvature = _define(r"h_{\prime\prime}", "E[sigma''(z)] = E[z sigma'(z)]")
+target_mean = _define(r"h^\star_0", "E[g(z)], the mean of the target")
+label_moment = tuple(_define(rf"\mu^Y_{{{k}}}", f"E[Y^{k}], Y the label that the step sees") for k in range(5))
+label_slope = tuple(_define(rf"\tau^Y_{{{k}}}", f"E[u Y^{k}], u = theta.x") for k in range(5))
+label_curve = tuple(_define(rf"\upsilon^Y_{{{k}}}", f"E[u^2 Y^{k}]") for k in range(3))
+label = _define("Y", "the label that the step sees, y - E[sigma]")
+slope_moment = {
+    (j, k): _define(rf"\sigma_{{{j}{k}}}", f"E[z^{j} s^{k}], s what sigma' has beyond a line")
+    for j, k in ((0, 2), (2, 1), (3, 1), (1, 2), (0, 3), (1, 3), (2, 2), (0, 4))
+}
+turn = _define(r"\nu_{P}", "(eta/beta) E[sigma''], rows are P w + noise with P = 1 + nu M, M = (1/n0) sum Y x x^T")
+bridge_trace = _define(r"\mathsf{p}_{P}", "(1/d) tr H P with H = (1 + g B)^-1")
+rest_trace = _define(r"\mathsf{k}", "1 - g (1/d) tr P H P", positive=True)
+place_linear = _define(r"\mathsf{b}_{1}", "coefficient of Y in D(Y) = 1 + b1 Y + b2 Y^2")
+place_square = _define(r"\mathsf{b}_{2}", "coefficient of Y^2 in D(Y) = 1 + b1 Y + b2 Y^2")
+target_form = _define(r"\theta^\top H\theta", "the resolvent H along the target", positive=True)
+target_bridge = _define(r"\theta^\top HP\theta", "theta.H P theta")
+batch_norm = _define(r"|w_Y|^{2}_{n_0}", "average of |(1/n0) sum Y x|^2 over batches", nonnegative=True)
+row_norm = _define(
+    r"\mathbb{E}|b|^{2}_{n_0}", "average of |b|^2 over batches for a row across the target", nonnegative=True
+)
+
 
 # The map whose fixed point the saddle point is.
 V1_other = _define(r"V_{1}'", "(1/p) tr[W Pi W^T S^-1] in another solution", positive=True)

@@ -1,28 +1,31 @@
 """The bulk of the network itself after one gradient step: neither isotropic nor of equal norm. Beyond the paper.
 
-For sigma odd, |w_k| = 1 before the step, e = eta/beta and s = sigma' - h1, the bulk row b_i of a neuron is, given the
-batch, asymptotically Gaussian with covariance B/d; its squared norm fluctuates by delta_i = |b_i|^2 - c = O(d^-1/2):
+For any sigma, |w_k| = 1 before the step, e = eta/beta, nu = e E[sigma''] and s = sigma' - h1 - E[sigma''] z the step
+sees Y = y - E[sigma], and the bulk row b_i of a neuron is, given the batch, asymptotically Gaussian with covariance
+B/d; its squared norm fluctuates by delta_i = |b_i|^2 - c = O(d^-1/2):
 
-    B = 1 + omega A,  A = (1/n0) sum y^2 x x^T,  omega = e^2 E[s^2]/alpha0,
-    d Cov(b_i, delta_i) = h = 2 e E[z^2 s] vh + e^3 (E[s^3]/alpha0^2) w3,   vh = (1/n0) sum y x,  w3 = (1/n0) sum y^3 x,
-    d Var(delta_i) = v_c = 4 e^2 {(E[y^2]/alpha0)(E[z^2 s^2] - E[z^2 s]^2) + E[z^2 s]^2 |vh|^2}
-                           + e^4 {E[y^4] Var(s^2)/alpha0^3 + 2 E[y^2]^2 E[s^2]^2/alpha0^2}.
+    B = P^2 + omega A,  P = 1 + nu M,  M = (1/n0) sum Y x x^T,  A = (1/n0) sum Y^2 x x^T,  omega = e^2 E[s^2]/alpha0,
+    d Cov(b_i, delta_i) = h = P w_f + w_f',  d Var(delta_i) = v_c,  w_f = (1/n0) sum f(Y) x,
 
-The mean of a feature depends on the norm of its row, so the readout gains one function along the spike, k2 = d mu0/dc,
-with the coefficient chi = sum_i a_i delta_i/sqrt(p). The signal overlaps K of (v, delta, theta_perp) are 3 x 3.
+with f, f' and v_c as `numerics.bulk.network_law` has them. For an odd sigma nu = 0, f = 2 e E[z^2 s] Y and f' =
+e^3 (E[s^3]/alpha0^2) Y^3. The mean of a feature depends on the norm of its row, so the readout gains one function along
+the spike, k2 = d mu0/dc, with the coefficient chi = sum_i a_i delta_i/sqrt(p). The signal overlaps K of (v, delta,
+theta_perp) are 3 x 3.
 
-Everything is rational in averages over 1 + y^2 l at one number l, solved for: with lambda = l alpha0/omega,
+With H = (1 + g B)^-1, g = C beta tau and x = beta tau, S = ridge + D + C W Pi W^T has
 
-    b = 1 + omega E_l[y^2],   (1/d) tr (1 + g B)^-1 = p = 1 - lambda b,   g = lambda/p = C beta tau,
-    D lambda/p + C lambda b = C beta,   tau = lambda/(p beta C),   T = tau p b.
+    x (D + C (1/d) tr B H) = beta,   T = tau (1/d) tr B H,
+    R_uu' = u.(1 - H) u'/g,   R_u,delta = u.H h,   R_delta,delta = v_c - g h.H h   (u, u' in {v, theta_perp}),
+    K = beta tau (R + g R_.v R_v./(1 - g R_vv)),
 
-A vector f in (y, y^3) stands for n_f = w_f - E[f u] theta, w_f = (1/n0) sum f x. Derivatives in (C, D) are complex
-steps, exact to rounding, through the implicit function. The isotropic bulk is the same code with b = c, h = 0, v_c = 0.
+and H follows from averages over 1 + b1 Y + b2 Y^2 at two places solved for with x (`numerics.bulk.resolvent`).
+Derivatives in (C, D) are complex steps, exact to rounding, through the implicit function. The isotropic bulk is the
+same code with B = c, h = 0, v_c = 0.
 
-A network's own bulk for a readout of several groups: one gradient step of a finite vocabulary, with biases.
+For sigma odd there is a readout of several groups, too: one gradient step of a finite vocabulary, with biases.
 
 The readout starts from a0 = u_a/sqrt(p) in group a, so that its neurons take a step u_a times as long: with e_a = u_a e
-in place of e everything is as for one group (`numerics.bulk.network`), and the matrix A of the batch is shared. Neurons
+in place of e everything is as for one group, and the matrix A of the batch is shared. Neurons
 i of group a have rows of covariance B_a/d, and norms that vary by delta_i,
 
     B_a = 1 + omega u_a^2 A,   d Cov(b_i, delta_i) = h_a,   d Var(delta_i) = v_a.
@@ -57,21 +60,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.bulk.derivative_algebra import Divided, Varied, fixed, matrix_functions
-from onestep.numerics.bulk.equivalent import ExplicitPoint, OneGroup, pack, packed_directions, unpack, upper_triangle
-from onestep.numerics.bulk.network_constants import LabelAverages
+from onestep.numerics.bulk.equivalent import (
+    ExplicitPoint,
+    OneGroup,
+    marchenko_pastur,
+    pack,
+    packed_directions,
+    unpack,
+    upper_triangle,
+)
 from onestep.numerics.bulk.network_law import BulkLaw, GroupsLaw, network_law
+from onestep.numerics.bulk.resolvent import blocks, forms
 from onestep.numerics.models.model import Model
 
 Array = NDArray[np.float64]
 
 _STEP = 1e-100
 _MOST_STEPS = 200
+# Sweeps before Newton's method, and the size of the last step of one that has found something.
+_SWEEPS, _SOLVED, _LAST = (3, 30, 300), 1e-8, 1e-10
 
 
 def law_error(model: Model) -> float:
@@ -79,134 +93,181 @@ def law_error(model: Model) -> float:
     step = model.step
     if step is None:
         return 0.0
-    etas = {step.eta * group.weight for group in model.groups}
+    weights = {group.weight for group in model.groups}
     return max(
         network_law(
-            model.activation, model.target, step.alpha0, eta, model.beta, model.noise, model.gaussian_rows
+            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows, weight
         ).error
-        for eta in etas
+        for weight in weights
     )
 
 
+@dataclass(frozen=True)
+class _Point:
+    """NetworkBulk at one pair (C, D): x = beta tau and the averages' places, with how they move with C and D."""
+
+    network: NetworkBulk
+    conjugate: float
+    values: Array
+    jacobian: Array
+    solution: Array
+    slopes: Array
+    lost: float = 0.0
+
+    @property
+    def overlap(self) -> Array:
+        """K (3 x 3) on (v, delta, theta_perp)."""
+        return self._overlaps[0]
+
+    def overlap_jacobian(self) -> Array:
+        """dK/d(C, D), (2, 3, 3)."""
+        return self._overlaps[1]
+
+    @cached_property
+    def _overlaps(self) -> tuple[Array, Array]:
+        found = self.network.overlaps(self.conjugate, self.solution, self.slopes)
+        return found[..., 0].real, np.moveaxis(found.imag, -1, 0) / _STEP
+
+
 class NetworkBulk(OneGroup):
-    """The deterministic equivalent of rows of a given law, at a ridge and beta; one group."""
+    """The deterministic equivalent of rows of a given law, at a ridge and beta; one group.
+
+    The last solution and its slopes are remembered: they are the next start.
+    """
 
     def __init__(self, ridge: float, beta: float, law: BulkLaw) -> None:
         super().__init__(ridge, beta, law.bulk)
         self.law = law
-        self._vectors = np.array([law.direction, law.perpendicular, law.correlation])
+        first = np.asarray(law.labels.first)
+        v, perp = ((x[0], x[1], 0.0, 0.0) for x in (law.direction, law.perpendicular))
+        added, pulled = ((float(first @ f), *f) for f in (np.array(law.added), np.array(law.pulled)))
+        self._vectors, self._pulled = np.array([v, perp, added]), np.array(pulled)
+        self._last: tuple[Array, _Point] | None = None
 
-    def at(self, conjugates: Array) -> ExplicitPoint:
+    def at(self, conjugates: Array) -> _Point:
         """(T, tau), K (3 x 3) on (v, delta, theta_perp), and the derivatives of both at the pair (C, D)."""
+        if self._last is not None and np.array_equal(conjugates, self._last[0]):
+            return self._last[1]
         C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
-        x = self._solve(C, shift)
-        values, overlap = self._explicit(C, shift, x)
-        slope = (self._equation(C, shift, x + 1j * _STEP)).imag
-        jacobian, slopes = np.empty((2, 2)), np.empty((2, 3, 3))
-        for column, direction in enumerate(((1.0, 0.0), (0.0, 1.0))):
-            C_moved, D_moved = C + 1j * _STEP * direction[0], shift + 1j * _STEP * direction[1]
-            x_slope = -self._equation(C_moved, D_moved, x).imag / slope
-            moved, matrix = self._explicit(C_moved, D_moved, x + 1j * _STEP * x_slope)
-            jacobian[:, column] = moved.imag / _STEP
-            slopes[column] = matrix.imag / _STEP
-        return ExplicitPoint(values.real, jacobian, overlap.real, slopes)
+        x, b1, b2 = solution = self._solve(C, shift, conjugates)
+        averages = self.law.labels.over(b1, b2)[:2]
+        S1, S2 = (float(s) for s in averages[:, 0])
+        _, partial_ = self._gaps(C, shift, x, S1, S2, whole=True)
+        slopes: Array = np.linalg.solve(self._system(partial_, averages), -partial_[:3, 3:]).astype(np.float64)
+        # T = tau tr B H, tr B H as a function of (x, b1, b2; C).
+        filled = blocks(self.law, C * x, S1, S2).filled
+        by_solution = partial_[3, 1:3] @ averages[:, 1:]
+        moved = partial_[3, 0] * slopes[0] + by_solution @ slopes[1:] + partial_[3, 3:]
+        values = np.array([x * filled, x]) / self.beta
+        jacobian = np.array([slopes[0] * filled + x * moved, slopes[0]]) / self.beta
+        # T and tau are slopes of one function; of the two equal entries this one is no difference.
+        jacobian[0, 1] = jacobian[1, 0]
+        point = _Point(self, C, values, jacobian, solution, slopes)
+        self._last = conjugates.copy(), point
+        return point
 
-    def _mean(self, C: Any, x: Any) -> Any:
-        """b at lambda = C x."""
-        law = self.law
-        return 1.0 + law.omega * law.labels.averages(C * x * law.omega / law.batch_ratio).square
+    def _gaps(self, C: float, shift: float, x: float, S1: float, S2: float, whole: bool = False) -> tuple[Array, Array]:
+        """x (D + C tr B H) - beta with b1 and b2 as they follow, (3,); their derivatives and that of tr B H in the last
+        row, (4, 5), in (x, S1, S2, C, D), by complex steps; those in C and D where `whole`."""
+        value, slopes = np.empty(3), np.zeros((4, 5))
+        # Without nu nothing depends on S1.
+        for column in ((0, 1, 2) if self.law.turn else (0, 2)) + ((3,) if whole else ()):
+            moved = [complex(q) for q in (x, S1, S2, C)]
+            moved[column] += 1j * _STEP
+            x_, S1_, S2_, C_ = moved
+            at = blocks(self.law, C_ * x_, S1_, S2_)
+            found = x_ * (shift + C_ * at.filled) - self.beta, at.b1, at.b2, at.filled
+            slopes[:, column] = [q.imag / _STEP for q in found]
+        value[:] = [q.real for q in found[:3]]
+        slopes[0, 4] = x
+        return value, slopes
 
-    def _equation(self, C: Any, shift: Any, x: Any) -> Any:
-        """D x + (C x b - beta)(1 - C x b), which vanishes at x = lambda/C."""
-        filled = C * x * self._mean(C, x)
-        return shift * x + (filled - self.beta) * (1.0 - filled)
+    @staticmethod
+    def _system(partial_: Array, averages: Array) -> Array:
+        """The slope of (x (D + C tr B H) - beta, b1 as it follows - b1, b2 likewise) in (x, b1, b2)."""
+        system = np.empty((3, 3))
+        system[:, 0] = partial_[:3, 0]
+        system[:, 1:] = partial_[:3, 1:3] @ averages[:, 1:]
+        system[1, 1] -= 1.0
+        system[2, 2] -= 1.0
+        return system
 
-    def _solve(self, C: float, shift: float) -> float:
-        """x = lambda/C in (0, beta/shift], by Newton's method kept inside a shrinking bracket."""
-        beta, least = self.beta, min(1.0, self.beta)
-        low, high = 0.0, beta / shift
-        if C > 0.0:
-            # b lies between 1 and c.
-            high = min(high, least / (C * min(1.0, self.law.bulk)))
-        x, previous = self._isotropic_start(C, shift, high), math.inf
+    def _solve(self, C: float, shift: float, conjugates: Array) -> Array:
+        """(x, b1, b2) with x = beta tau in (0, beta/shift], by Newton's method; not numbers where it found none."""
+        if self._last is not None:
+            there, point = self._last
+            found, size = self._newton(C, shift, point.solution + point.slopes @ (conjugates - there))
+            if size < _SOLVED:
+                return found
+        for sweeps in _SWEEPS:
+            found, size = self._newton(C, shift, self._swept(C, shift, sweeps))
+            if size < _SOLVED:
+                return found
+        return np.full(3, math.nan)
+
+    def _swept(self, C: float, shift: float, sweeps: int) -> Array:
+        """The equations applied one after the other, from the isotropic bulk."""
+        x, b1, b2 = self._isotropic_start(C, shift), 0.0, 0.0
+        for _ in range(sweeps):
+            S1, S2 = (float(s) for s in self.law.labels.over(b1, b2)[:2, 0])
+            at = blocks(self.law, C * x, S1, S2)
+            # Half of the way: all of it may circle.
+            x = 0.5 * (x + self.beta / (shift + C * at.filled))
+            b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)
+        return np.array([x, b1, b2])
+
+    def _newton(self, C: float, shift: float, start: Array) -> tuple[Array, float]:
+        """The solution found and the relative size of its last step."""
+        found, before, size = start, math.inf, math.inf
         for _ in range(_MOST_STEPS):
-            filled = C * (x * self._mean(C, x))
-            if filled >= least:
-                # Beyond the root, where the equation has another one.
-                high, x = x, 0.5 * (low + x)
-                continue
-            value = self._equation(C, shift, x)
-            if value > 0.0:
-                high = min(high, x)
-            else:
-                low = max(low, x)
-            slope = self._equation(C, shift, x + 1j * _STEP).imag / _STEP
-            moved = x - value / slope
-            if not low < moved < high:
-                moved = 0.5 * (low + high)
-            size = abs(moved - x) / x
-            x = moved
-            if size < 4e-16 or (size < 1e-12 and size >= previous):
+            x, b1, b2 = (float(q) for q in found)
+            inside = 4.0 * b2 > b1 * b1 if b1 else b2 * self.law.omega >= 0.0
+            if not (0.0 < x <= 2.0 * self.beta / shift and inside):
+                return found, math.inf
+            averages = self.law.labels.over(b1, b2)[:2]
+            value, slopes = self._gaps(C, shift, x, float(averages[0, 0]), float(averages[1, 0]))
+            value[1:] -= found[1:]
+            move = np.linalg.solve(self._system(slopes, averages), value)
+            found = found - move
+            root = math.sqrt(abs(b2))
+            size = max(abs(move[0]) / x, abs(move[1]) / (root or 1.0), abs(move[2] / (b2 or 1.0)))
+            # A step squares its size: the next one would be lost in rounding.
+            if size < _LAST or (size < _SOLVED and size >= before):
                 break
-            previous = size
-        return x
+            before = size
+        return found, size
 
-    def _isotropic_start(self, C: float, shift: float, high: float) -> float:
-        """x for B = c: the root of D x + (C c x - beta)(1 - C c x) below 1 and beta."""
-        spread = C * self.law.bulk
-        linear = shift + (1.0 + self.beta) * spread
-        root = math.sqrt(max(0.0, linear * linear - 4.0 * spread * spread * self.beta))
-        return min(2.0 * self.beta / (linear + root), high * (1.0 - 1e-15))
+    def _isotropic_start(self, C: float, shift: float) -> float:
+        """x for B = c: the root of D x + (C c x - beta)(1 - C c x) below 1 and beta, over C c."""
+        return self.beta * marchenko_pastur(C, shift, self.beta, self.law.bulk)[1]
 
-    def _explicit(self, C: Any, shift: Any, x: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(T, tau) and K once x is known; complex arguments serve the derivatives."""
-        law, beta = self.law, self.beta
-        scale = law.omega / law.batch_ratio
-        lam = C * x
-        leverage = lam * scale
-        means = law.labels.averages(leverage)
-        b = 1.0 + law.omega * means.square
-        # Two forms of p, each without cancellation on its side of beta = 1.
-        p = shift * x / (beta - lam * b) if beta > 1.0 else 1.0 - lam * b
-        tau = x / (p * beta)
-        resolvent, filled = self._forms(p, lam, leverage, b, means)
-        v, perp, h = self._vectors
-        along, both = v @ resolvent @ v, v @ resolvent @ h
-        mixed = v @ filled @ perp
-        moment = np.empty((3, 3), dtype=np.result_type(resolvent, filled))
-        moment[0, 0] = v @ filled @ v / along
+    def overlaps(self, C: float, solution: Array, slopes: Array) -> NDArray[Any]:
+        """K as complex numbers (3, 3, 2) whose imaginary parts are its steps along C and along D."""
+        law = self.law
+        averages = law.labels.over(float(solution[1]), float(solution[2]))
+        x, _, _ = solution[:, None] + 1j * _STEP * slopes
+        over = averages[:, :1] + 1j * _STEP * (averages[:, 1:] @ slopes[1:])
+        gain = x * (C + 1j * _STEP * np.array([1.0, 0.0]))
+        at = blocks(law, gain, over[0], over[1])
+        found = forms(law, gain, at, over)
+        V, pulled = self._vectors, self._pulled
+        resolvent = np.einsum("ia,abe,jb->ije", V, found.resolvent, V)
+        bridge = np.einsum("ia,abe,b->ie", V, found.bridge, pulled)
+        turned = np.einsum("a,abe,b->e", pulled, found.turned, pulled)
+        filled = np.einsum("ia,abe,jb->ije", V[:2], found.filled, V[:2])
+        # Of v, theta_perp and h = P w_f + w_f': H h on the former, h.H h.
+        on_h = resolvent[:2, 2] + bridge[:2]
+        h_h = resolvent[2, 2] + 2.0 * bridge[2] + turned
+        along, both, mixed = resolvent[0, 0], on_h[0], filled[0, 1]
+        moment = np.empty((3, 3, len(x)), dtype=complex)
+        moment[0, 0] = filled[0, 0] / along
         moment[0, 1] = moment[1, 0] = both / along
         moment[0, 2] = moment[2, 0] = mixed / along
-        moment[1, 1] = law.norm_variance - lam * (h @ resolvent @ h - both * both / along)
-        moment[1, 2] = moment[2, 1] = p * (perp @ resolvent @ h) + lam * mixed * both / along
-        moment[2, 2] = p * (perp @ filled @ perp) + lam * mixed * mixed / along
+        moment[1, 1] = law.norm_variance - gain * (h_h - both * both / along)
+        moment[1, 2] = moment[2, 1] = on_h[1] + gain * mixed * both / along
+        moment[2, 2] = filled[1, 1] + gain * mixed * mixed / along
         own = np.array([law.independent[0], law.independent[2], law.independent[1]])
-        overlap = beta * tau * (moment + np.outer(own, own))
-        return np.array([tau * p * b, tau]), overlap
-
-    def _forms(
-        self, p: Any, lam: Any, leverage: Any, b: Any, means: LabelAverages
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(1 + g B)^-1/p and (1 - (1 + g B)^-1)/(g p) on the basis (theta, n_y, n_y3).
-
-        theta.Q w_f and w_f.Q w_f' of the resolvent Q of A, with E[f u] theta taken off w_f and every factor g that
-        would cancel taken out.
-        """
-        law = self.law
-        scale = law.omega / law.batch_ratio
-        tilted = 1.0 + law.omega * means.tilted
-        height = 1.0 / (p + lam * tilted)
-        kind = np.result_type(*(np.asarray(q) for q in (p, lam, leverage, b, means.mixed)))
-        resolvent, filled = np.empty((3, 3), dtype=kind), np.empty((3, 3), dtype=kind)
-        cross = np.outer(means.mixed, means.mixed)
-        resolvent[0, 0] = height
-        resolvent[0, 1:] = resolvent[1:, 0] = -height * leverage * means.mixed
-        resolvent[1:, 1:] = height * leverage**2 * cross + means.pair / law.batch_ratio
-        filled[0, 0] = height * tilted
-        filled[0, 1:] = filled[1:, 0] = height * scale * p * means.mixed
-        filled[1:, 1:] = (b * law.labels.pair + scale * p * means.pair_square) / law.batch_ratio
-        filled[1:, 1:] -= height * leverage * scale * p * cross
-        return resolvent, filled
+        return np.asarray(x * (moment + np.outer(own, own)[:, :, None]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,16 @@
-"""The averages over activation and label that the network's own bulk needs, beyond those of Result 3.1.
+"""The averages over activation and label that the network's own bulk needs, beyond those of the gradient step.
 
-With s = sigma' - h1 and z ~ N(0, 1): E[s^2], E[z^2 s], E[z^2 s^2], E[s^3], Var(s^2), E[(z^2 - 1) s^2]. With the label
-y = g(u) + sqrt(noise) e and u, e ~ N(0, 1): averages of products of powers of y and u over 1 + y^2 l.
+With s = sigma' - h1 - E[sigma''] z and z ~ N(0, 1): E[s^2], E[z^2 s], E[(z^3 - 3 z) s], E[z^j s^k]. With the label
+Y = g(u) - (mean weight) E[sigma] + sqrt(noise) e that the step sees and u, e ~ N(0, 1): averages of products of powers
+of Y and u over 1 + b1 Y + b2 Y^2.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from onestep.numerics.gaussian.quadrature import (
 )
 from onestep.numerics.gaussian.settled_moments import still_to_come
 from onestep.numerics.gaussian.spike_rule import half_length, layers, spacing, spike_rule
+from onestep.numerics.models.gradient_step import even_part
 from onestep.numerics.models.model import ModelError
 
 Array = NDArray[np.float64]
@@ -53,10 +55,12 @@ _AGREEMENT = 1e-8
 
 @dataclass(frozen=True)
 class SlopeConstants:
-    """Averages of s = sigma'(z) - E[z sigma] over z ~ N(0, 1).
+    """Averages of s = sigma'(z) - E[z sigma] - curvature z over z ~ N(0, 1), which is orthogonal to 1 and z.
 
-    square = E[s^2] (h_c), second = E[z^2 s], weighted_square = E[z^2 s^2], cube = E[s^3], square_variance = Var(s^2).
-    error: how far any of them may be off, relative to the same average of absolute values (an estimate).
+    square = E[s^2] (h_c), second = E[z^2 s], weighted_square = E[z^2 s^2], cube = E[s^3], square_variance = Var(s^2);
+    without an even part of sigma these are 0: curvature = E[sigma''], third = E[z^3 s], tilted_square = E[z s^2],
+    tilted_cube = E[z s^3]. error: how far any of them may be off, relative to the same average of absolute values (an
+    estimate).
     """
 
     square: float
@@ -65,6 +69,10 @@ class SlopeConstants:
     cube: float
     square_variance: float
     error: float
+    curvature: float = 0.0
+    third: float = 0.0
+    tilted_square: float = 0.0
+    tilted_cube: float = 0.0
 
     @property
     def square_slope(self) -> float:
@@ -74,7 +82,7 @@ class SlopeConstants:
 
 @lru_cache(maxsize=256)
 def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
-    """The constants of s = sigma' - h1; raises ModelError where s is not square integrable.
+    """The constants of s = sigma' - h1 - E[sigma''] z; raises ModelError where s is not square integrable.
 
     A kink of sigma is a jump of s, which has finite constants; a jump of sigma has none.
     """
@@ -84,43 +92,53 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
             "the network's bulk needs a finite E[(sigma' - h1)^2], and here it is infinite because "
             f"{constants.h1_check_reason}; use the isotropic bulk with spike, bulk and alignment given"
         )
-    slope = slope_integrand(activation)
-    coarse, sizes = _slope_averages(slope, constants.h1, refine)
+    slope, curvature = slope_integrand(activation), even_part(activation).curvature
+    line = (constants.h1, curvature)
+    coarse, sizes = _slope_averages(slope, line, refine)
     last = np.ones_like(sizes)
     for level in range(refine + 1, refine + 1 + _MOST_DOUBLINGS):
-        fine, sizes = _slope_averages(slope, constants.h1, level)
+        fine, sizes = _slope_averages(slope, line, level)
         before, last = last, np.abs(fine - coarse) / sizes
         if np.max(last) <= _SETTLED:
             break
         coarse = fine
     ahead = still_to_come(before, last, np.full_like(last, _SETTLED), np.ones_like(last))
     left = float(np.max(last + (ahead if slope.rough else 0.0)))
-    # An error of h1 shifts s, which moves all of them by about as much.
-    left += ROUNDING + constants.errors.h1 / math.sqrt(sizes[0])
+    # An error of h1 shifts s, which moves all of them by about as much, and so does one of the curvature.
+    line_error = constants.errors.h1 + (constants.errors.curvature if curvature else 0.0)
+    left += ROUNDING + line_error / math.sqrt(sizes[0])
     if not left <= MOST_UNSETTLED or slope.hidden:
         raise ModelError(
             f"the averages of sigma' that the network's bulk needs do not settle in double precision ({left:.1g} of "
             "their size is left): take a smoother activation, for example tanh(z)"
         )
-    square, second, weighted, cube, variance = (float(x) for x in fine)
-    return SlopeConstants(square, second, weighted, cube, variance, left)
+    square, second, weighted, cube, variance, *even = (float(x) for x in fine)
+    third, tilted_square, tilted_cube = even if activation.parity != "odd" else (0.0, 0.0, 0.0)
+    return SlopeConstants(square, second, weighted, cube, variance, left, curvature, third, tilted_square, tilted_cube)
 
 
 # Averages that a finer rule moves by no more than this share have settled: the finer one is left with rounding.
 _SETTLED = 1e-12
 
 
-def _slope_averages(slope: Integrand, h1: float, refine: int) -> tuple[Array, Array]:
-    """E of s^2, z^2 s, z^2 s^2, s^3 and the variance of s^2; averages of absolute values to measure their errors by.
+def _slope_averages(slope: Integrand, line: tuple[float, float], refine: int) -> tuple[Array, Array]:
+    """E of s^2, z^2 s, z^2 s^2, s^3, the variance of s^2, E of z^3 s, z s^2, z s^3; averages of absolute values for
+    their errors.
 
     Where s all but vanishes beside h1 its own size is rounding, and a ten-thousandth of h1 is added to it.
     """
     rule = _fine_rule(slope, 4, refine)
-    s, z, weights = slope.values(rule.nodes) - h1, rule.nodes, rule.weights
+    s, z, weights = slope.values(rule.nodes) - line[0] - line[1] * rule.nodes, rule.nodes, rule.weights
     square = weights @ s**2
-    terms = np.stack([s**2, z * z * s, (z * s) ** 2, s**3, (s**2 - square) ** 2])
-    size = np.abs(s) + 1e-4 * abs(h1) + 1e-100
-    return terms @ weights, np.stack([size**2, z * z * size, (z * size) ** 2, size**3, size**4]) @ weights
+    far = np.abs(z)
+
+    def powers(s: Array, z: Array) -> list[Array]:
+        return [z**3 * s, z * s**2, z * s**3]
+
+    terms = np.stack([s**2, z * z * s, (z * s) ** 2, s**3, (s**2 - square) ** 2, *powers(s, z)])
+    size = np.abs(s) + 1e-4 * (abs(line[0]) + abs(line[1]) * far) + 1e-100
+    sizes = np.stack([size**2, z * z * size, (z * size) ** 2, size**3, size**4, *powers(size, far)])
+    return terms @ weights, sizes @ weights
 
 
 class LabelAverages(NamedTuple):
@@ -144,52 +162,87 @@ class DividedAverages(NamedTuple):
     pair_square: Divided
 
 
+# Rows of the averages over 1 + b1 Y + b2 Y^2: Y^1 .. Y^8, u Y^2 .. u Y^5, u^2 Y and u^2 Y^2.
+POWERS, TILTED, ALONG = slice(0, 8), slice(8, 12), slice(12, 14)
+ROWS = 14
+
+
 @dataclass(frozen=True)
 class Labels:
-    """A rule for the pair (y, u): rows of `table` are y^2, y^2 u^2, y^3 u, y^5 u, y^4, y^6, y^8 times the weights.
+    """A rule for the pair (Y, u): `nodes` of Y, and a `table` (14, N) of its powers, u and u^2 times the weights.
 
-    first_f = E[f u] and pair_ff' = E[f f'] for f, f' in (y, y^3). error: how far the averages may be off, relative.
+    first[k] = E[u Y^(k+1)] for k = 0, 1, 2 and moments[k] = E[Y^k] for k = 0, .., 8. error: how far the averages may be
+    off, relative.
     """
 
-    squares: Array
+    nodes: Array
     table: Array
     first: Array
-    pair: Array
+    moments: Array
     error: float = 0.0
 
     @property
+    def mean(self) -> float:
+        """E[Y]."""
+        return float(self.moments[1])
+
+    @property
     def square(self) -> float:
-        """E[y^2]."""
-        return float(self.pair[0, 0])
+        """E[Y^2]."""
+        return float(self.moments[2])
 
     @property
     def fourth(self) -> float:
-        """E[y^4]."""
-        return float(self.pair[0, 1])
+        """E[Y^4]."""
+        return float(self.moments[4])
+
+    @property
+    def pair(self) -> Array:
+        """E[f f'] for f, f' in (Y, Y^3)."""
+        return self.moments[[[2, 4], [4, 6]]]
+
+    @cached_property
+    def _varied(self) -> Array:
+        """The nodes and their squares, with signs: what a derivative in b1 and b2 brings down."""
+        return np.stack([np.ones_like(self.nodes), -self.nodes, -self.nodes * self.nodes])
+
+    def over(self, b1: float, b2: float) -> Array:
+        """The averages over 1 + b1 Y + b2 Y^2 and their derivatives in b1 and b2, (14, 3)."""
+        shrunk = 1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))
+        factors = self._varied * shrunk
+        factors[1:] *= shrunk
+        return np.asarray(self.table @ factors.T)
 
     def averages(self, leverage: float | complex) -> LabelAverages:
-        """All averages over 1 + y^2 l, l the leverage; it may be complex (for derivatives by complex steps)."""
-        y2, y2u2, y3u, y5u, y4, y6, y8 = _shrunk(self, leverage)
+        """All averages over 1 + Y^2 l of a step without even part, l the leverage; it may be complex."""
+        shrunk = self.table @ (1.0 / (1.0 + self.nodes * self.nodes * leverage))
+        powers, tilted = shrunk[POWERS], shrunk[TILTED]
         return LabelAverages(
-            y2, y2u2, np.array([y3u, y5u]), np.array([[y2, y4], [y4, y6]]), np.array([[y4, y6], [y6, y8]])
+            powers[1], shrunk[ALONG][1], tilted[[1, 3]], powers[[[1, 3], [3, 5]]], powers[[[3, 5], [5, 7]]]
         )
 
     def squares_at(self, leverages: Array) -> tuple[Array, Array]:
-        """E_l[y^2] and its derivative in l, each (k,), at several l."""
-        shrunk = 1.0 / (1.0 + self.squares[:, None] * leverages)
-        return self.table[0] @ shrunk, -(self.table[0] * self.squares) @ shrunk**2
+        """E_l[Y^2] and its derivative in l, each (k,), at several l."""
+        squares, square = self.nodes * self.nodes, self.table[1]
+        shrunk = 1.0 / (1.0 + squares[:, None] * leverages)
+        return square @ shrunk, -(square * squares) @ shrunk**2
 
     def divided(self, leverages: Array) -> DividedAverages:
-        """All averages at the leverages, shape (k,), and their divided differences -E[x y^2/((1 + y^2 l)(1 + y^2 l'))].
+        """All averages at the leverages, shape (k,), and their divided differences -E[x Y^2/((1 + Y^2 l)(1 + Y^2 l'))].
 
         Cost k^2 times the nodes of the rule.
         """
-        shrunk = 1.0 / (1.0 + self.squares[:, None] * leverages)
-        twice = np.swapaxes((self.table * self.squares)[:, :, None] * shrunk, 1, 2) @ shrunk
-        found = Divided(self.table @ shrunk, -twice)
+        squares, table = self.nodes * self.nodes, self.table[_EVEN_ROWS]
+        shrunk = 1.0 / (1.0 + squares[:, None] * leverages)
+        twice = np.swapaxes((table * squares)[:, :, None] * shrunk, 1, 2) @ shrunk
+        found = Divided(table @ shrunk, -twice)
         pair, pair_square = np.array([[0, 4], [4, 5]]), np.array([[4, 5], [5, 6]])
         mixed = np.array([2, 3])
         return DividedAverages(found[0], found[1], *(_taken(found, rows) for rows in (mixed, pair, pair_square)))
+
+
+# Of the table: Y^2, u^2 Y^2, u Y^3, u Y^5, Y^4, Y^6, Y^8.
+_EVEN_ROWS = [1, 13, 9, 11, 3, 5, 7]
 
 
 def _taken(functions: Divided, rows: NDArray[np.int64]) -> Divided:
@@ -197,17 +250,19 @@ def _taken(functions: Divided, rows: NDArray[np.int64]) -> Divided:
 
 
 @lru_cache(maxsize=64)
-def labels(target: Activation, noise: float, largest: float) -> Labels:
-    """The rule for y = g(u) + sqrt(noise) e, right for jumps of g, for 0 <= l <= largest.
+def labels(target: Activation, noise: float, largest: float, centre: float = 0.0, first: float = 0.0) -> Labels:
+    """The rule for Y = g(u) - centre + sqrt(noise) e, right for jumps of g, for 0 <= b2 <= largest, |b1| <= |first|.
 
-    Doubled until the averages at the largest l stay put. Raises ModelError where E[y^8] is infinite, and where l times
-    the noise is so large that the rule would take too many nodes.
+    Doubled until the averages at the largest b1 and b2 stay put. Raises ModelError where E[Y^8] is infinite, and where
+    b2 times the noise is so large that the rule would take too many nodes.
     """
-    coarse = _labels(target, noise, largest, 0)
+    # The poles of 1/(1 + b1 Y + b2 Y^2) lie this far from the line, as a square over one.
+    sharpness = 4.0 * largest * largest / (4.0 * largest - first * first) if first else largest
+    coarse = _labels(target, noise, sharpness, 0, centre)
     for refine in range(1, _MOST_DOUBLINGS + 1):
-        fine = _labels(target, noise, largest, refine)
+        fine = _labels(target, noise, sharpness, refine, centre)
         # With l and without: what grows with y is felt without, poles close to the line with it.
-        moved = [_apart(_shrunk(coarse, at), _shrunk(fine, at)) for at in (largest, 0.0)]
+        moved = [_apart(_shrunk(coarse, *at), _shrunk(fine, *at)) for at in ((first, largest), (0.0, 0.0))]
         left = max(*moved, _apart(coarse.first, fine.first))
         if left < _AGREEMENT:
             break
@@ -220,18 +275,23 @@ def labels(target: Activation, noise: float, largest: float) -> Labels:
     return replace(fine, error=left**1.5 + ROUNDING)
 
 
+def coarse_labels(target: Activation, noise: float, largest: float, centre: float) -> Labels:
+    """A rule of unknown error, to find out where the averages will be wanted."""
+    return _labels(target, noise, largest, 0, centre)
+
+
 def _apart(coarse: Array, fine: Array) -> float:
     return float(np.max(np.abs(fine - coarse) / (1e-3 * float(np.max(np.abs(fine), initial=1e-300)) + np.abs(fine))))
 
 
-def _shrunk(rule: Labels, leverage: float | complex) -> NDArray[Any]:
-    return np.asarray(rule.table @ (1.0 / (1.0 + rule.squares * leverage)))
+def _shrunk(rule: Labels, b1: float, b2: float) -> Array:
+    return rule.over(b1, b2)[:, 0]
 
 
-def _labels(target: Activation, noise: float, largest: float, refine: int) -> Labels:
+def _labels(target: Activation, noise: float, largest: float, refine: int, centre: float = 0.0) -> Labels:
     rule = _fine_rule(integrand(target), 4, refine)
     u, weights = rule.nodes, rule.weights
-    y = np.asarray(compile_numpy(target.expression)(u), dtype=float)
+    y = np.asarray(compile_numpy(target.expression)(u), dtype=float) - centre
     moments = np.stack([weights, weights * u, weights * u * u])
     if noise > 0.0:
         width = math.sqrt(noise)
@@ -279,12 +339,9 @@ def _blurred_by_rows(y: Array, moments: Array, width: float, step: float, reach_
 def labels_from(y: Array, moments: Array) -> Labels:
     """The same from a rule for y: at each node of y, the weights of 1, u and u^2."""
     one, first, second = moments
-    y2 = y * y
-    powers = np.stack(
-        [y2 * one, y2 * second, y2 * y * first, y2 * y2 * y * first, y2**2 * one, y2**3 * one, y2**4 * one]
-    )
-    y2m, _, y3u, _, y4m, y6m, _ = powers.sum(axis=1)
-    return Labels(y2, powers, np.array([float(y @ first), y3u]), np.array([[y2m, y4m], [y4m, y6m]]))
+    powers = y ** np.arange(9)[:, None]
+    table = np.concatenate([one * powers[1:], first * powers[2:6], second * powers[1:3]])
+    return Labels(y, table, powers[1:4] @ first, powers @ one)
 
 
 def _fine_rule(function: Integrand, power: int, refine: int) -> Rule:

@@ -18,10 +18,10 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     if len(model.groups) == 1:
         if step is None:
             return NetworkBulk(ridge, model.beta, isotropic_law(model.bulks[0], model.alignment, gaussian_rows=True))
-        eta = step.eta * model.groups[0].weight
         law = network_law(
-            model.activation, model.target, step.alpha0, eta, model.beta, model.noise, model.gaussian_rows
-        )
+            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows,
+            model.groups[0].weight,
+        )  # fmt: skip
         return NetworkBulk(ridge, model.beta, law)
     from onestep.numerics.bulk.network import NetworkGroups
     from onestep.numerics.bulk.network_law import groups_law, stepped_groups_law

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.models.gradient_step import even_part
 
 # (strength, alpha0, least and largest deviation of a network's test error from the isotropic theory and the largest
 # standard error of one, in per cent), over three networks of d = DIMENSION; a test computes them from the samples.
@@ -35,8 +36,6 @@ MEASURED: tuple[tuple[float, float, float, float, float], ...] = (
 
 # An even part of less strength than this is not worth a word: its effect goes like the square.
 _FAINT = 1e-3
-# An E[sigma''] that vanishes in exact arithmetic comes to this share of sqrt(E[sigma^2]).
-_ZERO = 1e-11
 
 
 def strength(
@@ -45,10 +44,8 @@ def strength(
     """(eta/beta) |E[sigma'']| sqrt(E[y^2]/alpha0), the root mean square of the eigenvalues of nu M; 0.0 without one."""
     if alpha0 == 0.0 or eta == 0.0:
         return 0.0
-    student, teacher = hermite_constants(activation), hermite_constants(target)
-    if abs(student.curvature) <= _ZERO * math.sqrt(student.h2):
-        return 0.0
-    return eta / beta * abs(student.curvature) * math.sqrt((teacher.h2 + noise) / alpha0)
+    curvature = abs(even_part(activation).curvature)
+    return eta / beta * curvature * math.sqrt((hermite_constants(target).h2 + noise) / alpha0) if curvature else 0.0
 
 
 @lru_cache(maxsize=256)
@@ -76,8 +73,8 @@ def even_part_warning(
     return (
         f"the isotropic bulk neglects the even part of the activation (E[sigma''] = {curvature:.3g}, strength "
         f"{found:.2g}); with the square loss the test errors of simulated networks (d = {DIMENSION}) {where} differ "
-        f"from this theory by {least:+.1f} % to {most:+.1f} %, each measured to {error:.1f} %; onestep simulate --kind "
-        "network measures this one"
+        f"from this theory by {least:+.1f} % to {most:+.1f} %, each measured to {error:.1f} %; --bulk-model network "
+        "does not neglect it, and onestep simulate --kind network measures this one"
     )
 
 

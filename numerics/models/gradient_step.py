@@ -1,51 +1,136 @@
-"""Result 3.1 in numbers: spike, bulk and alignment after the step, and what their averages are known to."""
+"""Spike, bulk and alignment after the step in numbers, and what their averages are known to.
+
+Before the step the output of the network tends to E[u] E[sigma], so that the step sees Y = y - E[u] E[sigma]. With
+sigma' = h1 + E[sigma''] z + s the mean slope makes the spike, the linear part turns every row, w -> (1 + nu M) w with
+nu = (eta/beta) E[sigma''] and M = (1/n0) sum Y x x^T, and the rest adds noise:
+
+    r = (eta/beta) h1 |w|,  |w|^2 = E[Y u]^2 + E[Y^2]/alpha0,  gamma = E[Y u]/|w|,
+    c = (1 + (eta/beta) E[sigma''] E[Y])^2 + (eta/beta)^2 E[(sigma' - h1)^2] E[Y^2]/alpha0.
+
+For an odd activation this is Result 3.1.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from onestep.derivations.activations.activation import Activation, integrable_square
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
-from onestep.numerics.models.parameters import EXACT, MapErrors, ModelError
+from onestep.numerics.models.parameters import (
+    EXACT,
+    NOT_NEGATIVE,
+    MapErrors,
+    ModelError,
+    ReadoutGroup,
+    checked_number,
+)
+from onestep.numerics.models.readout_law import ReadoutLaw
+
+if TYPE_CHECKING:
+    from onestep.numerics.models.model import Model
 
 # A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
 _ZERO = 1e-11
 INSTEAD = "give --spike, --bulk and --alignment directly instead, for example --spike 1 --bulk 1 --alignment 0.8"
 
 
+@dataclass(frozen=True)
+class GradientStep:
+    """The step that the first layer took: alpha0 = n0/d samples, eta the learning rate over d; 0 means no step."""
+
+    alpha0: float
+    eta: float
+
+    def __post_init__(self) -> None:
+        for name in ("alpha0", "eta"):
+            object.__setattr__(self, name, checked_number(name, getattr(self, name), *NOT_NEGATIVE))
+
+
 class StepMap(NamedTuple):
-    """Spike, bulk and alignment after a step, and how far each may be off."""
+    """Spike, bulk and alignment after a step, and how far each may be off; turn = (eta/beta) E[sigma''] E[Y].
+
+    A group of readout weight u has the bulk 1 + 2 u turn + u^2 (c - 1 - 2 turn), `bulk_of`.
+    """
 
     spike: float
     bulk: float
     alignment: float
     errors: MapErrors
+    turn: float = 0.0
+
+    def bulk_of(self, weight: float) -> float:
+        """c_u of a step u times as long: (1 + u turn)^2 + u^2 (the rest)."""
+        if weight == 1.0 or (weight == -1.0 and self.turn == 0.0):
+            return self.bulk
+        return 1.0 + 2.0 * weight * self.turn + weight**2 * (self.bulk - 1.0 - 2.0 * self.turn)
+
+    def error_share(self, weight: float) -> float:
+        """The error of c_u is at most this times that of c."""
+        return weight**2 if self.turn == 0.0 else max(abs(weight), weight**2)
+
+
+class EvenPart(NamedTuple):
+    """E[sigma] and E[sigma''], with nothing where they vanish as far as their averages tell."""
+
+    mean: float
+    curvature: float
+
+
+def even_part(activation: Activation) -> EvenPart:
+    """What a step sees of an activation's even part; both are exactly 0.0 for an odd one."""
+    student = hermite_constants(activation)
+    rounded = _ZERO * math.sqrt(student.h2)
+    mean, curvature = (
+        0.0 if abs(value) <= max(rounded, error) else value
+        for value, error in ((student.mean, student.errors.mean), (student.curvature, student.errors.curvature))
+    )
+    return EvenPart(mean, curvature)
 
 
 @lru_cache(maxsize=512)
 def gradient_step(
-    activation: Activation, target: Activation, *, alpha0: float, eta: float, beta: float, noise: float = 0.0
+    activation: Activation,
+    target: Activation,
+    *,
+    alpha0: float,
+    eta: float,
+    beta: float,
+    noise: float = 0.0,
+    mean_weight: float = 1.0,
 ) -> StepMap:
-    """Result 3.1 with the errors of its averages; see `Model.from_gradient_step`."""
+    """The map of one step for any activation, with the errors of its averages; see `Model.from_gradient_step`.
+
+    mean_weight: E[u] over the neurons, which the output before the step is proportional to.
+    """
     if alpha0 == 0.0 or eta == 0.0:
         return StepMap(0.0, 1.0, 0.0, EXACT)
     for role, given in (("activation", activation), ("target", target)):
         check_second_moment(role, given, 1.0, 0.0)
     student, teacher = hermite_constants(activation), hermite_constants(target)
     _check_averages(student, teacher)
-    second = (teacher.h2 + noise) / alpha0
+    even, rate = even_part(activation), eta / beta
+    h1 = 0.0 if activation.parity == "even" else student.h1
+    output = mean_weight * even.mean
+    mean = teacher.mean - output
+    # E[Y^2] with Y = y - E[u] E[sigma], as a variance and a square.
+    square = teacher.h2 - teacher.mean**2 + mean**2 if output else teacher.h2
+    second = (square + noise) / alpha0
     length = math.hypot(teacher.h1, math.sqrt(second))
-    rate = eta / beta
     alignment = teacher.h1 / length if length > 0.0 else 0.0
+    turn = rate * even.curvature * mean
+    if abs(even.curvature * mean) <= _ZERO * math.sqrt(student.h2 * square):
+        turn = 0.0
     return StepMap(
-        rate * student.h1 * length,
-        1.0 + rate**2 * second * student.h1_check,
+        rate * h1 * length,
+        (1.0 + turn) ** 2 + rate**2 * second * student.h1_check if turn else 1.0 + rate**2 * second * student.h1_check,
         alignment,
-        _errors(student, teacher, abs(rate), second, length, alpha0),
+        _errors(student, teacher, even, output, abs(rate), second, length, alpha0),
+        turn,
     )
 
 
@@ -57,13 +142,6 @@ def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> Non
                 f"the averages of the {role} in the gradient-step map do not settle in double precision, it varies too "
                 f"fast; {INSTEAD}"
             )
-    if abs(student.mean) > max(_ZERO * math.sqrt(student.h2), student.errors.mean):
-        raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
-    if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
-        raise ModelError(
-            f"the gradient-step map needs E[sigma''] E[g] = 0, and here E[sigma''] = {student.curvature:.6g} and E[g] "
-            f"= {teacher.mean:.6g}; {INSTEAD}"
-        )
     if math.isinf(student.h1_check):
         raise ModelError(
             "the gradient-step map needs a finite E[(sigma' - h1)^2], and here it is infinite "
@@ -72,16 +150,33 @@ def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> Non
 
 
 def _errors(
-    student: HermiteConstants, teacher: HermiteConstants, rate: float, second: float, length: float, alpha0: float
+    student: HermiteConstants,
+    teacher: HermiteConstants,
+    even: EvenPart,
+    output: float,
+    rate: float,
+    second: float,
+    length: float,
+    alpha0: float,
 ) -> MapErrors:
     """How far the errors of the Hermite constants move the map, to first order."""
     if length == 0.0:
         return EXACT
-    second_error = teacher.errors.h2 / alpha0
+    mean = teacher.mean - output
+    # An activation without even part leaves the labels and the initial rows as they are, exactly.
+    output_error = student.errors.mean * abs(output / even.mean) if even.mean else 0.0
+    mean_error = teacher.errors.mean + output_error
+    # E[Y^2] = h2* - 2 E[u] E[sigma] E[g] + (E[u] E[sigma])^2.
+    square_error = teacher.errors.h2 + 2.0 * (abs(output) * teacher.errors.mean + abs(mean) * output_error)
+    second_error = square_error / alpha0
+    turn_error = 0.0
+    if even.curvature:
+        turn_error = rate * (student.errors.curvature * abs(mean) + abs(even.curvature) * mean_error)
     length_error = (abs(teacher.h1) * teacher.errors.h1 + 0.5 * second_error) / length
     return MapErrors(
         spike=rate * (student.errors.h1 * length + abs(student.h1) * length_error),
-        bulk=rate**2 * (second_error * student.h1_check + second * student.errors.h1_check),
+        bulk=rate**2 * (second_error * student.h1_check + second * student.errors.h1_check)
+        + 2.0 * abs(1.0 + rate * even.curvature * mean) * turn_error,
         alignment=(teacher.errors.h1 + abs(teacher.h1 / length) * length_error) / length,
     )
 
@@ -104,3 +199,79 @@ def check_second_moment(role: str, function: Activation, spike: float, bulk: flo
             f"the second moment of the {role} is infinite when its argument has variance {spike**2 + bulk:.6g}: "
             f"give {smaller}a function that grows more slowly, for example tanh(z)"
         )
+
+
+def mean_weight(readout: tuple[ReadoutGroup, ...] | ReadoutLaw) -> float:
+    """E[u] over the neurons: 0.0 for a density, which is symmetric."""
+    if isinstance(readout, ReadoutLaw):
+        return 0.0
+    return math.fsum(group.weight * group.fraction for group in readout)
+
+
+def mapped_step(model: Model, step: GradientStep) -> StepMap:
+    """What the step makes of the model's functions, from the one table of such maps."""
+    return gradient_step(
+        model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise,
+        mean_weight=mean_weight(model.readout),
+    )  # fmt: skip
+
+
+def check_step(model: Model) -> None:
+    """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
+    if model.bulk_model not in ("isotropic", "network"):
+        raise ModelError(f"bulk model {model.bulk_model!r} is not known: isotropic or network, for example network")
+    step = model.step
+    if step is None:
+        if model.bulk_model == "network":
+            raise ModelError(
+                "the network's own bulk follows from its gradient step: make the model with Model.from_gradient_step, "
+                "for example with alpha0=2, eta=3"
+            )
+        return
+    if not isinstance(step, GradientStep):
+        raise ModelError(
+            f"step = {step!r} is not accepted: make the model with Model.from_gradient_step, for example with "
+            "alpha0=2, eta=3"
+        )
+    if model.rank > 1 or (model.law is None and any(group.further_weights for group in model.groups)):
+        raise ModelError(
+            "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
+        )
+    given = (model.spike, model.bulk, model.alignment)
+    if any(abs(x - y) > SAME * (1.0 + abs(y)) for x, y in zip(given, mapped_step(model, step)[:3], strict=True)):
+        raise ModelError(
+            "spike, bulk and alignment of this model follow from its gradient step and cannot be changed alone: use "
+            "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
+            "the step with model.as_given()"
+        )
+    made = mapped_step(model, step)
+    mean = even_part(model.activation).mean if model.law else 0.0
+    if model.law and (made.turn or mean):
+        raise ModelError(
+            "letters with a density are built for steps of activations with E[sigma] = 0 and E[sigma''] E[g] = 0, and "
+            f"here E[sigma] = {mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: take for example "
+            "tanh(z), or groups, for example 1:0.5,-1:0.5"
+        )
+    if model.network_step is not None:
+        _check_network_bulk(model, made)
+
+
+def _check_network_bulk(model: Model, made: StepMap) -> None:
+    """It is built for the activation, and has the bulks of its own step."""
+    if model.activation.parity != "odd" and (len(model.groups) > 1 or model.gaussian_rows):
+        which = "Gaussian initial rows" if model.gaussian_rows else "a readout of several groups"
+        missing = (
+            "the second chaos of the rows' noise" if model.gaussian_rows else "the overlaps between groups that turn"
+        )
+        raise ModelError(
+            f"the network's own bulk is built for odd activations where there are {which} ({missing} would be "
+            f"missing), and {model.activation.expression} is not known to be odd; take the isotropic bulk, for "
+            "example tanh(z), or one group with unit rows"
+        )
+    for group, bulk in zip(model.groups, model.bulks, strict=True):
+        if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:
+            raise ModelError(
+                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
+                f"beside the weight {group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a "
+                "bias, 1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
+            )

@@ -6,17 +6,23 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
 from onestep.numerics.models.documents import described, model_document
-from onestep.numerics.models.gradient_step import SAME, StepMap, check_second_moment, gradient_step
+from onestep.numerics.models.gradient_step import (
+    GradientStep,
+    check_second_moment,
+    check_step,
+    gradient_step,
+    mapped_step,
+    mean_weight,
+)
 from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.parameters import (
     EXACT,
     LARGEST,
-    NOT_NEGATIVE,
     RANGES,
     ROUNDED_NORM,
     SMALLEST,
@@ -37,18 +43,6 @@ __all__ = [
     "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "check_changes",
     "gradient_step",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class GradientStep:
-    """The step that the first layer took: alpha0 = n0/d samples, eta the learning rate over d; 0 means no step."""
-
-    alpha0: float
-    eta: float
-
-    def __post_init__(self) -> None:
-        for name in ("alpha0", "eta"):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), *NOT_NEGATIVE))
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +125,7 @@ class Model:
         object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
         object.__setattr__(self, "given_uncertainty", checked_errors(self.given_uncertainty))
-        _check_step(self)
+        check_step(self)
         check_rank(self)
         _check_moments(self)
 
@@ -204,22 +198,26 @@ class Model:
 
     @cached_property  # a copy with other independent numbers keeps it
     def bulks(self) -> tuple[float, ...]:
-        """c_a of each group: its own, else that of the model, or of a step u times as long, 1 + u^2 (c - 1)."""
+        """c_a of each group: its own, else that of the model, or of a step u times as long (`StepMap.bulk_of`)."""
         return tuple(self._bulk_of(group) for group in self.groups)
 
     def _bulk_of(self, group: ReadoutGroup) -> float:
         if group.bulk is not None:
             return group.bulk
-        if self.step is None or abs(group.weight) == 1.0:
+        if self.step is None or group.weight == 1.0:
             return self.bulk
-        return 1.0 + group.weight**2 * (self.bulk - 1.0)
+        return mapped_step(self, self.step).bulk_of(group.weight)
 
     @property
     def uncertainty(self) -> MapErrors:
         """How far spike, bulk and alignment may be off where averages gave them: of a gradient step, or as given."""
         if self.step is None:
             return self.given_uncertainty
-        return _mapped(self, self.step).errors
+        return mapped_step(self, self.step).errors
+
+    def error_share(self, weight: float) -> float:
+        """The bulk of a group of this weight is known to this times the uncertainty of the bulk."""
+        return 1.0 if self.step is None else mapped_step(self, self.step).error_share(weight)
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -278,12 +276,13 @@ class Model:
                 "a network's own bulk follows from its gradient step: take the isotropic bulk first, "
                 'model.changed(bulk_model="isotropic").as_given()'
             )
-        errors, readout = self.uncertainty, self.readout
+        made, readout = mapped_step(self, self.step), self.readout
+        errors = made.errors
         if not isinstance(readout, ReadoutLaw):
             readout = tuple(
                 group
-                if group.bulk is not None or abs(group.weight) == 1.0
-                else replace(group, bulk=self._bulk_of(group), bulk_error=group.weight**2 * errors.bulk)
+                if group.bulk is not None or made.bulk_of(group.weight) == self.bulk
+                else replace(group, bulk=self._bulk_of(group), bulk_error=made.error_share(group.weight) * errors.bulk)
                 for group in readout
             )
         return replace(self, step=None, bulk_model="isotropic", readout=readout, given_uncertainty=errors)
@@ -312,24 +311,31 @@ class Model:
             c     = 1 + (eta/beta)^2 (h2*/alpha0) E[(sigma' - h1)^2]
 
         with h2* -> h2* + noise, alpha0 = n0/d and eta the learning rate over d. alpha0 = 0 or eta = 0 means no step
-        was made: r = 0, c = 1, gamma = 0.
+        was made: r = 0, c = 1, gamma = 0. This is for odd activations; for others, beyond the paper, y is
+        Y = y - E[u] E[sigma], E[Y^2] stands for h2*, and the 1 of c is (1 + (eta/beta) E[sigma''] E[Y])^2
+        (`numerics.models.gradient_step`).
 
         A group of readout weight u takes a step u times as long: its spike is u r, and where its bulk is not given it
-        is 1 + u^2 (c - 1).
+        is 1 + u^2 (c - 1), or for activations with an even part `StepMap.bulk_of`.
 
-        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.bulk.network`, for
-        several groups `numerics.bulk.network`), which needs an odd activation. Biases enter after the step, which is
+        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.bulk.network`), which
+        for several groups or Gaussian rows needs an odd activation. Biases enter after the step, which is
         made without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
 
-        Raises ModelError when E[sigma] != 0, E[sigma''] E[g] != 0 or E[(sigma' - h1)^2] is infinite.
+        Raises ModelError when E[(sigma' - h1)^2] is infinite.
         """
         beta = checked_number("beta", beta, *RANGES["beta"])
         noise = checked_number("noise", noise, *RANGES["noise"])
         step, student, teacher = GradientStep(alpha0, eta), function(activation), function(target)
-        made = gradient_step(student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise)
+        groups = readout
+        if not isinstance(groups, ReadoutLaw):
+            groups = checked_groups(cast("tuple[ReadoutGroup, ...]", readout))
+        made = gradient_step(
+            student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise, mean_weight=mean_weight(groups)
+        )
         return cls(
             student, teacher, alpha=alpha, beta=beta, ridge=ridge, noise=noise, spike=made.spike, bulk=made.bulk,
-            alignment=made.alignment, readout=readout, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
+            alignment=made.alignment, readout=groups, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
             loss=loss_named(loss),
         )  # fmt: skip
 
@@ -370,63 +376,6 @@ def check_changes(model: Model, values: Mapping[str, object]) -> None:
                 "Model.from_gradient_step, for example with alpha0=2, eta=3"
             )
         raise ModelError(f"a model has no parameter {name}: one of {', '.join(known)} is accepted, for example beta=2")
-
-
-def _mapped(model: Model, step: GradientStep) -> StepMap:
-    """What the step makes of the model's functions, from the one table of such maps."""
-    return gradient_step(
-        model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise
-    )
-
-
-def _check_step(model: Model) -> None:
-    """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
-    if model.bulk_model not in ("isotropic", "network"):
-        raise ModelError(f"bulk model {model.bulk_model!r} is not known: isotropic or network, for example network")
-    step = model.step
-    if step is None:
-        if model.bulk_model == "network":
-            raise ModelError(
-                "the network's own bulk follows from its gradient step: make the model with Model.from_gradient_step, "
-                "for example with alpha0=2, eta=3"
-            )
-        return
-    if not isinstance(step, GradientStep):
-        raise ModelError(
-            f"step = {step!r} is not accepted: make the model with Model.from_gradient_step, for example with "
-            "alpha0=2, eta=3"
-        )
-    if model.rank > 1 or (model.law is None and any(group.further_weights for group in model.groups)):
-        raise ModelError(
-            "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
-        )
-    given = (model.spike, model.bulk, model.alignment)
-    if any(abs(x - y) > SAME * (1.0 + abs(y)) for x, y in zip(given, _mapped(model, step)[:3], strict=True)):
-        raise ModelError(
-            "spike, bulk and alignment of this model follow from its gradient step and cannot be changed alone: use "
-            "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
-            "the step with model.as_given()"
-        )
-    if model.network_step is not None:
-        _check_network_bulk(model)
-
-
-def _check_network_bulk(model: Model) -> None:
-    """It has an odd activation, and the bulks of its own step."""
-    if model.activation.parity != "odd":
-        neglected = None if model.step is None else _neglected(model, model.step)
-        instead = "take the isotropic bulk, or" if neglected is None else f"{neglected}; take"
-        raise ModelError(
-            f"the network's own bulk is built for odd activations, and {model.activation.expression} is not known to be"
-            f" odd; {instead} for example tanh(z)"
-        )
-    for group, bulk in zip(model.groups, model.bulks, strict=True):
-        if abs(bulk - 1.0 - group.weight**2 * (model.bulk - 1.0)) > 1e-9 * bulk:
-            raise ModelError(
-                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
-                f"beside the weight {group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a "
-                "bias, 1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
-            )
 
 
 def _check_moments(model: Model) -> None:

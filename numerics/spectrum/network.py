@@ -46,8 +46,9 @@ class NetworkEquations(Equations):
         assert step is not None
         self.batch_ratio = step.alpha0
         self.law: BulkLaw = network_law(
-            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows
-        )
+            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows,
+            model.groups[0].weight,
+        )  # fmt: skip
         self.omega = self.law.omega
         self.labels = label_line(model.target, model.noise)
 

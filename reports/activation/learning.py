@@ -274,7 +274,7 @@ def perfect_sentence(activation: Activation, target: Activation, spike: float, b
 
 @dataclass(frozen=True)
 class Means:
-    """What Result 3.1 asks of an activation that is not odd, as text: E[sigma], E[sigma''] and E[g]."""
+    """What a step sees of an activation that is not odd, as text: E[sigma], E[sigma''] and E[g]."""
 
     sigma: str
     curvature: str
@@ -289,9 +289,10 @@ def warnings_of(
     if activation.parity != "odd":
         kind = "could not be shown to be odd" if activation.parity == "undecided" else "is not odd"
         said.append(
-            f"the activation {kind}: the map from a gradient step to spiked random features (Result 3.1) needs "
-            f"E[sigma] = 0 and E[sigma''] E[g] = 0, and here E[sigma] = {means.sigma}, E[sigma''] = "
-            f"{means.curvature}, E[g] = {means.target}; for a given spike, Result 3.2 and the bounds need no symmetry"
+            f"the activation {kind}: Result 3.1 is for odd ones, and the map from a gradient step to spiked random "
+            f"features goes beyond the paper here, with E[sigma] = {means.sigma}, E[sigma''] = {means.curvature}, "
+            f"E[g] = {means.target}; its isotropic bulk neglects how the even part turns the rows, which --bulk-model "
+            "network does not; for a given spike, Result 3.2 and the bounds need no symmetry"
         )
     if h1_zero:
         said.append(

@@ -56,6 +56,8 @@ MODULES = (
     "onestep.verify.claims.random_features.limits",
     "onestep.verify.claims.networks.rows",
     "onestep.verify.claims.networks.bulk",
+    "onestep.verify.claims.networks.any_rows",
+    "onestep.verify.claims.networks.any_bulk",
     "onestep.verify.claims.gradient_step.overlapping_rows",
     "onestep.verify.claims.gradient_step.overlapping_bulk",
     "onestep.verify.claims.letters.free_energy",

@@ -109,15 +109,16 @@ def test_a_sweep_and_a_spectrum_warn_too(tmp_path: Path, capfd: pytest.CaptureFi
     assert json.loads(out)["warnings"] == [sentence]
 
 
-def test_who_asks_for_the_bulk_of_a_network_is_told_what_the_isotropic_one_neglects(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    warning = even_part_warning(LEANING, TANH, STEP["alpha0"], STEP["eta"], STEP["beta"], 0.0)
-    assert warning is not None
-    assert "with the square loss the test errors" in warning
-    code, _, err = outcome(
-        capfd, ["compare", *ARGUMENTS[1:], "--kind", "network", "--dimensions", "20", "--seeds", "1"]
-    )
+def test_the_bulk_of_a_network_has_the_even_part(capfd: pytest.CaptureFixture[str]) -> None:
+    # What the warning points to: no warning, and a theory within the networks that the warning quotes.
+    own = [*ARGUMENTS, "--bulk-model", "network", "--json"]
+    code, out, err = outcome(capfd, own)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["test_error"] == pytest.approx(0.285518, abs=5e-7)
+    run = ["--kind", "network", "--dimensions", "20", "--seeds", "1", "--json"]
+    code, out, err = outcome(capfd, ["compare", *ARGUMENTS[1:], *run])
+    assert json.loads(out)["theory"]["test_error"] == pytest.approx(0.285518, abs=5e-7)
+    groups = ["--readout", "1:0.5,-1:0.5"]
+    code, _, err = outcome(capfd, ["compare", *ARGUMENTS[1:], *groups, *run])
     assert code == 2
-    assert warning in err
-    assert "take the isotropic bulk" not in err
+    assert "would be missing" in err

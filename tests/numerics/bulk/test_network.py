@@ -205,7 +205,6 @@ def test_without_a_step_both_bulks_are_one() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"activation": "relu(z) - 1/sqrt(2*pi)"}, "odd"),
         ({"bulk_model": "spherical"}, "isotropic or network"),
         ({"readout": (ReadoutGroup(1.0, 0.5, 1.2), ReadoutGroup(-1.0, 0.5))}, "follows from the network"),
         ({"target": "exp(z**2/10)"}, "moment of order 8"),

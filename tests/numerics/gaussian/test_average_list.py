@@ -46,7 +46,7 @@ AVERAGES: dict[str, dict[str, str]] = {
     },
     "numerics/experiments/measure.py": {"exact_test_error": REFUSED},
     "numerics/models/readout_law.py": {"ReadoutLaw": REFINED},
-    "numerics/models/gradient_step.py": {"gradient_step": REFINED},
+    "numerics/models/gradient_step.py": {"gradient_step": REFINED, "even_part": REFINED},
     "numerics/bulk/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
     "numerics/bounds/noisy_loss.py": {"_bell": PASSED},
     "numerics/spectrum/outliers.py": {"_second_order": REFUSED},

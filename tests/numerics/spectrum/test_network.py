@@ -129,6 +129,11 @@ def test_the_mean_eigenvalue_is_that_of_the_isotropic_bulk() -> None:
     assert mean_eigenvalue(equations_of(own)) == pytest.approx(mean_eigenvalue(equations_of(plain)), rel=1e-12)
 
 
+def test_a_weight_of_the_readout_lengthens_the_step() -> None:
+    twice = _network(readout=(ReadoutGroup(2.0, 1.0),), eta=3.0)  # type: ignore[arg-type]
+    assert stieltjes(twice, complex(-0.1)) == pytest.approx(stieltjes(_network(), complex(-0.1)), rel=1e-12)
+
+
 def test_groups_are_refused_in_one_sentence() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
     model = Model.from_gradient_step(

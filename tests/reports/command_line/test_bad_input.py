@@ -139,8 +139,6 @@ def test_what_does_not_exist_is_not_offered(capfd: pytest.CaptureFixture[str]) -
 
 
 def test_the_map_that_does_not_exist_offers_the_direct_options(capfd: pytest.CaptureFixture[str]) -> None:
-    # relu is not centred: Result 3.1 does not apply to it.
-    refused(capfd, ["solve", *replaced("activation", "relu", STEPPED)], "E[sigma]", "--spike")
     # sign jumps: E[(sigma' - h1)^2] is infinite.
     refused(capfd, ["solve", *replaced("activation", "sign", STEPPED)], "--spike", "--bulk", "--alignment")
 

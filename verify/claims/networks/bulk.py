@@ -31,7 +31,7 @@ _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretat
 
 _BOTH = tuple(draws.BULK_MODELS)
 _ONE = _BOTH[1:]
-_SMALL = (
+TOO_SMALL = (
     "On real networks this overlap is a few per cent of the geometric mean of its diagonal entries, too small to be "
     "measured to the protocol's precision at an affordable size: it is measured on rows of a law under which it is "
     "large."
@@ -56,7 +56,7 @@ def _bulk(
         ByDerivation(build), ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=6),
         simulated,
         kind=Kind.LIMIT, wrong=wrong, uses=("beyond.row-covariance", "beyond.batch-trace"),
-        note="" if models else _SMALL,
+        note="" if models else TOO_SMALL,
     )
 
 

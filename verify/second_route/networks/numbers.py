@@ -63,7 +63,7 @@ def solver_law(point: Point) -> dict[str, float]:
         activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0, True
     )
     along, norm = gaussian.independent[0], gaussian.independent[2]
-    pair, first = law.labels.pair, np.asarray(law.labels.first)  # type: ignore[union-attr]
+    pair, first = law.labels.pair, np.asarray(law.labels.first)
     h = np.array(law.correlation)
     v = np.array([first[0], 1.0, 0.0])
     metric = np.zeros((3, 3))

@@ -1,0 +1,192 @@
+"""(1 + g B)^-1 for the rows of a network after its step, B = P^2 + omega A with P = 1 + nu M.
+
+M = (1/n0) sum Y x x^T and A = (1/n0) sum Y^2 x x^T of the batch. With H = (1 + g B)^-1 the matrix
+
+    [[1 + g omega A, sqrt(g) P], [sqrt(g) P, -1]]^-1 = [[H, sqrt(g) H P], [sqrt(g) P H, -(1 - g P H P)]]
+
+is linear in the samples before it is inverted. Leaving one sample out, its normalised traces a = tr H, b = tr H P and
+k = 1 - g tr P H P follow from averages over D = 1 + b1 Y + b2 Y^2 alone: with S_j = E[Y^j/D],
+
+    M' = 1 + g (omega S_2 + (1 + nu S_1)^2),   t = g nu^2 S_2/alpha0,   a M' (1 + t a) = 1,
+    b = (1 + nu S_1) a,   k = (1 + g omega S_2) a,   b1 = 2 g nu b/alpha0,   b2 = (g/alpha0) (omega a + nu^2 n/alpha0)
+
+with n = a k + g b^2 = a^2 M'. 4 b2 - b1^2 = (4 g a/alpha0) (omega + nu^2 k/alpha0) > 0: D has no zero. At nu = 0 this
+is the resolvent of A, D = 1 + Y^2 l. Forms on theta and on n_k = (1/n0) sum Y^k x - E[u Y^k] theta, u = theta.x, follow
+from averages over D with u and u^2. Everything is written so that nothing cancels as g -> 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.numerics.bulk.network_constants import ALONG, POWERS, TILTED, Labels
+
+Array = NDArray[np.float64]
+
+# Y^(k + l + m) for k, l = 1, 2, 3 and m = 0, 1, 2, in the rows of POWERS.
+_PAIRS = np.add.outer(np.arange(1, 4), np.arange(3))
+
+
+class RowLaw(Protocol):
+    """What the resolvent asks of a law: alpha0, omega and nu."""
+
+    @property
+    def batch_ratio(self) -> float: ...
+    @property
+    def omega(self) -> float: ...
+    @property
+    def turn(self) -> float: ...
+
+
+class Rows(NamedTuple):
+    """A law's alpha0, omega and nu alone."""
+
+    batch_ratio: float
+    omega: float
+    turn: float
+
+
+class Blocks(NamedTuple):
+    """a, b and k; n = a k + g b^2; filled = (1 - a)/g = tr B H and turned = (1 - k)/g = tr P H P; b1 and b2.
+
+    steep = b2/g, flat = steep - omega n/alpha0, second = E[Y^2/D]. Numbers or arrays, real or complex.
+    """
+
+    trace: Any
+    bridge: Any
+    rest: Any
+    n: Any
+    filled: Any
+    turned: Any
+    b1: Any
+    b2: Any
+    steep: Any
+    flat: Any
+    second: Any
+
+
+def blocks(law: RowLaw, g: Any, S1: Any, S2: Any) -> Blocks:
+    """All of them at g, from E[Y/D] and E[Y^2/D]; analytic in its arguments."""
+    alpha0, omega, nu = law.batch_ratio, law.omega, law.turn
+    slant = 1.0 + nu * S1
+    own = omega * S2 + slant * slant
+    scale = 1.0 + g * own
+    bend = nu * nu * S2 / alpha0
+    # The positive root of a M' (1 + t a) = 1.
+    a = 2.0 / (scale + (scale * (scale + 4.0 * g * bend)) ** 0.5)
+    n = a * a * scale
+    b = slant * a
+    stretched = nu * nu * n / (alpha0 * alpha0)
+    steep = a * omega / alpha0 + stretched
+    return Blocks(
+        trace=a,
+        bridge=b,
+        rest=(1.0 + g * omega * S2) * a,
+        n=n,
+        filled=a * own + bend * n,
+        turned=a * slant * slant + bend * n,
+        b1=2.0 * g * nu * b / alpha0,
+        b2=g * steep,
+        steep=steep,
+        # a - n = a n t.
+        flat=omega / alpha0 * a * n * g * bend + stretched,
+        second=S2,
+    )
+
+
+@dataclass(frozen=True)
+class Forms:
+    """H, (1 - H)/g, H P and P H P on (theta, n_1, n_2, n_3), each (4, 4, ...)."""
+
+    resolvent: NDArray[Any]
+    filled: NDArray[Any]
+    bridge: NDArray[Any]
+    turned: NDArray[Any]
+
+
+def forms(law: RowLaw, g: Any, at: Blocks, averages: NDArray[Any]) -> Forms:
+    """The forms from the averages over D, (14, ...); g and the blocks have the shape of an average."""
+    alpha0, nu = law.batch_ratio, law.turn
+    (T1, T2), U = averages[ALONG], averages[TILTED]
+    low, high = U[:3], U[1:]
+    a, b, k, n = at.trace, at.bridge, at.rest, at.n
+    # theta: as the traces, with u^2 in the averages.
+    stretch = (law.omega + k * nu * nu / alpha0) * T2
+    slant = 1.0 + nu * T1 + g * b * nu * nu * T2 / alpha0
+    bend = a * nu * nu * T2 / alpha0
+    whole = (1.0 + g * stretch) * (1.0 + g * bend) + g * slant * slant
+    a_t, b_t, k_t = (1.0 + g * bend) / whole, slant / whole, (1.0 + g * stretch) / whole
+    # What a sample's own weight does to n_k: in the first block, and in the second.
+    m = (nu * b / alpha0) * low + at.steep * high
+    j = (nu * a / alpha0) * low
+    p = (nu * k / alpha0) * low - (g * law.omega * b / alpha0) * high
+    q = (nu * b / alpha0) * low + (nu * nu * n / alpha0**2) * high
+    powers = averages[POWERS]
+    pairs = [powers[_PAIRS + shift] / alpha0 for shift in (0, 1, 2)]
+    crossed = 2.0 * b * nu / alpha0
+
+    def outer(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(x[:, None] * y[None])
+
+    def square(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(outer(x, y) + outer(y, x))
+
+    noise = g * a_t * outer(m, m) + g * b_t * square(m, j) - k_t * outer(j, j)
+    along = a_t * m + b_t * j
+    below = a_t * p - g * b_t * q
+    resolvent = _framed(a_t, -g * along, -g * along, g * noise + a * pairs[0])
+    filled = _framed(
+        (stretch * (1.0 + g * bend) + slant * slant) / whole,
+        along,
+        along,
+        at.filled * pairs[0] + crossed * pairs[1] + at.steep * pairs[2] - noise,
+    )
+    bridge = _framed(
+        b_t,
+        below,
+        k_t * j - g * b_t * m,
+        b * pairs[0]
+        + (nu * n / alpha0) * pairs[1]
+        - g * (a_t * outer(m, p) - g * b_t * outer(m, q) + b_t * outer(j, p) + k_t * outer(j, q)),
+    )
+    turned = _framed(
+        (bend * (1.0 + g * stretch) + slant * slant) / whole,
+        b_t * p + k_t * q,
+        b_t * p + k_t * q,
+        at.turned * pairs[0]
+        + crossed * pairs[1]
+        + at.flat * pairs[2]
+        + a_t * outer(p, p)
+        - g * (b_t * square(p, q) + k_t * outer(q, q)),
+    )
+    return Forms(resolvent, filled, bridge, turned)
+
+
+def _framed(corner: Any, row: NDArray[Any], column: NDArray[Any], rest: NDArray[Any]) -> NDArray[Any]:
+    """[[corner, row], [column, rest]]."""
+    framed = np.empty((4, 4, *row.shape[1:]), dtype=rest.dtype)
+    framed[0, 0], framed[0, 1:], framed[1:, 0], framed[1:, 1:] = corner, row, column, rest
+    return framed
+
+
+# Where (b1, b2) have all but stopped to change with g, from where they start to; and to what share they are wanted.
+_GAINS, _STEADY, _MOST_SWEEPS = (1.0, 30.0, 1e3, 1e5), 3e-3, 60
+
+
+def steepest(law: RowLaw, rule: Labels) -> tuple[float, float]:
+    """(b1, b2) as g -> infinity, where the poles of 1/D are closest to the line; to a few digits, on any rule."""
+    b1 = b2 = 0.0
+    for g in _GAINS:
+        for _ in range(_MOST_SWEEPS):
+            S1, S2 = (float(s) for s in rule.over(b1, b2)[:2, 0])
+            at = blocks(law, g, S1, S2)
+            moved = abs(at.b2 - b2)
+            # Half of the way: all of it may circle.
+            b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)
+            if moved <= _STEADY * b2:
+                break
+    return b1, b2

@@ -1,0 +1,76 @@
+"""Beyond the paper: the readout of a network with any activation. The equations are those of an odd one; rows differ.
+
+A conjecture, built by leave-one-out arguments and tested on real networks: what simulation earns is CONFIRMED.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from onestep.derivations.bulk import network as network_bulk
+from onestep.derivations.bulk import symbols as s
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks import bulk as odd
+from onestep.verify.claims.networks.any_rows import ANY, STEPS
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Mutant, Range
+from onestep.verify.second_route.any_activation import draws, numbers
+
+_ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
+_BOTH = tuple(draws.BULK_MODELS)
+_UNMEASURED = {"beyond.overlap-spike-target", "beyond.overlap-target-norm", "beyond.overlap-spike-norm"}
+
+
+def _of_any(claim: Claim, *mutants: Mutant) -> Claim:
+    """The same statement and derivation, with the rows of networks with any activation."""
+    derived = tuple(check for check in claim.checks if isinstance(check, ByDerivation))
+    simulated: tuple[BySimulation, ...] = ()
+    if claim.id not in _UNMEASURED:
+        experiment = partial(draws.bulk_experiment, _BOTH)
+        simulated = (BySimulation("rows of real networks, two models", experiment),)
+    return replace(
+        claim,
+        id=claim.id.replace("beyond.", "beyond.any-"),
+        title=f"{claim.title}, any activation",
+        source=ANY,
+        domain=_ROWS,
+        checks=(*derived, ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=4),
+                *simulated),
+        uses=("beyond.any-row-covariance", "beyond.any-trace", "beyond.any-target"),
+        mutants=(*claim.mutants, *mutants),
+        note=odd.TOO_SMALL if claim.id in _UNMEASURED else "",
+    )  # fmt: skip
+
+
+TAU, WIDTH = _of_any(odd.TAU), _of_any(odd.WIDTH)
+OVERLAPS = tuple(_of_any(claim) for claim in odd.OVERLAPS)
+
+_READOUTS = Domain(
+    ranges=(Range("activation", choices=("relu", "softplus", "shifted tanh", "leaning tanh")),
+            Range("target", choices=("tanh", "sin")), Range(s.alpha, 0.5, 3.0, log=True),
+            Range(s.beta, 0.5, 2.0, log=True), Range(s.ridge, 0.05, 1.0, log=True),
+            Range(s.alpha0, 1.0, 20.0, log=True), Range("rate", 0.5, 6.0)),
+    interpretations=odd.TEST_ERROR.domain.interpretations,
+)  # fmt: skip
+
+
+def _error(claim: Claim) -> Claim:
+    derived = tuple(check for check in claim.checks if isinstance(check, ByDerivation))
+    return replace(
+        claim,
+        id=claim.id.replace("beyond.", "beyond.any-"),
+        title=f"{claim.title} with any activation",
+        source=ANY,
+        domain=_READOUTS,
+        checks=(BySimulation("readouts of real networks, two models", numbers.readout_experiment), *derived,
+                ByNumbers("the solver against a plain second route", numbers.solved_network, tolerances.SOLVER,
+                          functions=numbers.solved_functions, points=4)),
+        uses=("beyond.third-function", TAU.id, WIDTH.id, *(c.id for c in OVERLAPS)),
+    )  # fmt: skip
+
+
+TEST_ERROR, TRAINING_ERROR, MEAN = _error(odd.TEST_ERROR), _error(odd.TRAINING_ERROR), _error(odd.MEAN)
+
+CLAIMS: tuple[Claim, ...] = (TAU, WIDTH, *OVERLAPS, MEAN, TEST_ERROR, TRAINING_ERROR)

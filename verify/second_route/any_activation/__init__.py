@@ -1,0 +1,1 @@
+"""Networks with any activation: their equations as they stand, and real ones."""
