@@ -223,19 +223,19 @@ def _average(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> st
     (premise,) = premises
     (variables,) = node.arguments
     names = writer.names
-    stated = sides(premise.theorem.statement)
+    both = sides(premise.theorem.statement)
     scope = {variable: f"z__{k}" for k, variable in enumerate(variables)}
     proof = premise.at(names, scope)
     for k, variable in reversed(list(enumerate(variables))):
         law = "E_ext _ _"
         if isinstance(node.statement, AtLeast):
             outer = {v: scope[v] for v in variables[:k]}
-            there = " ".join(writer.exists(side, variables[k:], outer) for side in stated)
+            there = " ".join(writer.exists(side, variables[k:], outer) for side in both)
             law = f"E_at_least _ _ {there}"
         proof = f"({law} (fun {scope[variable]} => {proof}))"
-    drops = " | ".join(_drops(side, variables) for side in stated)
+    drops = " | ".join(_drops(side, variables) for side in both)
     law = "eq_sides" if isinstance(node.statement, Equation) else "ge_sides"
-    full = [nested(side, variables, names) for side in stated]
+    full = [nested(side, variables, names) for side in both]
     return f"refine ({law} {full[0]} _ {full[1]} _ {proof} _ _); [{drops}]"
 
 

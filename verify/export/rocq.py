@@ -300,10 +300,10 @@ class _Exporter:
             places = len(over) + (what[1] if isinstance(what, tuple) else 0)
             lines.append(f"Parameter {name} : {'R -> ' * places}R.")
             example = what[0](*sp.symbols(f"x:{what[1]}", real=True)) if isinstance(what, tuple) else what
-            free = [f"x{k}" for k in range(places)]
-            if (sign := sign_text(example, f"({' '.join((name, *free))})" if free else name)) is not None:
-                asked = [s for v, x in zip(over, free, strict=False) if (s := sign_text(v, x)) is not None]
-                lines += [f"Axiom sign_{name} : {quantified(free, (*asked, sign))}."]
+            arguments = [f"x{k}" for k in range(places)]
+            if (sign := sign_text(example, f"({' '.join((name, *arguments))})" if arguments else name)) is not None:
+                asked = [s for v, x in zip(over, arguments, strict=False) if (s := sign_text(v, x)) is not None]
+                lines += [f"Axiom sign_{name} : {quantified(arguments, (*asked, sign))}."]
                 lines += [f"#[global] Hint Resolve sign_{name} : signs."]
         return "\n".join(lines) + "\n"
 
