@@ -394,12 +394,12 @@ class NetworkGroups:
         delta_delta = fixed(squares, count) - law.gram[2, 2] * across @ turned + turned.T @ nn @ turned
         theta_delta = inverse @ (law.gram[1, 2] * across) - inverse @ tn @ turned
         theta_theta = inverse + inverse @ tt @ inverse
-        blocks = [
+        overlaps = [
             [v_v, v_delta, v_theta],
             [v_delta.T, delta_delta, theta_delta.T],
             [v_theta.T, theta_delta, theta_theta],
         ]
-        scaled = [[scale @ block @ scale for block in row] for row in blocks]
+        scaled = [[scale @ block @ scale for block in row] for row in overlaps]
         value = np.block([[block.value for block in row] for row in scaled])
         moves = np.concatenate([np.concatenate([block.moves for block in row], axis=2) for row in scaled], axis=1)
         return Varied(_symmetric(value), moves)
