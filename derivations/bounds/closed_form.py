@@ -15,7 +15,8 @@ import sympy as sp
 from onestep.derivations.bounds import arcsines
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.kernel.search import proved, value
+from onestep.derivations.kernel import calculus
+from onestep.derivations.kernel.search import define, proved, value
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 
 a, b, x = sp.symbols("a b x", positive=True)
@@ -100,6 +101,21 @@ def _heat_step(name: str, mean: sp.Expr, initial: sp.Expr, at_zero: Vanishing | 
         eq(sp.Symbol("\\mu_0"), mean),
         Vanishing("heat equation", heat_residual(mean)),
         at_zero,
+    )
+
+
+@functools.cache
+def same_line(name: str) -> Derivation:
+    """d mu1/d kappa for erf or sign: the exponential of mu1 brings down a multiple of kappa."""
+    mean = {"erf": erf_mean, "sign": sign_mean}[name](s.r * s.kappa, s.c)
+    linear = define(s.mu1, sp.diff(mean, s.kappa) / s.r, f"mu1 = (1/r) d mu0/d kappa, for the mean mu0 of {name}")
+    moved = calculus.slope((linear,), s.kappa, s.mu1_slope, "d mu1/d kappa")
+    return Derivation(
+        f"mu1 along the spike for {name}",
+        PAPER,
+        proved("By Stein's lemma mu1 is the slope of mu0 along the spike, over r.", linear),
+        proved("It is a Gaussian in kappa: its slope is a multiple of kappa times itself.", moved),
+        results={s.mu1_slope: value(moved)},
     )
 
 

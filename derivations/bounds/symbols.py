@@ -47,3 +47,4 @@ output_spread = _define(r"s_\omega", "standard deviation of the output at given 
 
 
 TABLE: tuple[Entry, ...] = _TABLE.entries
+mu1_slope = _define(r"\mu_1^{\prime}(\kappa)", "how mu1 moves along the spike, d mu1/d kappa")

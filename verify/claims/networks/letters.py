@@ -90,7 +90,7 @@ ROWS = (
 # --- the readout's resolvent, for any spectrum of A ------------------------------------------------------------------
 
 _nu = s.spectrum_mode
-_a = sp.Function("varrho", real=True)(_nu)
+_a = sp.Function("varrho", nonnegative=True)(_nu)
 _f1, _f2, _h1, _h2 = (sp.Function(name, real=True)(_nu) for name in ("f_1", "f_2", "h_1", "h_2"))
 _C11, _C12, _C22 = s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1]
 _det = _C11 * _C22 - _C12**2

@@ -155,6 +155,8 @@ def _system_claims() -> tuple[Claim, ...]:
             "convex.conjugates", "Saddle point of a convex loss: the conjugates", paper(APPENDIX, 119),
             together(_CONJUGATES), numbers.AVERAGED,
             by_derivations("stationarity of the free energy of a convex loss", _LEFT),
+            ByNumbers("differences of the averaged envelope of square, logistic and pseudo-Huber losses",
+                      numbers.conjugates, FINITE_DIFFERENCE, numbers.loss_functions, points=1),
             kind=Kind.FIXED_POINT, wrong=one_wrong(_CONJUGATES), uses=tuple(c.id for c in _CONJUGATES), note=ARGUMENTS,
         ),
         claim(

@@ -166,6 +166,11 @@ def conjugate(unknown: sp.Symbol, point: Point) -> Mapping[str, float]:
     return {s.rho.name: 1 - values[s.gamma.name] ** 2, unknown.name: factor * slope}
 
 
+def conjugates(point: Point) -> Mapping[str, float]:
+    """All of them at one point."""
+    return {name: value for unknown in _PARTNERS for name, value in conjugate(unknown, point).items()}
+
+
 def loss_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
     """Force and slope of the force of the point's loss, from its proximal map."""
     loss = LOSSES[str(point["loss"])]
