@@ -285,22 +285,22 @@ def over(numerator: sp.Expr) -> sp.Expr:
 @functools.cache
 def places() -> Derivation:
     """b1 and b2: where the averages over samples are taken."""
-    return _resolvent(s.place_linear, s.place_square)
+    return _resolvent("where averages over one batch are taken", s.place_linear, s.place_square)
 
 
 @functools.cache
 def blocks() -> Derivation:
     """b = (1/d) tr H P and k = 1 - g (1/d) tr P H P from a = (1/d) tr H."""
-    return _resolvent(s.bridge_trace, s.rest_trace)
+    return _resolvent("blocks of the resolvent of two matrices of one batch", s.bridge_trace, s.rest_trace)
 
 
 @functools.cache
 def trace() -> Derivation:
     """a = (1/d) tr H from the places b1 and b2."""
-    return _resolvent(s.row_trace)
+    return _resolvent("the resolvent of two matrices of one batch", s.row_trace)
 
 
-def _resolvent(*established: sp.Symbol) -> Derivation:
+def _resolvent(title: str, *established: sp.Symbol) -> Derivation:
     """The blocks of the resolvent, of which some are named."""
     gain, nu, alpha0 = s.gain, s.turn, s.alpha0
     a, b, k, root = s.row_trace, s.bridge_trace, s.rest_trace, sp.sqrt(s.gain)
@@ -335,7 +335,7 @@ def _resolvent(*established: sp.Symbol) -> Derivation:
         s.row_trace: root_of.subs({level: scale, t: bend}, simultaneous=True),
     }
     return Derivation(
-        "the resolvent of two matrices of one batch",
+        title,
         SOURCE,
         Step(
             "[[1 + g omega A, sqrt(g) P], [sqrt(g) P, -1]] is linear in the samples, and the first block of its "
