@@ -78,7 +78,7 @@ def nonlinear_part(
         sizes = _magnitude(values)
         size = float((np.abs(gap) / sizes).max()) if sizes.min() > 0.0 else math.inf
         # Newton's method has converged when the gap is at rounding, or stops shrinking near it.
-        converged = size < ROUNDING or (size < 1e-13 and size >= previous)
+        converged = size < 1e-15 or (size < 1e-13 and size >= previous)
         if converged:
             break
         previous = size
