@@ -206,7 +206,7 @@ def test_a_network_is_solved_with_its_own_bulk() -> None:
     for more in ({"steps": 2}, {"overlap": 0.1}):
         with pytest.raises(onestep.ModelError, match="one gradient step from rows without overlap"):
             onestep.solve(onestep.Network("tanh", "sin", **STEP, **more))  # type: ignore[arg-type]
-    with pytest.raises(onestep.ModelError, match="odd"):
+    with pytest.raises(onestep.ModelError, match="the network's bulk needs do not settle"):
         onestep.solve(onestep.Network("z**2-1", "z**2-1", **STEP))  # type: ignore[arg-type]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
 from onestep.derivations.bounds import arcsines, heavy_ridge
@@ -160,8 +162,6 @@ SADDLE_POINT = (
           ("result-3-3.moreau-minimiser", "result-3-3.moreau-envelope")),
     Plant(sample_energy, "common_field", lambda right: lambda first, second: right(first, second).subs(s.psi, -s.psi),
           ("result-3-3.local-field-mean",)),
-    Plant(sample_energy, "shared_field", lambda right: lambda excess: right(excess).subs(s.psi, -s.psi),
-          ("result-3-3.energetic-term",)),
     Plant(sample_energy, "label", lambda right: lambda: -right(), ("result-3-3.energetic-term",)),
     Plant(free_energy, "along_spike", lambda _: lambda x: updated_form(x, x, x, x, s.V1_hat),
           ("result-3-3.sherman-morrison", "result-3-3.entropic-term", "result-3-3.saddle.zeta",
@@ -181,8 +181,9 @@ SADDLE_POINT = (
     Plant(marchenko_pastur, "_gain", lambda right: right + 1,
           ("result-3-3.resolvent-square", "result-3-3.resolvent-mixed", "result-3-3.resolvent-double")),
     # Each sample costs what it does at twice the response.
-    Plant(sample_energy, "V_of_kappa", lambda right: right.subs(s.V1, 2 * s.V1),
-          ("result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
+    Plant(sample_energy, "averaged_log",
+          lambda right: lambda fields: right(replace(fields, variance=fields.variance.subs(s.V1, 2 * s.V1))),
+          ("result-3-3.energetic-term", "result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
     Plant(equations, "local_field", lambda right: lambda: right().subs(s.psi, -s.psi),
           ("result-3-3.test-error", "result-3-3.training-error")),
     Plant(conventions, "define", lambda right: lambda name, meaning, why: right(name, 2 * meaning, why),

@@ -113,7 +113,7 @@ def test_the_map_with_overlap_is_result_3_1_without() -> None:
     assert after.common == pytest.approx(0.0, abs=1e-12)
     # The network's own bulk with rows of equal norm, by the code for rows without overlap; 1e-8 is the coarser rule.
     own = network_law(model.activation, model.target, NETWORK.alpha0, NETWORK.eta, NETWORK.beta, NETWORK.noise)
-    law = replace(own, correlation=(0.0, 0.0, 0.0), norm_variance=0.0)
+    law = replace(own, pulled=(0.0, 0.0, 0.0), added=(0.0, 0.0, 0.0), norm_variance=0.0)
     expected = solve(replace(model, gaussian_rows=True), bulk=lambda ridge: NetworkBulk(ridge, NETWORK.beta, law))
     assert solve_overlapping(NETWORK).test_error == pytest.approx(expected.test_error, rel=1e-7)
 

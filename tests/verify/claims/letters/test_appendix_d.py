@@ -14,9 +14,9 @@ ALL = (*appendix_d.CLAIMS, *appendix_d_saddle.CLAIMS, *appendix_d_orthogonal.CLA
 
 
 def test_leaving_the_spike_in_an_orthogonal_bulk_is_refuted() -> None:
-    printed = [claim for claim in ALL if claim.role is Role.PRINTED]
-    assert len(printed) == 2
-    for claim in printed:
+    readings = [claim for claim in ALL if claim.role is Role.READING]
+    assert len(readings) == 2
+    for claim in readings:
         checks = [check for check in claim.checks if check is exact]
         assert len(checks) == 1  # the exact algebra of one finite bulk is enough, no simulation needed
         assert checks[0].run(claim, PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
