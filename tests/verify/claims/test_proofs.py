@@ -70,7 +70,7 @@ def test_what_the_proof_of_a_claim_earns(claim: Claim) -> None:
     beside, theorem = len(found) < len(claim.checks), any(proof.theorem for proof in found)
     verdict = decide(claim.kind, [*found, *([AGREES] if beside else [])])
     assert verdict is expected(claim, theorem, beside)
-    if verdict not in (Verdict.REFUTED, Verdict.CONVENTION):
+    if verdict not in (Verdict.REFUTED, Verdict.CONVENTION) and claim.id not in UNDECIDED:
         assert [proof.summary for proof in found if proof.outcome is not Outcome.SUPPORTS] == []
         assert theorem or all(proof.without_rule for proof in found), "what a derivation lacks is named"
 
