@@ -264,10 +264,15 @@ def resolvent(conjugates: Array, ridge: Long, beta: Long, c: Long) -> tuple[Arra
 
 
 def two_by_two(matrix: Array, right: Array) -> Array:
-    """The solution of two linear equations, by elimination with the larger pivot."""
+    """The solution of two linear equations, by elimination with the larger pivot.
+
+    Raises ArithmeticError where a column is zero: means of 1e-5000, whose squares are zero in extended precision, too.
+    """
     rows = [0, 1] if abs(matrix[0, 0]) >= abs(matrix[1, 0]) else [1, 0]
     (a, b), (c, d) = matrix[rows]
     x, y = right[rows]
+    if a == 0.0:
+        raise ArithmeticError("a mean is lost below the least number of extended precision")
     factor = c / a
     last = (y - factor * x) / (d - factor * b)
     return np.array([(x - b * last) / a, last])
