@@ -45,6 +45,16 @@ correlation = _define(r"\varrho_{kl}", "correlation epsilon/c of what two neuron
 equivalent_error = _define(
     r"\varepsilon_{g}^{\mathrm{cG}}", "test error of the ridge readout on the equivalent map", nonnegative=True
 )
+equivalent_mean = _define(r"m^{\mathrm{cG}}", "m of the ridge readout on the equivalent map")
+equivalent_overlap = _define(r"\zeta^{\mathrm{cG}}", "zeta of the ridge readout on the equivalent map")
+equivalent_bulk_trace = _define(r"V_1^{\mathrm{cG}}", "(1/p) tr[W W^T R], R the resolvent of the equivalent map")
+equivalent_trace = _define(r"V_2^{\mathrm{cG}}", "(1/p) tr R, R the resolvent of the equivalent map")
+fit_along_spike = _define(
+    r"\langle(\kappa^2-1)/(1+V)\rangle", "mean of (kappa^2 - 1)(1 - h_i), h_i the i-th diagonal entry of the hat matrix"
+)
+equivalent_fit_along_spike = _define(
+    r"\langle(\kappa^2-1)/(1+V)\rangle^{\mathrm{cG}}", "the same for the readout on the equivalent map"
+)
 
 # Closed forms of particular activations.
 feature_square = _define(

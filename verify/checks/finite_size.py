@@ -16,6 +16,10 @@ what makes 4 to 8 seeds enough: with separate variances the largest dimension al
 freedom. Where the variances contradict s^2/d (Bartlett, level HOMOGENEITY_LEVEL) the largest d_i s_i^2 is taken for
 all, with its own K_i - 1 degrees of freedom: conservative in either direction of the violation.
 
+Normalised traces of resolvents and their kin, linear statistics of a spectrum, vary by O(1/d): there Var(x_is) =
+s^2/d_i^2, and d_i^2 stands for d_i in weights and sums of squares (``fluctuation`` 2). Taken for 1 it would be the
+conservative error: the largest d_i s_i^2 is that of the smallest dimension.
+
 With three or more dimensions the line itself is tested (F test of the residuals against s^2, level FIT_LEVEL): where it
 fails the extrapolation means nothing and the verdict is INCONCLUSIVE, whatever e_inf.
 
@@ -51,11 +55,12 @@ CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
 
 @dataclass(frozen=True)
 class Observation:
-    """One observable at one dimension: one measurement per seed, and the theory at its ratios."""
+    """One observable at one dimension: one measurement per seed, the theory at its ratios, Var ~ d^-fluctuation."""
 
     dimension: int
     samples: tuple[float, ...]
     theory: float
+    fluctuation: int = 1
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,9 @@ class Report:
         return max((comparison.samples for comparison in self.comparisons), default=0)
 
 
-def fit_line(dimensions: Sequence[int], samples: Sequence[Sequence[float]], theory: Sequence[float]) -> Fit:
+def fit_line(
+    dimensions: Sequence[int], samples: Sequence[Sequence[float]], theory: Sequence[float], fluctuation: int = 1
+) -> Fit:
     """The weighted line D = e_inf + b/d with its standard error; formulas in the module's first lines.
 
     Needs two dimensions and nu >= 2 in all; ValueError otherwise.
@@ -123,9 +130,10 @@ def fit_line(dimensions: Sequence[int], samples: Sequence[Sequence[float]], theo
     if len(d) < 2 or counts.min() < 1 or nu < 2:
         raise ValueError("a line in 1/d needs at least two dimensions, and two measurements beyond one at each")
     deviations = np.array([np.mean(values) for values in samples]) - np.array(theory)
+    steadiness = d**fluctuation
     # d_i times the sum of squares within dimension i: each is s^2 times a chi-square of K_i - 1 degrees of freedom.
-    squares = d * np.array([np.sum((np.asarray(values) - np.mean(values)) ** 2) for values in samples])
-    weights = counts * d
+    squares = steadiness * np.array([np.sum((np.asarray(values) - np.mean(values)) ** 2) for values in samples])
+    weights = counts * steadiness
     design = np.stack([np.ones_like(d), 1.0 / d], axis=1)
     normal = np.linalg.inv(design.T @ (weights[:, None] * design))
     intercept, slope = normal @ (design.T @ (weights * deviations))
@@ -198,6 +206,7 @@ def compare(
         dimensions,
         [observation.samples for observation in observations],
         [observation.theory for observation in observations],
+        observations[0].fluctuation,
     )
     if fit.standard_error == 0.0:
         return undecided("the samples do not vary between seeds, so no standard error can be formed")

@@ -26,13 +26,14 @@ class Measured:
     """One experiment at one dimension: a sample per seed of the left-hand side of a statement, and the point it is at.
 
     ``values`` gives numbers to the symbols of the right-hand side, at the ratios realised at this dimension;
-    ``functions`` implements its undefined functions.
+    ``functions`` implements its undefined functions; the variance falls as d^-``fluctuation``.
     """
 
     dimension: int
     samples: tuple[float, ...]
     values: Mapping[str, float]
     functions: Functions = field(default_factory=dict)
+    fluctuation: int = 1
 
 
 Model = TypeVar("Model")
@@ -90,7 +91,9 @@ class BySimulation(ByExperiment):
         statement = self.equation(claim)
         observables = {
             model: [
-                finite_size.Observation(m.dimension, m.samples, evaluate(statement.rhs, m.values, m.functions))
+                finite_size.Observation(
+                    m.dimension, m.samples, evaluate(statement.rhs, m.values, m.functions), m.fluctuation
+                )
                 for m in measured
             ]
             for model, measured in self.experiment(statement.lhs, profile).items()

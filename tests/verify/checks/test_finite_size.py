@@ -69,6 +69,27 @@ def test_line_is_the_weighted_least_squares_line() -> None:
     assert fit.degrees_of_freedom == 14  # 2 + 4 + 8
 
 
+def trace(rng: np.random.Generator, d: int, count: int) -> np.ndarray:
+    """Noise of a normalised trace: standard deviation 20/d."""
+    return 20.0 * rng.standard_normal(count) / d
+
+
+def test_traces_are_weighted_by_the_square_of_the_dimension() -> None:
+    rng = np.random.default_rng(3)
+    samples = [tuple(trace(rng, d, 400)) for d in DIMENSIONS]
+    fit = fit_line(DIMENSIONS, samples, (0.0, 0.0, 0.0), fluctuation=2)
+    d = np.array(DIMENSIONS, dtype=float)
+    slope, intercept = np.polyfit(1.0 / d, [np.mean(values) for values in samples], 1, w=d)
+    assert fit.intercept == pytest.approx(intercept, rel=1e-9)
+    assert fit.slope == pytest.approx(slope, rel=1e-9)
+    # With w = 400 (400^2, 800^2, 1600^2)/20^2 the exact variance is sum w/d^2 / (sum w sum w/d^2 - (sum w/d)^2)
+    # = 3/(3 * 3,360,000 - 2800^2). From 1197 degrees of freedom the estimate scatters by 2 %; five of these.
+    assert fit.pooled
+    assert fit.standard_error == pytest.approx(math.sqrt(3.0 / (3.0 * 3.36e6 - 2800.0**2)), rel=0.1)
+    # What varies as 1/d is no trace: its variances contradict the law, and the comparison is conservative.
+    assert not fit_line(DIMENSIONS, samples, (0.0, 0.0, 0.0)).pooled
+
+
 def test_standard_error_is_the_scatter_of_the_intercept() -> None:
     rng = np.random.default_rng(1)
     fits = [fit_line(DIMENSIONS, [o.samples for o in observations(rng, 4)], (1.0, 1.0, 1.0)) for _ in range(2000)]
