@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from itertools import product
 
 import sympy as sp
 
@@ -23,7 +22,8 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, sq
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
-from onestep.derivations.kernel.algebra import assume, rewrite
+from onestep.derivations.gradient_step.spike import counted
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -31,6 +31,7 @@ from onestep.derivations.kernel.search import (
     equal,
     expanded,
     isolated,
+    named_slope,
     proved,
     rewritten,
     value,
@@ -39,7 +40,7 @@ from onestep.derivations.kernel.statements import Assumption, Equation, Ground, 
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import sigma_prime
+from onestep.derivations.language.named_functions import repeated, sigma_prime, with_slopes
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.any_law import isotropic_free_energy
 from onestep.derivations.saddle_point.equations import (
@@ -54,47 +55,83 @@ from onestep.derivations.saddle_point.equations import (
 SLIDES = "slides"
 
 
+# Vectors by their components, as functions of a label: the average of a product is x.y over the number of components.
+_X, _SPIKE, _OTHER = (sp.Function(name, real=True)(s.mode) for name in ("x", "v", "theta"))
+_left_by_other = sp.Symbol(r"v\cdot(x-\kappa\theta)", real=True)
+_on_axis, _off_axis = sp.symbols("v_1 v_2", real=True)
+_A, _WV, _REST = (sp.Function(name, real=True)(s.mode) for name in ("a", "Wv", "Wx_\\perp"))
+_at = sp.Symbol("kappa_0", real=True)
+_output, *_ = with_slopes("f_a")
+
+
+def _unit(square: sp.Expr) -> Theorem:
+    return assume((), Assumption(Ground.MODEL, "unit spike", Equation(square, sp.Integer(1)), "v is normalised"))
+
+
 @functools.cache
 def input_scale() -> Derivation:
     """Var(v.x) = s_x^2 |v|^2: for unit v, kappa is standard normal when coordinates of x have variance one."""
-    v1, v2 = sp.cos(sp.Symbol("t", real=True)), sp.sin(sp.Symbol("t", real=True))
     root = sp.sqrt(s.coordinate_variance)
-    variance = expand_expectations(Expectation(sp.expand((v1 * root * s.z + v2 * root * s.xi) ** 2), s.z, s.xi))
-    t = sp.Symbol("tan", real=True)
-    rational = {v1: (1 - t**2) / (1 + t**2), v2: 2 * t / (1 + t**2)}
-    step = Step(
-        "Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2 = s_x^2.",
-        eq(s.spike_projection_variance, s.coordinate_variance),
-        Vanishing("in the plane, v on the circle", variance.subs(rational) - s.coordinate_variance),
+    meaning = define(
+        s.spike_projection_variance,
+        Expectation((_on_axis * root * s.z + _off_axis * root * s.xi) ** 2, s.z, s.xi),
+        "the mean square of v.x, along one axis and across it: coordinates of x are independent, of variance s_x^2",
     )
-    return Derivation("scale of the inputs", SLIDES, step, results={s.spike_projection_variance: s.coordinate_variance})
+    opened, unit = averages_expanded(meaning), _unit(_on_axis**2 + _off_axis**2)
+    result = ring(
+        (opened, unit),
+        Equation(s.spike_projection_variance, s.coordinate_variance),
+        (sp.Integer(1), s.coordinate_variance),
+    )
+    return Derivation(
+        "scale of the inputs",
+        SLIDES,
+        proved("Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2,", opened),
+        proved("and |v| = 1.", result),
+        results={s.spike_projection_variance: value(result)},
+    )
 
 
 @functools.cache
 def split_along_spike() -> Derivation:
     """x = kappa v + x_perp with kappa = v.x leaves nothing along v."""
-    along = s.kappa - s.kappa * sp.S.One  # v.x - kappa v.v
-    other = s.kappa - s.kappa * s.gamma  # v.x - kappa v.theta
-    step = Step(
-        "Along v, x has kappa; kappa v takes all of it, kappa theta only the share gamma.",
-        eq(s.component_along_spike, along),
-        Vanishing("kappa theta leaves (1 - gamma) kappa", other - (1 - s.gamma) * s.kappa),
+    unit = _unit(Expectation(_SPIKE**2, s.mode))
+    kappa = define(s.kappa, Expectation(_SPIKE * _X, s.mode), "v.x, as a mean over components")
+    gamma = define(s.gamma, Expectation(_SPIKE * _OTHER, s.mode), "v.theta, as a mean over components")
+    known = (unit, *(isolated(value(name), name) for name in (kappa, gamma)))
+
+    def left_by(name: sp.Symbol, direction: sp.Expr) -> Theorem:
+        rest = Expectation(_SPIKE * (_X - s.kappa * direction), s.mode)
+        return rewritten(averages_expanded(define(name, rest, "what is left of x along v"), s.mode), *known)
+
+    result, by_target = left_by(s.component_along_spike, _SPIKE), left_by(_left_by_other, _OTHER)
+    return Derivation(
+        "split of an input",
+        SLIDES,
+        proved("Along v, x has kappa, and kappa v takes all of it.", result),
+        proved("kappa theta takes only the share gamma.", by_target),
+        results={s.component_along_spike: value(result)},
     )
-    return Derivation("split of an input", SLIDES, step, results={s.component_along_spike: along})
 
 
 @functools.cache
 def spike_overlap() -> Derivation:
     """The output's slope in kappa mu1 is a.Wv/sqrt p for a unit vector v."""
-    rest = sp.Symbol("r_0", real=True)
-    output = (s.kappa * s.readout_spike + rest) / sp.sqrt(s.p)
-    slope = sp.diff(output, s.kappa)
-    step = Step(
-        "a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p.",
-        eq(s.zeta, slope),
-        Vanishing("linear in kappa", output - slope * s.kappa - rest / sp.sqrt(s.p)),
+    over_neurons = repeated(s.p, Expectation(_A * (_at * _WV + _REST), s.mode))
+    output = define(_output(_at), over_neurons / sp.sqrt(s.p), "a.W x/sqrt p at x = kappa v + x_perp", _at)
+    summed = averages_expanded(counted(output), s.mode)
+    overlap = counted(define(s.readout_spike, repeated(s.p, Expectation(_A * _WV, s.mode)), "a.Wv"))
+    slope = instantiate((differentiate((summed,), _at),), {_at: sp.S.Zero})
+    named = named_slope(s.zeta, "the slope of the output in kappa", slope)
+    result = ring((named, overlap), Equation(s.zeta, s.readout_spike / sp.sqrt(s.p)), (sp.S.One, -1 / sp.sqrt(s.p)))
+    return Derivation(
+        "overlap with the spike",
+        SLIDES,
+        proved("a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p,", summed),
+        proved("which is linear in kappa.", named),
+        proved("The slope is a.Wv/sqrt p.", result),
+        results={s.zeta: value(result)},
     )
-    return Derivation("overlap with the spike", SLIDES, step, results={s.zeta: slope})
 
 
 @functools.cache
@@ -118,55 +155,84 @@ def resolvent_of_modes(eigenvalue: sp.Expr) -> sp.Expr:
     return 1 / (s.ridge + s.V1_hat * eigenvalue + s.V2_hat)
 
 
-@functools.cache
-def small_bulk() -> Derivation:
-    """Traces of the resolvent of W W^T, W = U diag(lambda_1, lambda_2) f^T of size 3 x 2.
+_NEURONS, _INPUTS = range(3), range(2)
+_inverse = sp.Matrix(3, 3, lambda i, j: sp.Symbol(f"(S^{{-1}})_{{{i + 1}{j + 1}}}", real=True))
+_half_angle = sp.Symbol("t", real=True)
+
+
+def rows_of_bulk() -> sp.Matrix:
+    """W = U diag(lambda_1, lambda_2) in the basis of its right singular vectors.
 
     U is written for rotations that mix the first neuron with the third; the trace is cyclic, so any U does.
     """
-    t = sp.Symbol("t", real=True)
-    cosine, sine = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)
-    rotation = sp.Matrix([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])
-    squares = [x**2 for x in s.singular] + [sp.S.Zero]
-    inverse = _simple(rotation * sp.diag(*(resolvent_of_modes(x) for x in squares)) * rotation.T)
-    resolved = _simple(rotation * sp.diag(*(1 / resolvent_of_modes(x) for x in squares)) * rotation.T)
-    gram = _simple(rotation * sp.diag(*squares) * rotation.T)
-    V2 = sum((resolvent_of_modes(x) for x in squares), sp.S.Zero) / 3
-    V1 = sum((x * resolvent_of_modes(x) for x in squares), sp.S.Zero) / 3
-    along = sum(
-        (x * share**2 * resolvent_of_modes(x) for x, share in zip(squares[:2], s.spike_share, strict=True)), sp.S.Zero
-    )
-    identity = resolved * inverse - sp.eye(3)
-    steps = (
-        Step(
-            "W W^T has the squares of the singular values as eigenvalues, and a null mode for each neuron beyond d.",
-            eq(s.V2, V2),
-            *(Vanishing(f"S S^-1, entry {i + 1}{j + 1}", identity[i, j]) for i, j in product(range(3), repeat=2)),
-            Vanishing("the trace of S^-1", sp.trace(inverse) / 3 - V2),
-        ),
-        Step(
-            "The trace with W W^T, where the null mode does not count.",
-            eq(s.V1, V1),
-            Vanishing("the trace of W W^T S^-1", sp.trace(gram * inverse) / 3 - V1),
-        ),
-        Step(
-            "Wv has the component lambda_i f_i.v along the i-th left singular vector.",
-            eq(s.spike_resolvent, along),
-            Vanishing("the quadratic form", _quadratic(inverse, rotation) - along),
-        ),
+    cosine, sine = (1 - _half_angle**2) / (1 + _half_angle**2), 2 * _half_angle / (1 + _half_angle**2)
+    first, second = s.singular
+    return sp.Matrix([[cosine * first, 0], [0, second], [-sine * first, 0]])
+
+
+@functools.cache
+def inverse_entries() -> tuple[Theorem, ...]:
+    """The entries of S^-1, S = lambda + V2^ + V1^ W W^T, from S S^-1 = 1."""
+    rows = rows_of_bulk()
+    matrix = (s.ridge + s.V2_hat) * sp.eye(3) + s.V1_hat * rows * rows.T
+    adjugate, determinant = matrix.adjugate(), sp.factor(matrix.det(method="berkowitz"))
+    found = []
+    for j in _NEURONS:
+        column = tuple(
+            assume(
+                (),
+                Assumption(
+                    Ground.MODEL,
+                    f"inverse, entry {i + 1}{j + 1}",
+                    Equation((matrix[i, :] * _inverse[:, j])[0, 0], sp.Integer(int(i == j))),
+                    "S S^-1 = 1",
+                ),
+            )
+            for i in _NEURONS
+        )
+        for i in _NEURONS:
+            weights = tuple(sp.factor(adjugate[i, k]) / determinant for k in _NEURONS)
+            found.append(ring(column, Equation(_inverse[i, j], weights[j]), weights))
+    return tuple(found)
+
+
+@functools.cache
+def small_bulk() -> Derivation:
+    """Traces of the resolvent of W W^T, W of size 3 x 2, and its form in Wv."""
+    rows, entries = rows_of_bulk(), inverse_entries()
+    gram, along = rows * rows.T, rows * sp.Matrix(s.spike_share)
+    squares = [x**2 for x in s.singular]
+    modes = [resolvent_of_modes(x) for x in squares]
+    null, third = resolvent_of_modes(sp.S.Zero), sp.Rational(1, 3)
+    V2, V1, form = (
+        equal(rewritten(define(name, meaning, what), *entries), found)
+        for name, meaning, what, found in (
+            (s.V2, sp.trace(_inverse) / 3, "(1/p) tr S^-1, p = 3", third * (sp.Add(*modes) + null)),
+            (
+                s.V1,
+                sp.trace(gram * _inverse) / 3,
+                "(1/p) tr[W W^T S^-1], p = 3",
+                third * sp.Add(*(x * mode for x, mode in zip(squares, modes, strict=True))),
+            ),
+            (
+                s.spike_resolvent,
+                (along.T * _inverse * along)[0, 0],
+                "(Wv).S^-1 Wv",
+                sp.Add(*(x * f**2 * mode for x, f, mode in zip(squares, s.spike_share, modes, strict=True))),
+            ),
+        )
     )
     return Derivation(
-        "resolvent of a small bulk", SLIDES, *steps, results={s.V2: V2, s.V1: V1, s.spike_resolvent: along}
+        "resolvent of a small bulk",
+        SLIDES,
+        *(proved("An entry of the inverse, from S S^-1 = 1.", entry) for entry in entries),
+        proved(
+            "W W^T has the squares of the singular values as eigenvalues, and a null mode for each neuron beyond d.", V2
+        ),
+        proved("The trace with W W^T, where the null mode does not count.", V1),
+        proved("Wv has the component lambda_i f_i.v along the i-th left singular vector.", form),
+        results={s.V2: value(V2), s.V1: value(V1), s.spike_resolvent: value(form)},
     )
-
-
-def _simple(matrix: sp.Matrix) -> sp.Matrix:
-    return matrix.applyfunc(sp.factor)
-
-
-def _quadratic(inverse: sp.Matrix, rotation: sp.Matrix) -> sp.Expr:
-    vector = rotation * sp.Matrix([*(x * f for x, f in zip(s.singular, s.spike_share, strict=True)), 0])
-    return (vector.T * inverse * vector)[0, 0]
 
 
 @functools.cache
