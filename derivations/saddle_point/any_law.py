@@ -22,12 +22,12 @@ from onestep.derivations.free_energy.along_spike import (
     varrho,
     vartau,
 )
-from onestep.derivations.free_energy.ridge import assembled, entropic, trace
+from onestep.derivations.free_energy.leaves import operation_is, updated_form
+from onestep.derivations.free_energy.ridge import assembled, entropic, spike_inversion, spike_part, trace
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.gradient_step.leaves import WIDTH, repeated_is
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.search import averages_expanded, define, equal, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import expand_expectations
@@ -79,21 +79,6 @@ def isotropic_free_energy() -> Derivation:
     )
 
 
-# x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1.
-updated_form = sp.Function("updated form", real=True)
-_xy, _xu, _uy, _uu, _w = sp.symbols("g_{xy} g_{xu} g_{uy} g_{uu} w", real=True)
-SHERMAN_MORRISON = assume(
-    (),
-    Assumption(
-        Ground.LEMMA,
-        "Sherman-Morrison",
-        Equation(updated_form(_xy, _xu, _uy, _uu, _w), _xy - _w * _xu * _uy / (1 + _w * _uu)),
-        "Sherman and Morrison (1950): (A + w u u^T)^-1 = A^-1 - w A^-1 u u^T A^-1/(1 + w u.A^-1 u)",
-        frozenset({_xy, _xu, _uy, _uu, _w}),
-    ),
-)
-
-
 def component(projection: sp.Expr) -> sp.Expr:
     """The component l f.x of W x along a left singular vector, for projection = sqrt(d) f.x and l^2 = varrho."""
     return sp.sqrt(varrho) * projection / sp.sqrt(s.d)
@@ -109,11 +94,10 @@ def without_spike(form: sp.Expr, along: sp.Expr) -> sp.Expr:
     return updated_form(form, form, along, along, -s.V1_hat)
 
 
-@functools.cache
-def along_spike() -> Theorem:
+def in_modes(call: sp.Expr) -> Theorem:
     """x.G s = x.G0 s/(1 - V1^ s.G0 s)."""
-    update = instantiate((SHERMAN_MORRISON,), {_xu: _xy, _uy: _uu, _w: -s.V1_hat})
-    return equal(update, _xy / (1 - s.V1_hat * _uu))
+    form, _, along, *_ = call.args
+    return equal(operation_is(call), form / (1 - s.V1_hat * along))
 
 
 def _summed(theorem: Theorem) -> Theorem:
@@ -121,8 +105,7 @@ def _summed(theorem: Theorem) -> Theorem:
     for call in sorted(value(theorem).atoms(repeated), key=sp.default_sort_key):
         theorem = rewrite((theorem, repeated_is(call)))
     for call in sorted(value(theorem).atoms(updated_form), key=sp.default_sort_key):
-        form, _, along, *_ = call.args
-        theorem = rewrite((theorem, instantiate((along_spike(),), {_xy: form, _uu: along})))
+        theorem = rewrite((theorem, in_modes(call)))
     return averages_expanded(rewritten(theorem, WIDTH), s.mode)
 
 
@@ -168,7 +151,6 @@ def forms() -> tuple[tuple[sp.Symbol, sp.Expr, str], ...]:
     return (
         *((name, over_all_modes(f) / s.p, "a normalised trace over the modes") for name, f in traces.items()),
         *((name, over_all_modes(f), "a form of W theta_perp, mode by mode") for name, f in of_target.items()),
-        (s.spike_resolvent_bulk, without_spike(x, x), "(Wv).G Wv, with the resolvent of the bulk without the spike"),
         (s.spike_square_resolvent, over_all_modes(along**2), "the squares of the components of G Wv"),
         (
             s.spike_bulk_resolvent,
@@ -181,21 +163,21 @@ def forms() -> tuple[tuple[sp.Symbol, sp.Expr, str], ...]:
 @functools.cache
 def finite_bulk() -> Derivation:
     """zeta, psi, q1, q2, V1, V2 of the saddle point, and the forms and traces of one bulk, as the same integrals."""
-    x = _summed(define(s.spike_resolvent, over_all_modes(component(vartau) ** 2 / denominator), "(Wv).G0 Wv"))
+    x, *_ = spike_part()
+    inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
+    assert inverted is not None
     variables = (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
     saddle = {CONJUGATE[variable]: at_saddle(variable) for variable in variables}
+    form = rewritten(inverted, x)
     meanings = {name: define(name, meaning, what) for name, meaning, what in forms()}
-    known: dict[sp.Symbol, Theorem] = {}
-    for name, meaning in meanings.items():
-        inner = known.get(s.spike_resolvent_bulk)
-        theorem = meaning if inner is None else rewritten(meaning, inner)
-        known[name] = rewritten(_summed(theorem), x)
+    known = {name: rewritten(_summed(rewritten(meaning, form)), x) for name, meaning in meanings.items()}
+    known[s.spike_resolvent_bulk] = form
     of_saddle = tuple(step for variable in variables for step in equation(variable).steps[-3:])
     return Derivation(
         "one bulk in its own basis",
         f"{SECTION}, (18)-(24)",
-        proved("G s = G0 s/(1 - V1^ s.G0 s): forms with G are those with G0 over powers of one factor.", along_spike()),
         proved("The spike's form with the resolvent of the whole bulk.", x),
+        proved("G s = G0 s/(1 - V1^ s.G0 s): forms with G are those with G0 over powers of one factor.", form),
         *(
             step
             for name in meanings
