@@ -1,6 +1,6 @@
 r"""The resolvent of the two matrices of one batch that rows with any activation know. Beyond the paper.
 
-Rows b = P w + noise (`derivations.bulk.any_activation`) have d Cov(b) = B = P^2 + omega A, with P = 1 + nu M and A of one
+Rows b = P w + noise (`derivations.bulk.any_activation`) have d Cov(b) = B = P^2 + omega A, P = 1 + nu M and A of one
 batch, and H = (1 + g B)^-1 is the first block of the inverse of [[1 + g omega A, sqrt(g) P], [sqrt(g) P, -1]], which is
 linear in the samples.
 """
