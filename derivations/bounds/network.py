@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.leaves import DIRECTION, READOUT, UNIT
 from onestep.derivations.bulk import network as one_letter
 from onestep.derivations.bulk import symbols as s_bulk
 from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
 from onestep.derivations.free_energy.sample_energy import TEACHER, moments_named
 from onestep.derivations.kernel.algebra import assume, instantiate, order
 from onestep.derivations.kernel.averages import average
