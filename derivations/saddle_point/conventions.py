@@ -5,21 +5,23 @@ test error printed there.
 
 Rescalings that leave the theory alone: of the activation, of the target, and of the bulk.
 
-Each maps the thirteen variables so that the free energy is multiplied by a constant and the Marchenko-Pastur relation
-is kept; saddle points are then mapped to saddle points.
+Each maps the thirteen variables so that the free energy is multiplied by a constant; saddle points are then mapped to
+saddle points.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import closure
 from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
-from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, prediction, varrho, y0, y1, y2
+from onestep.derivations.free_energy.ridge import assembled
+from onestep.derivations.free_energy.sample_energy import TEACHER
+from onestep.derivations.free_energy.stationarity import CONJUGATE, STATIONARY, hypothesis, vanishing_slope
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
 from onestep.derivations.gradient_step.spike import counted
@@ -38,17 +40,18 @@ from onestep.derivations.kernel.search import (
 )
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import repeated, sigma_prime, with_slopes
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import PARTIALS, repeated, sigma_prime, with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.any_law import isotropic_free_energy
 from onestep.derivations.saddle_point.equations import (
-    T_trace,
+    ELSEWHERE,
+    NOISE,
     at_saddle,
     equation,
     label_moments,
-    tau_trace,
+    local_field,
+    mean_at_kappa,
     test_error,
 )
 
@@ -187,55 +190,54 @@ def sign_at_one() -> Derivation:
     )
 
 
-_s, _root = s.scale, sp.sqrt(s.c)
+VARIABLES = tuple(CONJUGATE)
+_energy, _scaled_energy = with_partials("Phi_{0}", len(VARIABLES)), with_partials("Phi_{1}", len(VARIABLES))
+_scaled_error = sp.Function("e_{1}", real=True)
 
-# New values of everything, in terms of the old ones.
-ACTIVATION = {
-    mu0: _s * mu0,
-    mu1: _s * mu1,
-    mu2: _s * mu2,
-    s.ridge: _s**2 * s.ridge,
-    s.m: s.m / _s,
-    s.zeta: s.zeta / _s,
-    s.psi: s.psi / _s,
-    s.q1: s.q1 / _s**2,
-    s.q2: s.q2 / _s**2,
-    s.V1: s.V1 / _s**2,
-    s.V2: s.V2 / _s**2,
-    s.V1_hat: _s**2 * s.V1_hat,
-    s.V2_hat: _s**2 * s.V2_hat,
-    s.q1_hat: _s**2 * s.q1_hat,
-    s.q2_hat: _s**2 * s.q2_hat,
-    s.zeta_hat: _s * s.zeta_hat,
-    s.psi_hat: _s * s.psi_hat,
-}
-TARGET = {
-    y0: _s * y0,
-    y1: _s * y1,
-    y2: _s**2 * y2,
-    s.noise: _s**2 * s.noise,
-    s.m: _s * s.m,
-    s.zeta: _s * s.zeta,
-    s.psi: _s * s.psi,
-    s.q1: _s**2 * s.q1,
-    s.q2: _s**2 * s.q2,
-    s.q1_hat: _s**2 * s.q1_hat,
-    s.q2_hat: _s**2 * s.q2_hat,
-    s.zeta_hat: _s * s.zeta_hat,
-    s.psi_hat: _s * s.psi_hat,
-}
-BULK = {
-    mu1: _root * mu1,
-    s.c: sp.S.One,
-    s.zeta: s.zeta / _root,
-    s.psi: s.psi / _root,
-    s.q1: s.q1 / s.c,
-    s.V1: s.V1 / s.c,
-    s.V1_hat: s.c * s.V1_hat,
-    s.q1_hat: s.c * s.q1_hat,
-    s.zeta_hat: _root * s.zeta_hat,
-    s.psi_hat: _root * s.psi_hat,
-}
+
+@dataclass(frozen=True)
+class Rescaling:
+    """What a rescaling makes of the problem's functions and constants, and of the thirteen variables; the free energy
+    and the test error are multiplied by ``factor``.
+    """
+
+    title: str
+    why: str
+    data: Mapping[sp.Expr, sp.Expr]
+    variables: Mapping[sp.Symbol, sp.Expr]
+    factor: sp.Expr
+
+
+def _powers(factor: sp.Expr, **powers: int) -> dict[sp.Symbol, sp.Expr]:
+    """Symbols by name with powers of a factor."""
+    return {getattr(s, name): factor**power * getattr(s, name) for name, power in powers.items()}
+
+
+_readout = {"m": 1, "zeta": 1, "psi": 1, "q1": 2, "q2": 2}
+_forces = {"zeta_hat": 1, "psi_hat": 1, "q1_hat": 2, "q2_hat": 2}
+_response = {"V1": -2, "V2": -2, "V1_hat": 2, "V2_hat": 2}
+ACTIVATION = Rescaling(
+    "scale of the activation",
+    "sigma -> s sigma multiplies mu0, mu1, mu2 by s, lambda -> s^2 lambda; the readout is divided by s",
+    {mu0: s.scale * mu0, mu1: s.scale * mu1, mu2: s.scale * mu2, s.ridge: s.scale**2 * s.ridge},
+    _powers(s.scale, **{name: -power for name, power in _readout.items()}, **_forces, **_response),
+    sp.S.One,
+)
+TARGET = Rescaling(
+    "scale of the target",
+    "g -> s g and Delta -> s^2 Delta multiply y0 and y1 by s and y2 by s^2, and the readout by s",
+    {y0: s.scale * y0, y1: s.scale * y1, y2: s.scale**2 * y2, TEACHER: s.scale * TEACHER},
+    _powers(s.scale, **_readout, **_forces),
+    s.scale**2,
+)
+BULK = Rescaling(
+    "scale of the bulk",
+    "sigma(sqrt(c) (r kappa/sqrt(c) + z)) = sigma(r kappa + sqrt(c) z): mu0 and mu2 are the same functions, mu1 = "
+    "E[z sigma]/sqrt(c) gains sqrt(c), and rows over sqrt(c) have eigenvalues varrho/c",
+    {mu1: sp.sqrt(s.c) * mu1, varrho: varrho / s.c},
+    _powers(sp.sqrt(s.c), zeta=-1, psi=-1, q1=-2, V1=-2, V1_hat=2, q1_hat=2, zeta_hat=1, psi_hat=1),
+    sp.S.One,
+)
 
 
 def rescaled(expression: sp.Expr, mapping: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
@@ -243,80 +245,96 @@ def rescaled(expression: sp.Expr, mapping: Mapping[sp.Expr, sp.Expr]) -> sp.Expr
     return expression.xreplace(dict(mapping))
 
 
-def _invariance(
-    title: str, mapping: Mapping[sp.Expr, sp.Expr], factor: sp.Expr, closure_factor: sp.Expr, trace_shares_V1: str
-) -> Derivation:
-    # With T and tau written V1 and V2 (which they are at the saddle point) they are mapped as V1 and V2 are.
-    T, tau = sp.symbols("T tau", positive=True)
-    phi = isotropic_free_energy().results[s.free_energy].subs({T_trace: T, tau_trace: tau})
-    traces = {T: T * mapping.get(s.V1, s.V1) / s.V1, tau: tau * mapping.get(s.V2, s.V2) / s.V2}
-    law = s.V1 * (1 + s.beta * s.c * s.V1_hat * s.V2) - s.c * s.V2
-    law_factor = mapping.get(s.V1, s.V1) / s.V1
-    error = Expectation(squared_residual, s.kappa) - s.noise
-    steps = (
-        Step(
-            "The rescaled variables multiply the free energy by a constant, so stationary points go to stationary "
-            "points.",
-            eq(sp.Symbol("\\Phi'"), factor * s.free_energy),
-            Vanishing("the free energy", expand_expectations(rescaled(phi, {**mapping, **traces}) - factor * phi)),
-        ),
-        Step(
-            trace_shares_V1,
-            eq(closure(s.V2), 0),
-            Vanishing("the equation for V2", rescaled(closure(s.V2), mapping) - closure_factor * closure(s.V2)),
-            Vanishing("the relation between V1 and V2", rescaled(law, mapping) - law_factor * law),
-        ),
-        Step(
-            "The test error is mapped with it.",
-            eq(s.error_rescaled, factor * s.test_error),
-            Vanishing("the test error", expand_expectations(rescaled(error, mapping) - factor * error)),
-        ),
+def energies(change: Rescaling) -> tuple[Theorem, Theorem]:
+    """Equation (116) as a function of its thirteen variables, for the problem and for the rescaled one."""
+    formula = assembled().results[s.free_energy]
+    return (
+        define(_energy(*VARIABLES), formula, "equation (116) as a function of its variables", *VARIABLES),
+        define(_scaled_energy(*VARIABLES), rescaled(formula, change.data), change.why, *VARIABLES),
     )
+
+
+def scaled_error(change: Rescaling) -> Theorem:
+    """The error of the rescaled equivalent features on a new input, as a function of the variables."""
+    gap = rescaled(TEACHER - prediction - local_field(), change.data)
+    averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
+    whole, _ = sides(averaged.statement)
+    meaning = define(_scaled_error(*VARIABLES), whole, "mean squared error of the rescaled features", *VARIABLES)
+    return rewrite((meaning, averaged))
+
+
+def one_stationary_point() -> Theorem:
+    """The error wherever the free energy is stationary is that of the rescaled problem.
+
+    With multipliers of which nothing is known the equation says just that: they exist wherever a slope does not vanish.
+    """
+    slopes = (partial(*VARIABLES) for partial in PARTIALS[_scaled_energy])
+    return hypothesis(
+        "error where the energy is stationary",
+        Equation(
+            _scaled_error(*VARIABLES),
+            s.error_rescaled + sp.Add(*(w * slope for w, slope in zip(multipliers(VARIABLES), slopes, strict=True))),
+        ),
+        STATIONARY,
+        *VARIABLES,
+    )
+
+
+def multipliers(at: tuple[sp.Expr, ...]) -> list[sp.Expr]:
+    """One function for each slope of the free energy."""
+    return [sp.Function(f"w_{k}", real=True)(*at) for k in range(len(VARIABLES))]
+
+
+def _invariance(change: Rescaling) -> Derivation:
+    energy, other = energies(change)
+    values = {x: change.variables.get(x, x) for x in VARIABLES}
+    there = tuple(values.values())
+    both = [averages_expanded(theorem, s.kappa, s.mode) for theorem in (instantiate((other,), values), energy)]
+    k = change.factor
+    scales = ring(tuple(both), Equation(_scaled_energy(*there), k * _energy(*VARIABLES)), (sp.S.One, -k))
+    zeros = []
+    for x, slope in zip(VARIABLES, PARTIALS[_scaled_energy], strict=True):
+        weight = 1 / sp.diff(values[x], x)
+        moved, still = differentiate((scales,), x), vanishing_slope(energy, x)
+        zeros.append(ring((moved, still), Equation(slope(*there), sp.S.Zero), (weight, k * weight)))
+    known = test_error().theorem_of(s.test_error)
+    assert known is not None
+    errors = [averages_expanded(e, s.kappa) for e in (instantiate((scaled_error(change),), values), known)]
+    error = ring(tuple(errors), Equation(_scaled_error(*there), k * s.test_error), (sp.S.One, -k))
+    unique = instantiate((one_stationary_point(),), values)
+    weights = tuple(-w for w in multipliers(there))
+    goal = Equation(s.error_rescaled, k * s.test_error)
+    result = ring((unique, error, *zeros), goal, (-sp.S.One, sp.S.One, *weights))
     return Derivation(
-        title,
+        change.title,
         f"{PAPER}, Section 3.3",
-        *steps,
-        results={s.error_rescaled: factor * s.test_error},
-        hypotheses=isotropic_free_energy().hypotheses,
+        proved("The free energy of the rescaled problem.", other),
+        proved("In rescaled variables it is that of the problem, times a constant,", scales),
+        *(proved("so that it is stationary in the image of a variable where the other is.", zero) for zero in zeros),
+        proved("The test error is mapped with it.", error),
+        proved("The error of the rescaled problem is the one where its free energy is stationary.", unique),
+        proved("So they differ by that constant.", result),
+        results={s.error_rescaled: value(result)},
+        hypotheses=assembled().hypotheses,
     )
 
 
 @functools.cache
 def activation_scale() -> Derivation:
     """sigma -> s sigma and lambda -> s^2 lambda leave predictions alone."""
-    return _invariance(
-        "scale of the activation",
-        ACTIVATION,
-        sp.S.One,
-        s.scale**2,
-        "V1 and V2 are divided by s^2 when lambda, V1^ and V2^ are multiplied by it.",
-    )
+    return _invariance(ACTIVATION)
 
 
 @functools.cache
 def target_scale() -> Derivation:
     """g -> s g and Delta -> s^2 Delta multiply the test error by s^2."""
-    return _invariance("scale of the target", TARGET, s.scale**2, sp.S.One, "The traces do not know the target.")
+    return _invariance(TARGET)
 
 
 @functools.cache
 def bulk_scale() -> Derivation:
     """(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) are the same problem."""
-    base = _invariance(
-        "scale of the bulk",
-        BULK,
-        sp.S.One,
-        sp.S.One,
-        "V1 is divided by c and V1^ multiplied by it: their product with c does not change.",
-    )
-    argument = s.r * s.kappa + sp.sqrt(s.c) * s.z
-    step = Step(
-        "sigma(sqrt(c)(r kappa/sqrt(c) + z)) = sigma(r kappa + sqrt(c) z): mu0 and mu2 are the same functions, mu1 "
-        "= E[z sigma]/sqrt(c) gains sqrt(c).",
-        eq(sp.Symbol("\\mu_1'"), sp.sqrt(s.c) * mu1),
-        Vanishing("the argument", sp.sqrt(s.c) * (s.r / sp.sqrt(s.c) * s.kappa + s.z) - argument),
-    )
-    return Derivation(base.title, base.source, step, *base.steps, results=base.results, hypotheses=base.hypotheses)
+    return _invariance(BULK)
 
 
 # The paper's psi, and conjugates as the slides write them: psi = a.W Pi theta/sqrt p with |Pi theta|^2 = rho (psi_rho),
