@@ -10,73 +10,27 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import spike_direction
 from onestep.derivations.free_energy.along_spike import (
     PAPER,
-    V_of_kappa,
     denominator,
-    over_kappa,
     over_modes,
-    squared_residual,
     varpi,
     varrho,
     vartau,
 )
 from onestep.derivations.free_energy.leaves import operation_is, updated_form
-from onestep.derivations.free_energy.ridge import assembled, entropic, spike_inversion, spike_part, trace
+from onestep.derivations.free_energy.ridge import spike_inversion, spike_part
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.gradient_step.leaves import WIDTH, repeated_is
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.search import averages_expanded, define, equal, proved, rewritten, value
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import repeated
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import T_trace, at_saddle, equation, tau_trace
+from onestep.derivations.saddle_point.equations import at_saddle, equation
 
 SECTION = f"{PAPER}, Section 3.3"
-
-
-@functools.cache
-def isotropic_free_energy() -> Derivation:
-    """The free energy for isotropic rows: only the two traces T and tau are left of the law nu."""
-    general = assembled()
-    signal = s.beta * s.psi_hat**2 * T_trace + s.beta * s.c * s.zeta_hat**2 * tau_trace
-    entropic_term = (s.q1_hat * T_trace + s.q2_hat * tau_trace + signal) / 2
-    energy = s.alpha / (2 * s.beta) * over_kappa(squared_residual / (1 + V_of_kappa))
-    energy_value = -trace().results[s.trace_term] - entropic_term + energy
-    gaussian = spike_direction()
-    # tau and pi independent of varrho, of mean square one.
-    averages = {
-        over_modes(varrho / denominator): T_trace,
-        over_modes(1 / denominator): tau_trace,
-        over_modes(varrho * vartau**2 / denominator): T_trace,
-        over_modes(varrho * varpi**2 / denominator): T_trace,
-    }
-    of_traces = expand_expectations(entropic().results[s.entropic_term]).subs(averages)
-    T_of_tau = sp.Symbol("tau", positive=True)
-    law = gaussian.results[s.V1].subs(s.V2, T_of_tau)
-    steps = (
-        *general.steps,
-        *gaussian.steps,
-        Step(
-            "For isotropic rows tau and pi are independent of varrho with mean square one: the integrals over nu "
-            "become the traces T and tau, and the spike's part is s.G s = beta c tau.",
-            eq(s.free_energy, energy_value),
-            Vanishing(
-                "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
-                (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
-            ),
-        ),
-    )
-    return Derivation(
-        "free energy for isotropic rows",
-        f"{PAPER}, Appendix C, (116)-(117)",
-        *steps,
-        results={s.free_energy: energy_value},
-        hypotheses=(*general.hypotheses, *gaussian.hypotheses),
-    )
 
 
 def component(projection: sp.Expr) -> sp.Expr:
