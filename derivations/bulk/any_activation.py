@@ -16,11 +16,26 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.gradient_step.bulk import bulk as odd_bulk
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
+from onestep.derivations.gradient_step.constants import first_coefficient
+from onestep.derivations.gradient_step.leaves import concentrates
+from onestep.derivations.gradient_step.spike import counted, evaluated, squared_length, tends_to
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
+from onestep.derivations.kernel.averages import average, stein
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    equal,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, gaussian_moment
-from onestep.derivations.language.named_functions import g
+from onestep.derivations.language.named_functions import g, sigma_prime, sigma_second
 
 SOURCE = "beyond the paper: a step with any activation"
 STEP = s.eta / s.beta
@@ -61,76 +76,111 @@ def over_row(polynomial: sp.Expr) -> sp.Expr:
     return sp.expand(total)
 
 
-def limit(expression: sp.Expr) -> sp.Expr:
-    """d -> infinity at n0 = alpha0 d."""
-    return sp.expand(sp.limit(expression.subs(s.n0, s.alpha0 * s.d), s.d, sp.oo))
+_x, _across, _hole = sp.symbols("x x_\\perp hole", real=True)
+_centred, _beyond_line = sp.Function("Y", real=True), sp.Function("s", real=True)
+_length, _along = sp.Symbol("|w_Y|", positive=True), sp.Symbol(r"w_Y\cdot\theta", real=True)
+
+# What the step sees of a label, and what the slope of the activation has beyond a line.
+LABEL = define(_centred(_x), g(_x) - s.mean_output, "the label that the step sees, y - E[sigma]", _x)
+CURVATURE = define(s.curvature, Expectation(sigma_second(Z), Z), "the mean of sigma''")
+BEYOND_LINE = define(_beyond_line(_x), sigma_prime(_x) - s.h1 - s.curvature * _x, "what sigma' has beyond a line", _x)
+_seen, _rest = _centred(Z), _beyond_line(Z)
+MOMENTS = (
+    *(define(s.label_moment[k], Expectation(_seen**k, Z), f"E[Y^{k}]") for k in (1, 2)),
+    define(s.label_slope[1], Expectation(Z * _seen, Z), "E[u Y]"),
+    define(s.label_curve[2], Expectation(Z**2 * _seen**2, Z), "E[u^2 Y^2]"),
+    *(
+        define(s.slope_moment[j, k], Expectation(Z**j * _rest**k, Z), f"E[z^{j} s^{k}]")
+        for j, k in ((0, 2), (2, 1), (3, 1), (2, 2))
+    ),
+)
 
 
-def _limit_step(reason: str, symbol: sp.Symbol, exact: sp.Expr) -> Step:
-    value = limit(exact)
-    at_ratio = exact.subs(s.n0, s.alpha0 * s.d)
-    return Step(reason, eq(symbol, value), RationalLimit("at n0 = alpha0 d", at_ratio, s.d, value))
+def label_at(argument: sp.Expr) -> Theorem:
+    """Y of a sample."""
+    return instantiate((LABEL,), {_x: argument})
+
+
+@functools.cache
+def of_the_slope() -> tuple[Theorem, Theorem, Theorem]:
+    """sigma' = h1 + E[sigma''] z + s, where E[s] = 0 and E[z s] = 0."""
+    meaning = instantiate((BEYOND_LINE,), {_x: Z})
+    mean = averages_expanded(average((meaning,), (Z,)))
+    weighted = averages_expanded(average((congruence((meaning,), Z * _hole, _hole),), (Z,)))
+    by_stein = stein((), Expectation(Z * sigma_prime(Z), Z), Z, sigma_prime(Z))
+    first, curved = first_coefficient().theorems[0], rewritten(weighted, by_stein)
+    return isolated(sigma_prime(Z), meaning), rewrite((mean, first), True), rewrite((curved, CURVATURE), True)
+
+
+def worked_out(theorem: Theorem, *known: Theorem) -> Theorem:
+    """``theorem`` with Y for the label, its sums counted, its averages expanded and under their names."""
+    line, *zeros = of_the_slope()
+    seen = rewrite((rewritten(theorem, line), label_at(U)), True)
+    return evaluated(rewritten(averages_expanded(counted(seen)), *zeros, *known), *MOMENTS)
 
 
 @functools.cache
 def spike() -> Derivation:
     """|w_Y|^2 at finite n0 and d, r and gamma; w_Y = (1/n0) sum Y x."""
-    own = (s.d - 1) * over_labels(Y**2) + over_labels(Y**2 * U**2)
-    other = over_labels(Y * U) ** 2
-    exact = sp.expand(own / s.n0 + (1 - 1 / s.n0) * other)
-    pairs = (s.n0 * own + s.n0 * (s.n0 - 1) * other) / s.n0**2
-    square = limit(exact)
-    r, gamma = STEP * s.h1 * sp.sqrt(square), s.label_slope[1] / sp.sqrt(square)
+    seen = g(U) - s.mean_output
+    meaning = define(
+        s.batch_norm, squared_length(seen, (U,), (U, _across), _across), "E|(1/n0) sum Y x|^2 over pairs of samples"
+    )
+    exact = worked_out(meaning)
+    limit = name_limit((tends_to(exact),), s.v_square, "the limit of E|w_Y|^2")
+    norm = concentrates("|w_Y|", Equation(_length**2, s.v_square), CONCENTRATES)
+    length = rewrite((congruence((norm,), sp.sqrt(_hole), _hole), limit))
+    along = worked_out(define(_along, Expectation(U * seen, U), "w_Y.theta, a mean over samples"))
+    step = define(s.r, STEP * Expectation(sigma_prime(Z), Z) * _length, "the step averaged over rows, e E[sigma'] w_Y")
+    strength = rewritten(rewrite((step, first_coefficient().theorems[0]), True), length)
+    alignment = rewritten(define(s.gamma, _along / _length, "w_Y.theta over its length"), along, length)
     return Derivation(
         "the spike of a step with any activation",
         SOURCE,
-        Step(
-            "Equal samples give E[Y^2 |x|^2], different ones E[Y x]^2, which lies along the target.",
-            eq(s.batch_norm, exact),
-            Vanishing("n0 equal pairs and n0 (n0 - 1) others", pairs - exact),
-        ),
-        _limit_step("In the limit.", s.v_square, exact),
-        Step(
-            "The mean of sigma' over rows is h1, times w_Y: the spike.",
-            eq(s.r, r),
-            Vanishing("its square", r**2 - STEP**2 * s.h1**2 * square),
-        ),
-        Step("w_Y.theta is E[Y u].", eq(s.gamma, gamma), Vanishing("its square", gamma**2 * square - other)),
-        results={s.batch_norm: exact, s.v_square: square, s.r: r, s.gamma: gamma},
+        proved("Equal samples give E[Y^2 |x|^2], different ones E[Y x]^2,", meaning),
+        proved("which lies along the target.", exact),
+        proved("In the limit.", limit),
+        proved("Its length concentrates.", length),
+        proved("The mean of sigma' over rows is h1, times w_Y: the spike.", strength),
+        proved("w_Y.theta is E[Y u],", along),
+        proved("over the length.", alignment),
+        results={
+            s.batch_norm: value(exact), s.v_square: value(limit), s.r: value(strength), s.gamma: value(alignment)
+        },
         hypotheses=(CENTRED, CONCENTRATES),
-    )
+    )  # fmt: skip
 
 
 @functools.cache
 def bulk() -> Derivation:
     """E|b|^2 at finite n0 and d for a row across the target, and its limit c."""
-    slope = s.curvature * Z + S
-    cross = 2 * STEP * over_labels(Y) * over_row(Z * slope)
-    square = over_row(slope**2)
-    own = over_labels(Y**2) * (over_row(Z**2 * slope**2) + (s.d - 2) * square) + over_labels(Y**2 * U**2) * square
-    other = (over_labels(Y) * over_row(Z * slope)) ** 2 + (over_labels(Y * U) * over_row(slope)) ** 2
-    exact = sp.expand(1 + cross + STEP**2 * (own / s.n0 + (1 - 1 / s.n0) * other))
-    value = limit(exact)
-    kept = (1 + TURN * s.label_moment[1]) ** 2
-    form = kept + STEP**2 * square * s.label_moment[2] / s.alpha0
-    odd = {s.curvature: 0, s.label_moment[2]: s.h2_star, s.slope_moment[0, 2]: s.h1_check}
+    force = (g(U) - s.mean_output) * (sigma_prime(Z) - s.h1)
+    draws = (U, Z, _across)
+    meaning = define(
+        s.row_norm,
+        1 + 2 * STEP * Expectation(force * Z, *draws) + STEP**2 * squared_length(force, (Z, U), draws, _across),
+        "E|w + (e/n0) sum Y (sigma'(w.x) - h1) x|^2, a square of a sum, for w.theta = 0",
+    )
+    exact = worked_out(meaning)
+    square = s.curvature**2 + s.slope_moment[0, 2]
+    limit = name_limit((tends_to(exact),), s.c, "the limit of E|b|^2")
+    form = equal(limit, (1 + TURN * s.label_moment[1]) ** 2 + STEP**2 * square * s.label_moment[2] / s.alpha0)
     return Derivation(
         "the length of a row after a step with any activation",
         SOURCE,
-        Step(
+        *(proved("sigma' is a line and a rest that is orthogonal to it.", known) for known in of_the_slope()),
+        proved(
             "x = z w + u theta + the rest for w across theta; equal samples give E[Y^2 (sigma' - h1)^2 |x|^2], "
             "different ones the square of E[Y (sigma' - h1) x], and w itself meets every sample once.",
-            eq(s.row_norm, exact),
-            Vanishing("E[sigma' - h1] = 0", over_row(slope)),
+            meaning,
         ),
-        _limit_step("In the limit.", s.c, exact),
-        Step(
-            "The mean of P lengthens every row, all else is noise; E[(sigma' - h1)^2] = E[sigma'']^2 + E[s^2].",
-            eq(s.c, form),
-            Vanishing("opened", sp.expand(form) - value),
-            Vanishing("Result 3.1 for an odd activation", form.subs(odd) - odd_bulk().results[s.c]),
+        proved("Opened.", exact),
+        proved(
+            "In the limit the mean of P lengthens every row, all else is noise; E[(sigma' - h1)^2] = E[sigma'']^2 + "
+            "E[s^2].",
+            form,
         ),
-        results={s.row_norm: exact, s.c: form},
+        results={s.row_norm: value(exact), s.c: value(form)},
         hypotheses=(CENTRED, CONCENTRATES),
     )
 
@@ -272,131 +322,4 @@ def norm_variance() -> Derivation:
         ),
         results={s.norm_variance: total},
         hypotheses=(CENTRED, CHAOS, OWN, "the moments of M are those of its free cumulants E[Y^n]/alpha0^(n-1)"),
-    )
-
-
-def over(numerator: sp.Expr) -> sp.Expr:
-    """E[numerator/D] of a numerator in Y and u: Y = g(z) - h0, u = z and D = 1 + b1 Y + b2 Y^2."""
-    label = g(s.z) - s.mean_output
-    denominator = 1 + s.place_linear * label + s.place_square * label**2
-    return Expectation(numerator.subs({Y: label, U: s.z}, simultaneous=True) / denominator, s.z)
-
-
-@functools.cache
-def places() -> Derivation:
-    """b1 and b2: where the averages over samples are taken."""
-    return _resolvent("where averages over one batch are taken", s.place_linear, s.place_square)
-
-
-@functools.cache
-def blocks() -> Derivation:
-    """b = (1/d) tr H P and k = 1 - g (1/d) tr P H P from a = (1/d) tr H."""
-    return _resolvent("blocks of the resolvent of two matrices of one batch", s.bridge_trace, s.rest_trace)
-
-
-@functools.cache
-def trace() -> Derivation:
-    """a = (1/d) tr H from the places b1 and b2."""
-    return _resolvent("the resolvent of two matrices of one batch", s.row_trace)
-
-
-def _resolvent(title: str, *established: sp.Symbol) -> Derivation:
-    """The blocks of the resolvent, of which some are named."""
-    gain, nu, alpha0 = s.gain, s.turn, s.alpha0
-    a, b, k, root = s.row_trace, s.bridge_trace, s.rest_trace, sp.sqrt(s.gain)
-    G = sp.Matrix([[a, root * b], [root * b, -k]])
-    W = sp.Matrix([[gain * s.row_weight * Y**2, root * nu * Y], [root * nu * Y, 0]])
-    place_linear = 2 * gain * nu * b / alpha0
-    place_square = gain / alpha0 * (s.row_weight * a + nu**2 / alpha0 * (a * k + gain * b**2))
-    determinant = (sp.eye(2) + G * W / alpha0).det()
-    D = 1 + place_linear * Y + place_square * Y**2
-    put_in = sp.Matrix(
-        [
-            [gain * (s.row_weight + k * nu**2 / alpha0) * Y**2, root * (nu * Y + gain * b * nu**2 * Y**2 / alpha0)],
-            [root * (nu * Y + gain * b * nu**2 * Y**2 / alpha0), -gain * a * nu**2 * Y**2 / alpha0],
-        ]
-    )
-    left_out = put_in * (sp.eye(2) + G * W / alpha0) - D * W
-    # With S1 and S2 for the averages of Y/D and Y^2/D: x = 1 + nu S1, y = g omega S2, t = g nu^2 S2/alpha0.
-    x, y, t = sp.symbols("x y t", positive=True)
-    whole = sp.Matrix([[1 + y + k * t, root * (x + b * t)], [root * (x + b * t), -(1 + a * t)]])
-    product = (G * whole - sp.eye(2)).subs({b: x * a, k: (1 + y) * a}, simultaneous=True)
-    product = product.subs(y, 1 / (a * (1 + t * a)) - 1 - gain * x**2)
-    first, second = over(Y), over(Y**2)
-    scale = 1 + gain * (s.row_weight * second + (1 + nu * first) ** 2)
-    bend = gain * nu**2 / alpha0 * second
-    level = sp.Symbol("M", positive=True)
-    root_of = 2 / (level + sp.sqrt(level**2 + 4 * t * level))
-    found = {
-        s.place_linear: place_linear,
-        s.place_square: place_square,
-        s.bridge_trace: (1 + nu * first) * s.row_trace,
-        s.rest_trace: (1 + gain * s.row_weight * second) * s.row_trace,
-        s.row_trace: root_of.subs({level: scale, t: bend}, simultaneous=True),
-    }
-    return Derivation(
-        title,
-        SOURCE,
-        Step(
-            "[[1 + g omega A, sqrt(g) P], [sqrt(g) P, -1]] is linear in the samples, and the first block of its "
-            "inverse is H = (1 + g B)^-1. Leaving one sample of weight W out multiplies by (1 + G W/alpha0)^-1, whose "
-            "determinant is D(Y).",
-            eq(s.place_linear, place_linear),
-            Vanishing("the determinant", sp.expand(determinant - D)),
-        ),
-        Step(
-            "The coefficient of Y^2.",
-            eq(s.place_square, place_square),
-            Vanishing("the same", sp.expand(determinant - D)),
-        ),
-        Step(
-            "W (1 + G W/alpha0)^-1, averaged over samples, is added to the part without samples, and G is its inverse: "
-            "b = (1 + nu S1) a, k = (1 + g omega S2) a, a M (1 + t a) = 1.",
-            eq(s.bridge_trace, found[s.bridge_trace]),
-            *(Vanishing("W (1 + G W/alpha0)^-1", sp.expand(entry)) for entry in left_out),
-            *(Vanishing("G times its inverse", sp.together(entry)) for entry in product),
-        ),
-        Step(
-            "The other block.",
-            eq(s.rest_trace, found[s.rest_trace]),
-            *(Vanishing("G times its inverse", sp.together(entry)) for entry in product),
-        ),
-        Step(
-            "The positive root.",
-            eq(s.row_trace, found[s.row_trace]),
-            Vanishing("it solves its equation", root_of * level * (1 + t * root_of) - 1),
-        ),
-        results={symbol: value for symbol, value in found.items() if symbol in established},
-        hypotheses=(SAMPLES,),
-    )
-
-
-@functools.cache
-def target_forms() -> Derivation:
-    """theta.H theta and theta.H P theta: the blocks with u^2 in the averages."""
-    gain, nu, alpha0, a, b, k = s.gain, s.turn, s.alpha0, s.row_trace, s.bridge_trace, s.rest_trace
-    first, second = over(Y * U**2), over(Y**2 * U**2)
-    x, y, t = sp.symbols("x y t", positive=True)
-    root = sp.sqrt(gain)
-    inverse = sp.Matrix([[1 + y + k * t, root * (x + b * t)], [root * (x + b * t), -(1 + a * t)]])
-    whole = (1 + y + k * t) * (1 + a * t) + gain * (x + b * t) ** 2
-    forms = ((1 + a * t) / whole, (x + b * t) / whole)
-    product = inverse * sp.Matrix([forms[0], root * forms[1]]) - sp.Matrix([1, 0])
-    named = {x: 1 + nu * first, y: gain * s.row_weight * second, t: gain * nu**2 / alpha0 * second}
-    target, bridge = (form.subs(named, simultaneous=True) for form in forms)
-    return Derivation(
-        "the resolvent of two matrices of one batch along the target",
-        SOURCE,
-        Step(
-            "theta has the component u on a sample: its blocks are those of the traces with u^2 in the averages.",
-            eq(s.target_form, target),
-            *(Vanishing("the first column of the inverse", sp.together(entry)) for entry in product),
-        ),
-        Step(
-            "The second block is H P.",
-            eq(s.target_bridge, bridge),
-            *(Vanishing("the first column of the inverse", sp.together(entry)) for entry in product),
-        ),
-        results={s.target_form: target, s.target_bridge: bridge},
-        hypotheses=(SAMPLES,),
     )

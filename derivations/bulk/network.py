@@ -8,18 +8,38 @@ B = 1 + omega A, so that (1 + g B)^-1 = Q/(g omega) at t = (1 + g)/(g omega).
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.marchenko_pastur import shift
-from onestep.derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
-from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
+from onestep.derivations.bulk.network_rows import SOURCE
+from onestep.derivations.free_energy.along_spike import (
+    V_of_kappa,
+    mu0,
+    mu1,
+    over_kappa,
+    prediction,
+    squared_residual,
+    y0,
+)
+from onestep.derivations.free_energy.leaves import of_network, unfolded
+from onestep.derivations.free_energy.sample_energy import (
+    LABEL_NOISE,
+    ONE_SPIKE,
+    TEACHER,
+    Fields,
+    label,
+    moments_named,
+    square_loss,
+)
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear, stein
-from onestep.derivations.kernel.search import averages_expanded, define, proved, value
-from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g, sigma, with_slopes
 
@@ -236,45 +256,6 @@ def overlaps() -> Derivation:
     )
 
 
-@functools.cache
-def large_batch() -> Derivation:
-    """chi = 2 e E[z^2 s] h1* zeta as alpha0 -> infinity: the norms become a function of the overlaps with the spike."""
-    rate = 2 * STEP * SECOND * s.h1_star
-    # omega -> 0, v -> theta, h -> rate v and v_c -> rate^2: H is 1/(1 + g).
-    isotropic = 1 / (1 + s.gain)
-    values = {
-        s.row_vv: isotropic,
-        s.row_pp: isotropic,
-        s.row_vp: sp.S.Zero,
-        s.row_vh: rate * isotropic,
-        s.row_ph: sp.S.Zero,
-        s.row_hh: rate**2 * isotropic,
-        s.norm_variance: rate**2,
-    }
-    K = {symbol: formula.subs(values) for symbol, formula in overlaps().results.items()}
-    forces = sp.symbols("f_v f_d f_p", real=True)
-    zeta = K[s.overlap_vv] * forces[0] + K[s.overlap_vd] * forces[1] + K[s.overlap_vp] * forces[2]
-    chi = K[s.overlap_vd] * forces[0] + K[s.overlap_dd] * forces[1] + K[s.overlap_pd] * forces[2]
-    v_c, without_batch = norm_variance().results[s.norm_variance], sp.Symbol("x", positive=True)
-    in_batch = sp.expand(v_c.subs(s.alpha0, without_batch))
-    return Derivation(
-        "a large batch",
-        SOURCE,
-        Step(
-            "As alpha0 grows omega and the batch's noise vanish: v is the target, h = 2 e E[z^2 s] h1* v, v_c = |h|^2.",
-            eq(s.norm_variance, rate**2),
-            RationalLimit("v_c at a large batch", in_batch, without_batch, rate**2),
-        ),
-        Step(
-            "The forces meet K in proportion: chi is a multiple of zeta, whatever they are.",
-            eq(s.chi, rate * s.zeta),
-            Vanishing("chi - rate zeta", sp.together(chi - rate * zeta)),
-        ),
-        results={s.chi: rate * s.zeta},
-        hypotheses=(ROWS, SAMPLES),
-    )
-
-
 _in_bulk, *_ = with_slopes("mu0_c")
 
 
@@ -308,54 +289,89 @@ def third_function() -> Derivation:
     )
 
 
-_mu0, _mu1, _mu2 = (sp.Function(f"mu{k}", real=True)(s.kappa) for k in range(3))
-_y0, _y1, _y2 = (sp.Function(f"y{k}", real=True)(s.kappa) for k in range(3))
-_k2 = sp.Function("k2", real=True)(s.kappa)
+third = sp.Function("k2", real=True)(s.kappa)
+PREDICTION = mu0 * s.m + s.kappa * mu1 * s.zeta + third * s.chi
+# One letter's output with what the norms add to its mean.
+WITH_THIRD = replace(ONE_SPIKE, mean=PREDICTION, squared=squared_residual.xreplace({prediction: PREDICTION}))
+WITH_NORMS = "conditional Gaussian equivalence of the features (Result 3.2), with d mu0/dc beside mu0"
 
-PREDICTION = _mu0 * s.m + s.kappa * _mu1 * s.zeta + _k2 * s.chi
+_b, _omega = sp.symbols("b omega", real=True)
+_V = sp.Symbol("V_0", nonnegative=True)
+_fitted = sp.Function("fitted", real=True)
+_distance, _residual = (sp.Function(name, real=True)(s.kappa) for name in ("e_g", "e_t"))
+
+
+def error_on_new(fields: Fields) -> tuple[Theorem, Theorem, Theorem]:
+    """The test error: what it means at given kappa, in the moments of the label, and over kappa."""
+    gap = TEACHER - fields.mean - fields.shared
+    on_new = define(
+        _distance,
+        Expectation(gap**2, s.z, *fields.normals),
+        "mean squared distance from the noiseless label, given kappa",
+        s.kappa,
+    )
+    at_kappa = concluded(
+        Equation(_distance, fields.squared - s.noise), moments_named(averages_expanded(on_new)), *fields.names
+    )
+    test = define(s.test_error, of_network(over_kappa(_distance)), "the error on a new input")
+    return on_new, at_kappa, rewritten(unfolded(test), at_kappa)
+
+
+def error_on_training(fields: Fields) -> tuple[Theorem, Theorem, Theorem, Theorem]:
+    """The training error: the fitted output, its residual, the square of it at given kappa, and over kappa."""
+    minimiser = square_loss().results[s.local_field].xreplace({s.residual: _b, s.field_mean: _omega, s.V: _V})
+    leaf = Assumption(
+        Ground.HYPOTHESIS,
+        "fitted output",
+        Equation(_fitted(_b, _omega, _V), minimiser),
+        "result-3-3.moreau-minimiser",
+        frozenset({_b, _omega, _V}),
+    )
+    fits = assume((), leaf)
+    label_, variance = label() - fields.mean, fields.variance
+    at_sample = instantiate((fits,), {_b: label_, _omega: fields.shared, _V: variance})
+    left, shrunk = label_ - _fitted(label_, fields.shared, variance), (label_ - fields.shared) / (1 + variance)
+    shrinks = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
+    on_sample = define(
+        _residual,
+        Expectation(left**2, s.z, *fields.normals, LABEL_NOISE),
+        "mean squared residual of a training sample",
+        s.kappa,
+    )
+    shorter = rewrite((on_sample, shrinks))
+    weight = 1 / (1 + variance) ** 2
+    split = linear((), value(shorter), ((weight, (label_ - fields.shared) ** 2),))
+    averaged = moments_named(averages_expanded(split))
+    of_sample = concluded(Equation(_residual, fields.squared * weight), shorter, averaged, *fields.names)
+    training = define(s.training_error, of_network(over_kappa(_residual)), "the error on the training samples")
+    return fits, shrinks, of_sample, rewritten(unfolded(training), of_sample)
 
 
 @functools.cache
 def errors() -> Derivation:
-    """Test and training error with the third function, and why the distance to the span bounds the first."""
-    prediction = PREDICTION
-    fixed = _y2 - 2 * _y0 * prediction + prediction**2
-    e2 = sp.expand(fixed - 2 * _y1 * _mu1 * s.psi + _mu1**2 * s.q1 + _mu2**2 * s.q2)
-    V = _mu1**2 * s.V1 + _mu2**2 * s.V2
-    noise, slope = sp.Symbol("r", nonnegative=True), sp.Symbol("s", nonnegative=True)
-    # y2 - y0^2 = y1^2 + spread, q1 = psi^2 + excess: what is left is a sum of squares.
-    left = sp.expand((e2 - (_y0 - prediction) ** 2).subs({_y2: _y0**2 + _y1**2 + noise, s.q1: s.psi**2 + slope}))
+    """Test and training error with the third function."""
+    on_new, at_kappa, test = error_on_new(WITH_THIRD)
+    fits, shrinks, of_sample, training = error_on_training(WITH_THIRD)
     return Derivation(
         "the errors of a network",
         SOURCE,
-        Step(
-            "The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x': its squared "
-            "distance from the label, without the label's own noise.",
-            eq(s.test_error, Expectation(e2, s.kappa) - s.noise),
-            NonNegative(
-                "what the span of mu0, kappa mu1 and k2 leaves out is not negative",
-                left,
-                ((noise, sp.S.One), (sp.S.One, _y1 - _mu1 * s.psi), (slope, _mu1), (s.q2, _mu2)),
-            ),
-        ),
-        Step(
-            "On the training set every residual shrinks by 1 + V.",
-            eq(s.training_error, Expectation(e2 / (1 + V) ** 2, s.kappa)),
-        ),
-        results={
-            s.test_error: Expectation(e2, s.kappa) - s.noise,
-            s.training_error: Expectation(e2 / (1 + V) ** 2, s.kappa),
-        },
-        hypotheses=(ROWS, "conditional Gaussian equivalence of the features (Result 3.2), with d mu0/dc beside mu0"),
+        proved("The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x'.", on_new),
+        proved("Its squared distance from the label, without the label's own noise.", at_kappa),
+        proved("The test error.", test),
+        proved("On a training sample the fitted output minimises the sample's energy,", fits),
+        proved("so that every residual shrinks by 1 + V.", shrinks),
+        proved("Its square at given kappa.", of_sample),
+        proved("The training error.", training),
+        results={s.test_error: value(test), s.training_error: value(training)},
+        hypotheses=(ROWS, WITH_NORMS),
     )
 
 
 @functools.cache
 def readout_mean() -> Derivation:
     """m from E[mu0 (y0 - yhat)/(1 + V)] = 0: the sum of the readout is not penalised at this order."""
-    V = _mu1**2 * s.V1 + _mu2**2 * s.V2
-    condition = Expectation(_mu0 * (_y0 - PREDICTION) / (1 + V), s.kappa)
-    square, rest = (Expectation(_mu0 * part / (1 + V), s.kappa) for part in (_mu0, _y0 - PREDICTION.subs(s.m, 0)))
+    condition = over_kappa(mu0 * (y0 - PREDICTION) / (1 + V_of_kappa))
+    square, rest = (over_kappa(mu0 * part / (1 + V_of_kappa)) for part in (mu0, y0 - PREDICTION.subs(s.m, 0)))
     m = rest / square
     return Derivation(
         "the mean of a network's readout",

@@ -19,12 +19,26 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.gradient_step.bulk import bulk, zero_means
 from onestep.derivations.gradient_step.constants import stein_step
-from onestep.derivations.gradient_step.leaves import H1_CHECK, SAMPLES
+from onestep.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, SAMPLES
 from onestep.derivations.gradient_step.spike import evaluated, moments_of_v
-from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
+from onestep.derivations.kernel.algebra import differentiate as differentiated
+from onestep.derivations.kernel.algebra import instantiate, ring
+from onestep.derivations.kernel.averages import stein
+from onestep.derivations.kernel.limits import taylor
+from onestep.derivations.kernel.search import averages_expanded, define, equal, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
-from onestep.derivations.language.named_functions import differentiate, g, reflect, repeated, sigma_check, sigma_prime
+from onestep.derivations.language.named_functions import (
+    differentiate,
+    g,
+    reflect,
+    repeated,
+    sigma_check,
+    sigma_prime,
+    with_slopes,
+)
 
 SOURCE = "beyond the paper: the network's own bulk"
 
@@ -245,4 +259,69 @@ def gaussian_rows() -> Derivation:
         ),
         results={s.row_norm_variance: variance, s.norm_variance_gaussian: total, s.spike_overlap_gaussian: overlap},
         hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
+    )
+
+
+_overlap, _across, _root_d = sp.Symbol("epsilon_0", real=True), sp.Symbol("t", real=True), sp.Symbol("n", positive=True)
+_norm, _norm_slope, _ = with_slopes(r"|b|^{2}_\epsilon")
+_component, _component_slope, _ = with_slopes(r"b_\epsilon\cdot\theta")
+_weight, _scaled = (sp.Function(name, real=True)(s.mode) for name in ("a", "tau"))
+
+
+@functools.cache
+def row_of_overlap() -> tuple[Theorem, Theorem]:
+    """|b|^2 and b.theta of a row of overlap epsilon with the target, where the batch is all inputs."""
+    seen = _overlap * s.z + sp.sqrt(1 - _overlap**2) * _across
+    force, draws = g(seen) * _check, (s.z, _across)
+    own, beside = Expectation(force * s.z, *draws), Expectation(force * _across, *draws)
+    return (
+        define(
+            _norm(_overlap),
+            1 + 2 * STEP * own + STEP**2 * (own**2 + beside**2),
+            "|w + e E[y s x]|^2 with x = z along w and t across it, in the plane of w and the target",
+            _overlap,
+        ),
+        define(_component(_overlap), _overlap + STEP * Expectation(force * seen, *draws), "theta.b", _overlap),
+    )
+
+
+@functools.cache
+def large_batch() -> Derivation:
+    """chi = 2 e E[z^2 s] h1* zeta as alpha0 -> infinity: the norms become a function of the overlaps with the spike."""
+    zeros = tuple(t for t in zero_means().theorems if value(t) == 0)
+    slope_of_target = stein((), Expectation(s.z * g(s.z), s.z), s.z, g(s.z))
+    named = ring((slope_of_target, H1_STAR), Equation(value(slope_of_target), s.h1_star), (sp.Integer(-1),) * 2)
+    rates = [
+        rewritten(averages_expanded(instantiate((differentiated((curve,), _overlap),), {_overlap: sp.S.Zero})), *zeros)
+        for curve in row_of_overlap()
+    ]
+    norm, component = (rewritten(rate, named) for rate in rates)
+
+    def along_readout(name: sp.Symbol, slope: sp.FunctionClass, what: str) -> Theorem:
+        over_neurons = sp.sqrt(s.beta) * Expectation(_weight * slope(sp.S.Zero) * _scaled, s.mode)
+        return define(name, over_neurons, f"{what} over sqrt(p), as a mean over neurons of overlaps tau/sqrt(d)")
+
+    chi, zeta = along_readout(s.chi, _norm_slope, "a.delta"), along_readout(s.zeta, _component_slope, "a.b theta")
+    known = [averages_expanded(rewritten(meaning, norm, component), s.mode) for meaning in (chi, zeta)]
+    rate = value(norm)
+    result = ring(tuple(known), Equation(s.chi, rate * s.zeta), (sp.Integer(1), -rate))
+    return Derivation(
+        "a large batch",
+        SOURCE,
+        *(proved("As alpha0 grows averages over the batch become averages over inputs.", x) for x in row_of_overlap()),
+        proved(
+            "Neurons have overlaps tau/sqrt(d) with the target, which the spike then is: of the norm the first order "
+            "in them remains.",
+            taylor((), _norm, 1, sp.Symbol("tau_0", real=True), _root_d),
+        ),
+        proved("At zero overlap it grows by 2 e E[z^2 s] h1*,", norm),
+        proved("and the component along the spike by one.", component),
+        proved("The readout meets the norms,", chi),
+        proved("as it meets the components: chi is a multiple of zeta, whatever the readout.", result),
+        results={s.chi: value(result)},
+        hypotheses=(
+            "at a large batch the spike is the target, and averages over the batch are those over inputs",
+            "overlaps of neurons with the target are of order d^(-1/2); terms beyond the first order are dropped",
+            *zero_means().hypotheses,
+        ),
     )

@@ -26,6 +26,10 @@ from onestep.derivations.gradient_step.overlapping_rows import (
     output,
     scatter,
 )
+from onestep.derivations.kernel.algebra import assume, ring
+from onestep.derivations.kernel.search import proved, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
@@ -64,6 +68,38 @@ def put_in(own: sp.Expr, beside: sp.Expr, G: tuple[sp.Expr, ...]) -> tuple[sp.Ex
     a, b, c = (entry / s.alpha0 for entry in G)
     determinant = 1 + a * own + 2 * b * beside + (b**2 - a * c) * beside**2
     return ((own - c * beside**2) / determinant, (beside + b * beside**2) / determinant, -a * beside**2 / determinant)
+
+
+_others = sp.symbols("W'_{12} W'_{21} W'_{22}", real=True)
+
+
+@functools.cache
+def answers() -> tuple[Theorem, Theorem, Theorem]:
+    """W' entry by entry, from W' (1 + G W/alpha0) = W: above, beside and below the diagonal's first."""
+    (own, beside), (a, b, c) = sample, blocks
+    W, G = sp.Matrix([[own, beside], [beside, 0]]), sp.Matrix([[a, b], [b, c]])
+    primed = sp.Matrix([[answer, _others[0]], _others[1:]])
+    shrunk = sp.eye(2) + G * W / s.alpha0
+    determinant = shrunk[0, 0] * shrunk[1, 1] - shrunk[0, 1] * shrunk[1, 0]
+    across = shrunk.adjugate() / determinant
+    acts = primed * shrunk
+    found = []
+    for (i, j), form in zip(((0, 0), (0, 1), (1, 1)), put_in(own, beside, (a, b, c)), strict=True):
+        row = tuple(
+            assume(
+                (),
+                Assumption(
+                    Ground.MODEL,
+                    f"a sample put in, entry {i + 1}{k + 1}",
+                    Equation(acts[i, k], W[i, k]),
+                    "Woodbury: (L + x W x^T/n0)^-1 = L^-1 - L^-1 x W' x^T L^-1/n0 with W' (1 + G W/alpha0) = W, where "
+                    "G/alpha0 is x^T L^-1 x/n0",
+                ),
+            )
+            for k in (0, 1)
+        )
+        found.append(ring(row, Equation(primed[i, j], form), (across[0, j], across[1, j])))
+    return tuple(found)
 
 
 _root = sp.sqrt(s.gain * (1 - s.row_overlap))
@@ -133,15 +169,7 @@ def covariance() -> Derivation:
 @functools.cache
 def resolvent() -> Derivation:
     """(1/d) tr (1 + g B)^-1 and theta.(1 + g B)^-1 theta by leaving one sample out."""
-    (own, beside), (a, b, c) = sample, blocks
     A, turned = sp.symbols("A l", real=True)
-    W, G = sp.Matrix([[own, beside], [beside, 0]]), sp.Matrix([[a, b], [b, c]])
-    one = sp.eye(2)
-    primed = put_in(own, beside, (a, b, c))
-    small = G / s.alpha0
-    by_inverse = (one + W * small).inv() * W
-    # (L - + x W x^T/n0)^-1 x = L_-^-1 x (1 + W G)^-1, hence x^T L^-1 x/n0 = G (1 + W G)^-1 = G - G W' G.
-    removed = small * (one + W * small).inv() - (small - small * by_inverse * small)
     linear = sp.Matrix([[1 + A, _root * turned], [_root * turned, -1]])
     schur = linear.inv()[0, 0] - 1 / (1 + A + s.gain * (1 - s.row_overlap) * turned**2)
     x, y, z = sp.symbols("x y z", real=True)
@@ -155,15 +183,13 @@ def resolvent() -> Derivation:
             eq(sp.Symbol("(1+gB)^{-1}"), sp.Symbol("[L^{-1}]_{11}")),
             Vanishing("where L and A commute", sp.together(schur)),
         ),
-        Step(
-            "A sample, put into the inverse that has not seen it, acts by W' = W (1 + G W/alpha0)^-1, G d/n0 the limit "
-            "of x^T L_-^-1 x/n0.",
-            eq(answer, primed[0]),
-            *(
-                Vanishing(f"entry {i + 1}{k + 1}", sp.together(by_inverse[i, k] - primed[i + k]))
-                for i, k in ((0, 0), (0, 1), (1, 0), (1, 1))
-            ),
-            *(Vanishing(f"Woodbury {i + 1}{k + 1}", sp.together(removed[i, k])) for i in (0, 1) for k in (0, 1)),
+        *(
+            proved(
+                "A sample, put into the inverse that has not seen it, acts by W' = W (1 + G W/alpha0)^-1, G d/n0 the "
+                "limit of x^T L_-^-1 x/n0.",
+                entry,
+            )
+            for entry in answers()
         ),
         Step(
             "So the trace of each block is that of (Z + E W')^-1, which is the equation for G;",
@@ -180,6 +206,6 @@ def resolvent() -> Derivation:
         "the resolvent of turned rows",
         SOURCE,
         *steps,
-        results={answer: primed[0], s.row_trace: trace, target_form: form},
+        results={answer: value(answers()[0]), s.row_trace: trace, target_form: form},
         hypotheses=(SAMPLES, OTHER_ROWS, GIVEN_A_ROW),
     )

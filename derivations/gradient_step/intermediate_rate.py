@@ -20,28 +20,17 @@ from onestep.derivations.gradient_step.hermite_tensors import hermite
 from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, ge
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.exponents import DIMENSION, Order
 
 SOURCE = "arXiv 2310.07891, the regime eta = Theta(d^s)"
 HYPOTHESES = (
     "the activation is smooth, with E[sigma^(k)(z)] not zero for the orders in question",
     "the factors u_i of the spike differ between neurons, so that the vectors u^k are independent",
 )
-
-BULK = DIMENSION.root()
-LENGTH = DIMENSION.root()  # a vector with one entry of order one per sample, or per neuron
-SPIKE = Order(s.eta_rate - 1)  # r in d
-
-
-def taylor(number: sp.Expr | int) -> Order:
-    """The norm of the rank-one part of Taylor term k: r^k, a vector over samples, a vector over neurons."""
-    return SPIKE.power(number) * LENGTH * LENGTH
-
 
 _margin = sp.Function("e_*", real=True)
 _rate = sp.Symbol("s", real=True)
@@ -89,47 +78,56 @@ def norms() -> Derivation:
     )
 
 
-_ell = sp.Symbol("ell", positive=True)
-_steps = sp.Symbol("j", nonnegative=True)
-_within = sp.Symbol("x", positive=True)
-INSIDE = 1 - 1 / (2 * (_ell + _within / (1 + _within)))  # any s with 1 - 1/(2 ell) < s < 1 - 1/(2 (ell + 1))
-
-
-def margin(number: sp.Expr, rate: sp.Expr) -> sp.Expr:
-    """The exponent of Taylor term k over that of the bulk, minus it: positive where the term is visible."""
-    return sp.factor((taylor(number) / BULK).exponent.subs(s.eta_rate, rate))
+_margin_of = sp.Function("e_*^k", real=True)
+_order, _edge = sp.Symbol("k_0", real=True), sp.Symbol("k_*", positive=True)
+_x = sp.Symbol("x", positive=True)
+naturals_below = sp.Function("naturals below", nonnegative=True)
+COUNTING = assume(
+    (),
+    Assumption(
+        Ground.LEMMA,
+        "naturals below",
+        Equation(naturals_below(_x), sp.ceiling(_x) - 1),
+        "definition of the ceiling: 1, 2, ... below x > 0 end with the last integer below x, which is ceil(x) - 1",
+        frozenset({_x}),
+    ),
+)
 
 
 @functools.cache
-def interval() -> Derivation:
-    """For 1 - 1/(2 ell) < s < 1 - 1/(2 (ell+1)) the terms 1 .. ell are visible and all others are not."""
-    seen = margin(_ell - _steps, INSIDE)
-    unseen = -margin(_ell + 1 + _steps, INSIDE)
+def count() -> Derivation:
+    """As many Taylor terms exceed the bulk as natural numbers lie below 1/(2 (1 - s))."""
+    over_bulk = norms().theorem_of(s.margin_rate)
+    assert over_bulk is not None
+    form = value(over_bulk).subs(s.taylor_order, _order)
+    curve = define(_margin_of(_order), form, "the margin of the term of an order", _order)
+    vanishing = assume(
+        (),
+        Assumption(
+            Ground.MODEL,
+            "the order at the edge",
+            Equation(_margin_of(_edge), sp.Integer(0)),
+            "where a term and the bulk would be of one order of magnitude",
+        ),
+    )
+    at_edge = rewrite((vanishing, instantiate((curve,), {_order: _edge})))
+    edge = equal(isolated(_edge, at_edge), sp.Rational(1, 2) / (1 - s.eta_rate))
+    falling = ring((curve, edge), Equation(_margin_of(_order), (1 - s.eta_rate) * (_edge - _order)),
+                   (sp.Integer(1), s.eta_rate - 1))  # fmt: skip
+    meaning = define(s.spike_count, naturals_below(_edge), "the orders whose margin is positive, those below the edge")
+    result = rewrite((rewritten(meaning, instantiate((COUNTING,), {_x: _edge})), edge))
     return Derivation(
         "the number of spikes",
         SOURCE,
         *norms().steps,
-        Step(
-            "On the interval between two neighbouring thresholds, the terms up to ell stand out of the bulk.",
-            ge(seen, 0),
-            NonNegative("order ell - j", seen, ((seen, sp.S.One),)),
-        ),
-        Step(
-            "The terms from ell + 1 on do not.",
-            ge(unseen, 0),
-            NonNegative("order ell + 1 + j", unseen, ((unseen, sp.S.One),)),
-        ),
-        results={},
+        proved("The margin as a function of the order", curve),
+        proved("vanishes at the edge,", edge),
+        proved("and falls with the order, s being below one: it is positive for the orders below the edge.", falling),
+        proved("These are counted.", meaning),
+        proved("The natural numbers below a positive number.", result),
+        results={s.spike_count: value(result)},
         hypotheses=HYPOTHESES,
     )
-
-
-def visible_terms(rate: sp.Expr) -> int:
-    """How many of the exponents 1 + k (s - 1) exceed one half, counted one by one; ``rate`` is a rational below 1."""
-    count = 0
-    while (taylor(count + 1) / BULK).exponent.subs(s.eta_rate, rate) > 0:
-        count += 1
-    return count
 
 
 _smallness = sp.Symbol("N", positive=True)  # d^(1 - s), so that the spike is rho/N

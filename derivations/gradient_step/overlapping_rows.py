@@ -19,7 +19,14 @@ import sympy as sp
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR, concentrates
-from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, label, over_pairs, tends_to
+from onestep.derivations.gradient_step.spike import (
+    SELF_AVERAGING,
+    counted,
+    evaluated,
+    label,
+    squared_length,
+    tends_to,
+)
 from onestep.derivations.kernel.algebra import congruence, rewrite, ring
 from onestep.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import name_limit
@@ -28,7 +35,7 @@ from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import repeated, sigma_prime, sigma_second
+from onestep.derivations.language.named_functions import sigma_prime, sigma_second
 
 SOURCE = "beyond the paper: initial rows that overlap"
 
@@ -99,14 +106,8 @@ def mean_slope() -> Theorem:
 
 
 def length_square(force: sp.Expr, *tied: sp.Symbol) -> sp.Expr:
-    """E|(1/n0) sum f x|^2 over pairs of samples: coordinates ``tied`` to f, and the rest, which are independent."""
-    draws = (_u, _t, _e, s.z, _w)
-    rest = s.d - len(tied)
-    return over_pairs(
-        s.n0,
-        Expectation(force**2 * sum(x**2 for x in tied), *draws) + repeated(rest, Expectation(force**2 * _w**2, *draws)),
-        sum(Expectation(force * x, *draws) ** 2 for x in tied) + repeated(rest, Expectation(force * _w, *draws) ** 2),
-    )
+    """E|(1/n0) sum f x|^2 over pairs of samples, for coordinates ``tied`` to f."""
+    return squared_length(force, tied, (_u, _t, _e, s.z, _w), _w)
 
 
 @functools.cache

@@ -101,6 +101,23 @@ def over_pairs(count: sp.Expr, equal_pair: sp.Expr, different: sp.Expr) -> sp.Ex
     return (repeated(count, equal_pair) + repeated(count * (count - 1), different)) / count**2
 
 
+def squared_length(
+    force: sp.Expr, tied: tuple[sp.Symbol, ...], draws: tuple[sp.Symbol, ...], across: sp.Symbol
+) -> sp.Expr:
+    """E|(1/n0) sum f x|^2 over pairs of samples: coordinates ``tied`` to f, and the rest, which are independent.
+
+    ``across`` is one of the rest, and ``draws`` are all that a sample is made of.
+    """
+    rest = s.d - len(tied)
+    return over_pairs(
+        s.n0,
+        Expectation(force**2 * sum(x**2 for x in tied), *draws)
+        + repeated(rest, Expectation(force**2 * across**2, *draws)),
+        sum(Expectation(force * x, *draws) ** 2 for x in tied)
+        + repeated(rest, Expectation(force * across, *draws) ** 2),
+    )
+
+
 @functools.cache
 def gradient() -> Derivation:
     """The second line of equation (3), by differentiating the squared loss of one sample in one weight."""

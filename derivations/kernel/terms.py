@@ -17,7 +17,7 @@ from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
-_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin)
+_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.ceiling)
 
 _Named = type(sp.pi) | type(sp.E)
 

@@ -10,88 +10,27 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import spike_direction
 from onestep.derivations.free_energy.along_spike import (
     PAPER,
-    V_of_kappa,
     denominator,
-    over_kappa,
     over_modes,
-    squared_residual,
     varpi,
     varrho,
     vartau,
 )
-from onestep.derivations.free_energy.ridge import assembled, entropic, trace
+from onestep.derivations.free_energy.leaves import operation_is, updated_form
+from onestep.derivations.free_energy.ridge import spike_inversion, spike_part
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.gradient_step.leaves import WIDTH, repeated_is
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.search import averages_expanded, define, equal, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import repeated
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import T_trace, at_saddle, equation, tau_trace
+from onestep.derivations.saddle_point.equations import at_saddle, equation
 
 SECTION = f"{PAPER}, Section 3.3"
-
-
-@functools.cache
-def isotropic_free_energy() -> Derivation:
-    """The free energy for isotropic rows: only the two traces T and tau are left of the law nu."""
-    general = assembled()
-    signal = s.beta * s.psi_hat**2 * T_trace + s.beta * s.c * s.zeta_hat**2 * tau_trace
-    entropic_term = (s.q1_hat * T_trace + s.q2_hat * tau_trace + signal) / 2
-    energy = s.alpha / (2 * s.beta) * over_kappa(squared_residual / (1 + V_of_kappa))
-    energy_value = -trace().results[s.trace_term] - entropic_term + energy
-    gaussian = spike_direction()
-    # tau and pi independent of varrho, of mean square one.
-    averages = {
-        over_modes(varrho / denominator): T_trace,
-        over_modes(1 / denominator): tau_trace,
-        over_modes(varrho * vartau**2 / denominator): T_trace,
-        over_modes(varrho * varpi**2 / denominator): T_trace,
-    }
-    of_traces = expand_expectations(entropic().results[s.entropic_term]).subs(averages)
-    T_of_tau = sp.Symbol("tau", positive=True)
-    law = gaussian.results[s.V1].subs(s.V2, T_of_tau)
-    steps = (
-        *general.steps,
-        *gaussian.steps,
-        Step(
-            "For isotropic rows tau and pi are independent of varrho with mean square one: the integrals over nu "
-            "become the traces T and tau, and the spike's part is s.G s = beta c tau.",
-            eq(s.free_energy, energy_value),
-            Vanishing(
-                "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
-                (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
-            ),
-        ),
-    )
-    return Derivation(
-        "free energy for isotropic rows",
-        f"{PAPER}, Appendix C, (116)-(117)",
-        *steps,
-        results={s.free_energy: energy_value},
-        hypotheses=(*general.hypotheses, *gaussian.hypotheses),
-    )
-
-
-# x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1.
-updated_form = sp.Function("updated form", real=True)
-_xy, _xu, _uy, _uu, _w = sp.symbols("g_{xy} g_{xu} g_{uy} g_{uu} w", real=True)
-SHERMAN_MORRISON = assume(
-    (),
-    Assumption(
-        Ground.LEMMA,
-        "Sherman-Morrison",
-        Equation(updated_form(_xy, _xu, _uy, _uu, _w), _xy - _w * _xu * _uy / (1 + _w * _uu)),
-        "Sherman and Morrison (1950): (A + w u u^T)^-1 = A^-1 - w A^-1 u u^T A^-1/(1 + w u.A^-1 u)",
-        frozenset({_xy, _xu, _uy, _uu, _w}),
-    ),
-)
 
 
 def component(projection: sp.Expr) -> sp.Expr:
@@ -109,11 +48,10 @@ def without_spike(form: sp.Expr, along: sp.Expr) -> sp.Expr:
     return updated_form(form, form, along, along, -s.V1_hat)
 
 
-@functools.cache
-def along_spike() -> Theorem:
+def in_modes(call: sp.Expr) -> Theorem:
     """x.G s = x.G0 s/(1 - V1^ s.G0 s)."""
-    update = instantiate((SHERMAN_MORRISON,), {_xu: _xy, _uy: _uu, _w: -s.V1_hat})
-    return equal(update, _xy / (1 - s.V1_hat * _uu))
+    form, _, along, *_ = call.args
+    return equal(operation_is(call), form / (1 - s.V1_hat * along))
 
 
 def _summed(theorem: Theorem) -> Theorem:
@@ -121,8 +59,7 @@ def _summed(theorem: Theorem) -> Theorem:
     for call in sorted(value(theorem).atoms(repeated), key=sp.default_sort_key):
         theorem = rewrite((theorem, repeated_is(call)))
     for call in sorted(value(theorem).atoms(updated_form), key=sp.default_sort_key):
-        form, _, along, *_ = call.args
-        theorem = rewrite((theorem, instantiate((along_spike(),), {_xy: form, _uu: along})))
+        theorem = rewrite((theorem, in_modes(call)))
     return averages_expanded(rewritten(theorem, WIDTH), s.mode)
 
 
@@ -168,7 +105,6 @@ def forms() -> tuple[tuple[sp.Symbol, sp.Expr, str], ...]:
     return (
         *((name, over_all_modes(f) / s.p, "a normalised trace over the modes") for name, f in traces.items()),
         *((name, over_all_modes(f), "a form of W theta_perp, mode by mode") for name, f in of_target.items()),
-        (s.spike_resolvent_bulk, without_spike(x, x), "(Wv).G Wv, with the resolvent of the bulk without the spike"),
         (s.spike_square_resolvent, over_all_modes(along**2), "the squares of the components of G Wv"),
         (
             s.spike_bulk_resolvent,
@@ -181,21 +117,21 @@ def forms() -> tuple[tuple[sp.Symbol, sp.Expr, str], ...]:
 @functools.cache
 def finite_bulk() -> Derivation:
     """zeta, psi, q1, q2, V1, V2 of the saddle point, and the forms and traces of one bulk, as the same integrals."""
-    x = _summed(define(s.spike_resolvent, over_all_modes(component(vartau) ** 2 / denominator), "(Wv).G0 Wv"))
+    x, *_ = spike_part()
+    inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
+    assert inverted is not None
     variables = (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
     saddle = {CONJUGATE[variable]: at_saddle(variable) for variable in variables}
+    form = rewritten(inverted, x)
     meanings = {name: define(name, meaning, what) for name, meaning, what in forms()}
-    known: dict[sp.Symbol, Theorem] = {}
-    for name, meaning in meanings.items():
-        inner = known.get(s.spike_resolvent_bulk)
-        theorem = meaning if inner is None else rewritten(meaning, inner)
-        known[name] = rewritten(_summed(theorem), x)
+    known = {name: rewritten(_summed(rewritten(meaning, form)), x) for name, meaning in meanings.items()}
+    known[s.spike_resolvent_bulk] = form
     of_saddle = tuple(step for variable in variables for step in equation(variable).steps[-3:])
     return Derivation(
         "one bulk in its own basis",
         f"{SECTION}, (18)-(24)",
-        proved("G s = G0 s/(1 - V1^ s.G0 s): forms with G are those with G0 over powers of one factor.", along_spike()),
         proved("The spike's form with the resolvent of the whole bulk.", x),
+        proved("G s = G0 s/(1 - V1^ s.G0 s): forms with G are those with G0 over powers of one factor.", form),
         *(
             step
             for name in meanings

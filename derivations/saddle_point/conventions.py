@@ -1,29 +1,31 @@
-"""Small derivations behind conventions of the slides: the scale of inputs, the split along the spike, finite bulks.
+"""Small derivations behind conventions of the slides: the scale of inputs, the split along the spike.
 
 Each is a few lines of algebra; they decide which of two readings of a formula on the slides is consistent with the
 test error printed there.
 
 Rescalings that leave the theory alone: of the activation, of the target, and of the bulk.
 
-Each maps the thirteen variables so that the free energy is multiplied by a constant and the Marchenko-Pastur relation
-is kept; saddle points are then mapped to saddle points.
+Each maps the thirteen variables so that the free energy is multiplied by a constant; saddle points are then mapped to
+saddle points.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from itertools import product
+from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import closure
 from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
-from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, prediction, varrho, y0, y1, y2
+from onestep.derivations.free_energy.ridge import assembled
+from onestep.derivations.free_energy.sample_energy import TEACHER
+from onestep.derivations.free_energy.stationarity import CONJUGATE, STATIONARY, hypothesis, vanishing_slope
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
-from onestep.derivations.kernel.algebra import assume, rewrite
+from onestep.derivations.gradient_step.spike import counted
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -31,70 +33,108 @@ from onestep.derivations.kernel.search import (
     equal,
     expanded,
     isolated,
+    named_slope,
     proved,
     rewritten,
     value,
 )
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import sigma_prime
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import PARTIALS, repeated, sigma_prime, with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.any_law import isotropic_free_energy
 from onestep.derivations.saddle_point.equations import (
-    T_trace,
+    ELSEWHERE,
+    NOISE,
     at_saddle,
     equation,
     label_moments,
-    tau_trace,
+    local_field,
+    mean_at_kappa,
     test_error,
 )
 
 SLIDES = "slides"
 
 
+# Vectors by their components, as functions of a label: the average of a product is x.y over the number of components.
+_X, _SPIKE, _OTHER = (sp.Function(name, real=True)(s.mode) for name in ("x", "v", "theta"))
+_left_by_other = sp.Symbol(r"v\cdot(x-\kappa\theta)", real=True)
+_on_axis, _off_axis = sp.symbols("v_1 v_2", real=True)
+_A, _WV, _REST = (sp.Function(name, real=True)(s.mode) for name in ("a", "Wv", "Wx_\\perp"))
+_at = sp.Symbol("kappa_0", real=True)
+_output, *_ = with_slopes("f_a")
+
+
+def _unit(square: sp.Expr) -> Theorem:
+    return assume((), Assumption(Ground.MODEL, "unit spike", Equation(square, sp.Integer(1)), "v is normalised"))
+
+
 @functools.cache
 def input_scale() -> Derivation:
     """Var(v.x) = s_x^2 |v|^2: for unit v, kappa is standard normal when coordinates of x have variance one."""
-    v1, v2 = sp.cos(sp.Symbol("t", real=True)), sp.sin(sp.Symbol("t", real=True))
     root = sp.sqrt(s.coordinate_variance)
-    variance = expand_expectations(Expectation(sp.expand((v1 * root * s.z + v2 * root * s.xi) ** 2), s.z, s.xi))
-    t = sp.Symbol("tan", real=True)
-    rational = {v1: (1 - t**2) / (1 + t**2), v2: 2 * t / (1 + t**2)}
-    step = Step(
-        "Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2 = s_x^2.",
-        eq(s.spike_projection_variance, s.coordinate_variance),
-        Vanishing("in the plane, v on the circle", variance.subs(rational) - s.coordinate_variance),
+    meaning = define(
+        s.spike_projection_variance,
+        Expectation((_on_axis * root * s.z + _off_axis * root * s.xi) ** 2, s.z, s.xi),
+        "the mean square of v.x, along one axis and across it: coordinates of x are independent, of variance s_x^2",
     )
-    return Derivation("scale of the inputs", SLIDES, step, results={s.spike_projection_variance: s.coordinate_variance})
+    opened, unit = averages_expanded(meaning), _unit(_on_axis**2 + _off_axis**2)
+    result = ring(
+        (opened, unit),
+        Equation(s.spike_projection_variance, s.coordinate_variance),
+        (sp.Integer(1), s.coordinate_variance),
+    )
+    return Derivation(
+        "scale of the inputs",
+        SLIDES,
+        proved("Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2,", opened),
+        proved("and |v| = 1.", result),
+        results={s.spike_projection_variance: value(result)},
+    )
 
 
 @functools.cache
 def split_along_spike() -> Derivation:
     """x = kappa v + x_perp with kappa = v.x leaves nothing along v."""
-    along = s.kappa - s.kappa * sp.S.One  # v.x - kappa v.v
-    other = s.kappa - s.kappa * s.gamma  # v.x - kappa v.theta
-    step = Step(
-        "Along v, x has kappa; kappa v takes all of it, kappa theta only the share gamma.",
-        eq(s.component_along_spike, along),
-        Vanishing("kappa theta leaves (1 - gamma) kappa", other - (1 - s.gamma) * s.kappa),
+    unit = _unit(Expectation(_SPIKE**2, s.mode))
+    kappa = define(s.kappa, Expectation(_SPIKE * _X, s.mode), "v.x, as a mean over components")
+    gamma = define(s.gamma, Expectation(_SPIKE * _OTHER, s.mode), "v.theta, as a mean over components")
+    known = (unit, *(isolated(value(name), name) for name in (kappa, gamma)))
+
+    def left_by(name: sp.Symbol, direction: sp.Expr) -> Theorem:
+        rest = Expectation(_SPIKE * (_X - s.kappa * direction), s.mode)
+        return rewritten(averages_expanded(define(name, rest, "what is left of x along v"), s.mode), *known)
+
+    result, by_target = left_by(s.component_along_spike, _SPIKE), left_by(_left_by_other, _OTHER)
+    return Derivation(
+        "split of an input",
+        SLIDES,
+        proved("Along v, x has kappa, and kappa v takes all of it.", result),
+        proved("kappa theta takes only the share gamma.", by_target),
+        results={s.component_along_spike: value(result)},
     )
-    return Derivation("split of an input", SLIDES, step, results={s.component_along_spike: along})
 
 
 @functools.cache
 def spike_overlap() -> Derivation:
     """The output's slope in kappa mu1 is a.Wv/sqrt p for a unit vector v."""
-    rest = sp.Symbol("r_0", real=True)
-    output = (s.kappa * s.readout_spike + rest) / sp.sqrt(s.p)
-    slope = sp.diff(output, s.kappa)
-    step = Step(
-        "a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p.",
-        eq(s.zeta, slope),
-        Vanishing("linear in kappa", output - slope * s.kappa - rest / sp.sqrt(s.p)),
+    over_neurons = repeated(s.p, Expectation(_A * (_at * _WV + _REST), s.mode))
+    output = define(_output(_at), over_neurons / sp.sqrt(s.p), "a.W x/sqrt p at x = kappa v + x_perp", _at)
+    summed = averages_expanded(counted(output), s.mode)
+    overlap = counted(define(s.readout_spike, repeated(s.p, Expectation(_A * _WV, s.mode)), "a.Wv"))
+    slope = instantiate((differentiate((summed,), _at),), {_at: sp.S.Zero})
+    named = named_slope(s.zeta, "the slope of the output in kappa", slope)
+    result = ring((named, overlap), Equation(s.zeta, s.readout_spike / sp.sqrt(s.p)), (sp.S.One, -1 / sp.sqrt(s.p)))
+    return Derivation(
+        "overlap with the spike",
+        SLIDES,
+        proved("a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p,", summed),
+        proved("which is linear in kappa.", named),
+        proved("The slope is a.Wv/sqrt p.", result),
+        results={s.zeta: value(result)},
     )
-    return Derivation("overlap with the spike", SLIDES, step, results={s.zeta: slope})
 
 
 @functools.cache
@@ -111,62 +151,6 @@ def check_constant() -> Derivation:
         proved("Expanding the square: the variance of sigma'.", result),
         results={s.h1_check: value(result)},
     )
-
-
-def resolvent_of_modes(eigenvalue: sp.Expr) -> sp.Expr:
-    """1/(lambda + V1^ x + V2^)."""
-    return 1 / (s.ridge + s.V1_hat * eigenvalue + s.V2_hat)
-
-
-@functools.cache
-def small_bulk() -> Derivation:
-    """Traces of the resolvent of W W^T, W = U diag(lambda_1, lambda_2) f^T of size 3 x 2.
-
-    U is written for rotations that mix the first neuron with the third; the trace is cyclic, so any U does.
-    """
-    t = sp.Symbol("t", real=True)
-    cosine, sine = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)
-    rotation = sp.Matrix([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])
-    squares = [x**2 for x in s.singular] + [sp.S.Zero]
-    inverse = _simple(rotation * sp.diag(*(resolvent_of_modes(x) for x in squares)) * rotation.T)
-    resolved = _simple(rotation * sp.diag(*(1 / resolvent_of_modes(x) for x in squares)) * rotation.T)
-    gram = _simple(rotation * sp.diag(*squares) * rotation.T)
-    V2 = sum((resolvent_of_modes(x) for x in squares), sp.S.Zero) / 3
-    V1 = sum((x * resolvent_of_modes(x) for x in squares), sp.S.Zero) / 3
-    along = sum(
-        (x * share**2 * resolvent_of_modes(x) for x, share in zip(squares[:2], s.spike_share, strict=True)), sp.S.Zero
-    )
-    identity = resolved * inverse - sp.eye(3)
-    steps = (
-        Step(
-            "W W^T has the squares of the singular values as eigenvalues, and a null mode for each neuron beyond d.",
-            eq(s.V2, V2),
-            *(Vanishing(f"S S^-1, entry {i + 1}{j + 1}", identity[i, j]) for i, j in product(range(3), repeat=2)),
-            Vanishing("the trace of S^-1", sp.trace(inverse) / 3 - V2),
-        ),
-        Step(
-            "The trace with W W^T, where the null mode does not count.",
-            eq(s.V1, V1),
-            Vanishing("the trace of W W^T S^-1", sp.trace(gram * inverse) / 3 - V1),
-        ),
-        Step(
-            "Wv has the component lambda_i f_i.v along the i-th left singular vector.",
-            eq(s.spike_resolvent, along),
-            Vanishing("the quadratic form", _quadratic(inverse, rotation) - along),
-        ),
-    )
-    return Derivation(
-        "resolvent of a small bulk", SLIDES, *steps, results={s.V2: V2, s.V1: V1, s.spike_resolvent: along}
-    )
-
-
-def _simple(matrix: sp.Matrix) -> sp.Matrix:
-    return matrix.applyfunc(sp.factor)
-
-
-def _quadratic(inverse: sp.Matrix, rotation: sp.Matrix) -> sp.Expr:
-    vector = rotation * sp.Matrix([*(x * f for x, f in zip(s.singular, s.spike_share, strict=True)), 0])
-    return (vector.T * inverse * vector)[0, 0]
 
 
 @functools.cache
@@ -206,55 +190,54 @@ def sign_at_one() -> Derivation:
     )
 
 
-_s, _root = s.scale, sp.sqrt(s.c)
+VARIABLES = tuple(CONJUGATE)
+_energy, _scaled_energy = with_partials("Phi_{0}", len(VARIABLES)), with_partials("Phi_{1}", len(VARIABLES))
+_scaled_error = sp.Function("e_{1}", real=True)
 
-# New values of everything, in terms of the old ones.
-ACTIVATION = {
-    mu0: _s * mu0,
-    mu1: _s * mu1,
-    mu2: _s * mu2,
-    s.ridge: _s**2 * s.ridge,
-    s.m: s.m / _s,
-    s.zeta: s.zeta / _s,
-    s.psi: s.psi / _s,
-    s.q1: s.q1 / _s**2,
-    s.q2: s.q2 / _s**2,
-    s.V1: s.V1 / _s**2,
-    s.V2: s.V2 / _s**2,
-    s.V1_hat: _s**2 * s.V1_hat,
-    s.V2_hat: _s**2 * s.V2_hat,
-    s.q1_hat: _s**2 * s.q1_hat,
-    s.q2_hat: _s**2 * s.q2_hat,
-    s.zeta_hat: _s * s.zeta_hat,
-    s.psi_hat: _s * s.psi_hat,
-}
-TARGET = {
-    y0: _s * y0,
-    y1: _s * y1,
-    y2: _s**2 * y2,
-    s.noise: _s**2 * s.noise,
-    s.m: _s * s.m,
-    s.zeta: _s * s.zeta,
-    s.psi: _s * s.psi,
-    s.q1: _s**2 * s.q1,
-    s.q2: _s**2 * s.q2,
-    s.q1_hat: _s**2 * s.q1_hat,
-    s.q2_hat: _s**2 * s.q2_hat,
-    s.zeta_hat: _s * s.zeta_hat,
-    s.psi_hat: _s * s.psi_hat,
-}
-BULK = {
-    mu1: _root * mu1,
-    s.c: sp.S.One,
-    s.zeta: s.zeta / _root,
-    s.psi: s.psi / _root,
-    s.q1: s.q1 / s.c,
-    s.V1: s.V1 / s.c,
-    s.V1_hat: s.c * s.V1_hat,
-    s.q1_hat: s.c * s.q1_hat,
-    s.zeta_hat: _root * s.zeta_hat,
-    s.psi_hat: _root * s.psi_hat,
-}
+
+@dataclass(frozen=True)
+class Rescaling:
+    """What a rescaling makes of the problem's functions and constants, and of the thirteen variables; the free energy
+    and the test error are multiplied by ``factor``.
+    """
+
+    title: str
+    why: str
+    data: Mapping[sp.Expr, sp.Expr]
+    variables: Mapping[sp.Symbol, sp.Expr]
+    factor: sp.Expr
+
+
+def _powers(factor: sp.Expr, **powers: int) -> dict[sp.Symbol, sp.Expr]:
+    """Symbols by name with powers of a factor."""
+    return {getattr(s, name): factor**power * getattr(s, name) for name, power in powers.items()}
+
+
+_readout = {"m": 1, "zeta": 1, "psi": 1, "q1": 2, "q2": 2}
+_forces = {"zeta_hat": 1, "psi_hat": 1, "q1_hat": 2, "q2_hat": 2}
+_response = {"V1": -2, "V2": -2, "V1_hat": 2, "V2_hat": 2}
+ACTIVATION = Rescaling(
+    "scale of the activation",
+    "sigma -> s sigma multiplies mu0, mu1, mu2 by s, lambda -> s^2 lambda; the readout is divided by s",
+    {mu0: s.scale * mu0, mu1: s.scale * mu1, mu2: s.scale * mu2, s.ridge: s.scale**2 * s.ridge},
+    _powers(s.scale, **{name: -power for name, power in _readout.items()}, **_forces, **_response),
+    sp.S.One,
+)
+TARGET = Rescaling(
+    "scale of the target",
+    "g -> s g and Delta -> s^2 Delta multiply y0 and y1 by s and y2 by s^2, and the readout by s",
+    {y0: s.scale * y0, y1: s.scale * y1, y2: s.scale**2 * y2, TEACHER: s.scale * TEACHER},
+    _powers(s.scale, **_readout, **_forces),
+    s.scale**2,
+)
+BULK = Rescaling(
+    "scale of the bulk",
+    "sigma(sqrt(c) (r kappa/sqrt(c) + z)) = sigma(r kappa + sqrt(c) z): mu0 and mu2 are the same functions, mu1 = "
+    "E[z sigma]/sqrt(c) gains sqrt(c), and rows over sqrt(c) have eigenvalues varrho/c",
+    {mu1: sp.sqrt(s.c) * mu1, varrho: varrho / s.c},
+    _powers(sp.sqrt(s.c), zeta=-1, psi=-1, q1=-2, V1=-2, V1_hat=2, q1_hat=2, zeta_hat=1, psi_hat=1),
+    sp.S.One,
+)
 
 
 def rescaled(expression: sp.Expr, mapping: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
@@ -262,80 +245,96 @@ def rescaled(expression: sp.Expr, mapping: Mapping[sp.Expr, sp.Expr]) -> sp.Expr
     return expression.xreplace(dict(mapping))
 
 
-def _invariance(
-    title: str, mapping: Mapping[sp.Expr, sp.Expr], factor: sp.Expr, closure_factor: sp.Expr, trace_shares_V1: str
-) -> Derivation:
-    # With T and tau written V1 and V2 (which they are at the saddle point) they are mapped as V1 and V2 are.
-    T, tau = sp.symbols("T tau", positive=True)
-    phi = isotropic_free_energy().results[s.free_energy].subs({T_trace: T, tau_trace: tau})
-    traces = {T: T * mapping.get(s.V1, s.V1) / s.V1, tau: tau * mapping.get(s.V2, s.V2) / s.V2}
-    law = s.V1 * (1 + s.beta * s.c * s.V1_hat * s.V2) - s.c * s.V2
-    law_factor = mapping.get(s.V1, s.V1) / s.V1
-    error = Expectation(squared_residual, s.kappa) - s.noise
-    steps = (
-        Step(
-            "The rescaled variables multiply the free energy by a constant, so stationary points go to stationary "
-            "points.",
-            eq(sp.Symbol("\\Phi'"), factor * s.free_energy),
-            Vanishing("the free energy", expand_expectations(rescaled(phi, {**mapping, **traces}) - factor * phi)),
-        ),
-        Step(
-            trace_shares_V1,
-            eq(closure(s.V2), 0),
-            Vanishing("the equation for V2", rescaled(closure(s.V2), mapping) - closure_factor * closure(s.V2)),
-            Vanishing("the relation between V1 and V2", rescaled(law, mapping) - law_factor * law),
-        ),
-        Step(
-            "The test error is mapped with it.",
-            eq(s.error_rescaled, factor * s.test_error),
-            Vanishing("the test error", expand_expectations(rescaled(error, mapping) - factor * error)),
-        ),
+def energies(change: Rescaling) -> tuple[Theorem, Theorem]:
+    """Equation (116) as a function of its thirteen variables, for the problem and for the rescaled one."""
+    formula = assembled().results[s.free_energy]
+    return (
+        define(_energy(*VARIABLES), formula, "equation (116) as a function of its variables", *VARIABLES),
+        define(_scaled_energy(*VARIABLES), rescaled(formula, change.data), change.why, *VARIABLES),
     )
+
+
+def scaled_error(change: Rescaling) -> Theorem:
+    """The error of the rescaled equivalent features on a new input, as a function of the variables."""
+    gap = rescaled(TEACHER - prediction - local_field(), change.data)
+    averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
+    whole, _ = sides(averaged.statement)
+    meaning = define(_scaled_error(*VARIABLES), whole, "mean squared error of the rescaled features", *VARIABLES)
+    return rewrite((meaning, averaged))
+
+
+def one_stationary_point() -> Theorem:
+    """The error wherever the free energy is stationary is that of the rescaled problem.
+
+    With multipliers of which nothing is known the equation says just that: they exist wherever a slope does not vanish.
+    """
+    slopes = (partial(*VARIABLES) for partial in PARTIALS[_scaled_energy])
+    return hypothesis(
+        "error where the energy is stationary",
+        Equation(
+            _scaled_error(*VARIABLES),
+            s.error_rescaled + sp.Add(*(w * slope for w, slope in zip(multipliers(VARIABLES), slopes, strict=True))),
+        ),
+        STATIONARY,
+        *VARIABLES,
+    )
+
+
+def multipliers(at: tuple[sp.Expr, ...]) -> list[sp.Expr]:
+    """One function for each slope of the free energy."""
+    return [sp.Function(f"w_{k}", real=True)(*at) for k in range(len(VARIABLES))]
+
+
+def _invariance(change: Rescaling) -> Derivation:
+    energy, other = energies(change)
+    values = {x: change.variables.get(x, x) for x in VARIABLES}
+    there = tuple(values.values())
+    both = [averages_expanded(theorem, s.kappa, s.mode) for theorem in (instantiate((other,), values), energy)]
+    k = change.factor
+    scales = ring(tuple(both), Equation(_scaled_energy(*there), k * _energy(*VARIABLES)), (sp.S.One, -k))
+    zeros = []
+    for x, slope in zip(VARIABLES, PARTIALS[_scaled_energy], strict=True):
+        weight = 1 / sp.diff(values[x], x)
+        moved, still = differentiate((scales,), x), vanishing_slope(energy, x)
+        zeros.append(ring((moved, still), Equation(slope(*there), sp.S.Zero), (weight, k * weight)))
+    known = test_error().theorem_of(s.test_error)
+    assert known is not None
+    errors = [averages_expanded(e, s.kappa) for e in (instantiate((scaled_error(change),), values), known)]
+    error = ring(tuple(errors), Equation(_scaled_error(*there), k * s.test_error), (sp.S.One, -k))
+    unique = instantiate((one_stationary_point(),), values)
+    weights = tuple(-w for w in multipliers(there))
+    goal = Equation(s.error_rescaled, k * s.test_error)
+    result = ring((unique, error, *zeros), goal, (-sp.S.One, sp.S.One, *weights))
     return Derivation(
-        title,
+        change.title,
         f"{PAPER}, Section 3.3",
-        *steps,
-        results={s.error_rescaled: factor * s.test_error},
-        hypotheses=isotropic_free_energy().hypotheses,
+        proved("The free energy of the rescaled problem.", other),
+        proved("In rescaled variables it is that of the problem, times a constant,", scales),
+        *(proved("so that it is stationary in the image of a variable where the other is.", zero) for zero in zeros),
+        proved("The test error is mapped with it.", error),
+        proved("The error of the rescaled problem is the one where its free energy is stationary.", unique),
+        proved("So they differ by that constant.", result),
+        results={s.error_rescaled: value(result)},
+        hypotheses=assembled().hypotheses,
     )
 
 
 @functools.cache
 def activation_scale() -> Derivation:
     """sigma -> s sigma and lambda -> s^2 lambda leave predictions alone."""
-    return _invariance(
-        "scale of the activation",
-        ACTIVATION,
-        sp.S.One,
-        s.scale**2,
-        "V1 and V2 are divided by s^2 when lambda, V1^ and V2^ are multiplied by it.",
-    )
+    return _invariance(ACTIVATION)
 
 
 @functools.cache
 def target_scale() -> Derivation:
     """g -> s g and Delta -> s^2 Delta multiply the test error by s^2."""
-    return _invariance("scale of the target", TARGET, s.scale**2, sp.S.One, "The traces do not know the target.")
+    return _invariance(TARGET)
 
 
 @functools.cache
 def bulk_scale() -> Derivation:
     """(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) are the same problem."""
-    base = _invariance(
-        "scale of the bulk",
-        BULK,
-        sp.S.One,
-        sp.S.One,
-        "V1 is divided by c and V1^ multiplied by it: their product with c does not change.",
-    )
-    argument = s.r * s.kappa + sp.sqrt(s.c) * s.z
-    step = Step(
-        "sigma(sqrt(c)(r kappa/sqrt(c) + z)) = sigma(r kappa + sqrt(c) z): mu0 and mu2 are the same functions, mu1 "
-        "= E[z sigma]/sqrt(c) gains sqrt(c).",
-        eq(sp.Symbol("\\mu_1'"), sp.sqrt(s.c) * mu1),
-        Vanishing("the argument", sp.sqrt(s.c) * (s.r / sp.sqrt(s.c) * s.kappa + s.z) - argument),
-    )
-    return Derivation(base.title, base.source, step, *base.steps, results=base.results, hypotheses=base.hypotheses)
+    return _invariance(BULK)
 
 
 # The paper's psi, and conjugates as the slides write them: psi = a.W Pi theta/sqrt p with |Pi theta|^2 = rho (psi_rho),

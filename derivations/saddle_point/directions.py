@@ -12,8 +12,9 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import second_names, spike_direction
+from onestep.derivations.bulk.marchenko_pastur import second_names
 from onestep.derivations.free_energy.along_spike import denominator, over_modes, varrho
+from onestep.derivations.free_energy.leaves import unfolded, updated_form
 from onestep.derivations.free_energy.ridge import trace
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
 from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, hypothesis, vanishing_slope
@@ -119,60 +120,44 @@ def mean_square(gap: sp.Expr, *variables: sp.Symbol) -> Theorem:
     return rewritten(inner, *known)
 
 
+def without_directions(x: int, y: int) -> sp.Expr:
+    """s_x.G s_y in terms of s_j.G0 s_l, where G^-1 = G0^-1 - V1^ (s_1 s_1^T + s_2 s_2^T): one rank after the other."""
+
+    def without_first(i: int, j: int) -> sp.Expr:
+        return updated_form(*(whole_gram[k, m] for k, m in ((i, j), (i, 0), (0, j), (0, 0))), -s.V1_hat)
+
+    return updated_form(*(without_first(k, m) for k, m in ((x, y), (x, 1), (1, y), (1, 1))), -s.V1_hat)
+
+
 @functools.cache
 def overlap_matrix() -> Derivation:
     """K: what all forces along the directions meet, S^T G S = X (1 - V1^ X)^-1 with X = S^T G0 S."""
-    X, x, t = whole_gram, s.spike_resolvent, s.V1_hat
-    inner = sp.eye(2) - t * X
-    core = inner.inv()  # (1 - t X)^-1
-    result = X * core
-    balanced = result.subs({X[0, 0]: x, X[1, 1]: x, X[0, 1]: 0})
-    one = spike_direction()
-    steps = (
-        *one.steps,
-        Step(
-            "Omega = W W^T - S S^T with the columns s_j = W v_j of S, so G^-1 = G0^-1 - V1^ S S^T, a perturbation of "
-            "rank s: G = G0 + V1^ G0 S (1 - V1^ X)^-1 S^T G0.",
-            eq(sp.Symbol("G"), sp.Symbol(r"G_0 + \hat{V}_1 G_0 S(1-\hat{V}_1X)^{-1}S^TG_0")),
-            *(
-                Vanishing(
-                    f"G^-1 G = 1, coefficient {j + 1}{k + 1} of S ... S^T G0",
-                    sp.together((t * core - t * sp.eye(2) - t**2 * X * core)[j, k]),
-                )
-                for j in DIRECTIONS
-                for k in DIRECTIONS
-            ),
-        ),
-        *(
-            Step(
-                f"Between s_1 and s_{k + 1}.",
-                eq(spike_gram[0, k], result[0, k]),
-                Vanishing("X + V1^ X (1 - V1^ X)^-1 X", sp.together((X + t * X * core * X - result)[0, k])),
-            )
-            for k in DIRECTIONS
-        ),
-        Step(
-            "The directions are orthogonal and independent of W: X = beta I times the unit matrix, and each direction "
-            "has what a single one would have, s_j.G s_l = beta c V2 delta_jl.",
-            eq(sp.Symbol("s_1.G s_1"), s.beta * s.c * s.V2),
-            Vanishing("as for one direction", balanced[0, 0] - x / (1 - t * x)),
-            Vanishing(
-                "beta c V2 by the Marchenko-Pastur relation",
-                (x / (1 - t * x)).subs(x, s.beta * one.results[s.V1]) - s.beta * s.c * s.V2,
-            ),
-        ),
-        Step(
-            "Different directions do not meet.",
-            eq(sp.Symbol("s_1.G s_2"), balanced[0, 1]),
-            Vanishing("off the diagonal", balanced[0, 1]),
-        ),
-    )
+    X, t = whole_gram, s.V1_hat
+    determinant = (1 - t * X[0, 0]) * (1 - t * X[1, 1]) - (t * X[0, 1]) ** 2
+    own = (X[0, 0] * (1 - t * X[1, 1]) + t * X[0, 1] ** 2) / determinant
+    forms = ((spike_gram[0, 0], own), (spike_gram[0, 1], X[0, 1] / determinant))
+    found = [
+        equal(unfolded(define(name, without_directions(0, k), f"s_1.G s_{k + 1} with s_j = W v_j")), form)
+        for k, (name, form) in enumerate(forms)
+    ]
+    apart = hypothesis("orthogonal directions", Equation(X[0, 1], sp.Integer(0)), ORTHOGONAL)
+    alone, none = (rewritten(theorem, apart) for theorem in found)
     return Derivation(
         "overlap matrix of several directions",
         SOURCE,
-        *steps,
-        results={spike_gram[0, 0]: result[0, 0], spike_gram[0, 1]: result[0, 1]},
-        hypotheses=(*one.hypotheses, ORTHOGONAL),
+        *(
+            proved(
+                "Omega = W W^T - S S^T with the columns s_j = W v_j of S: G^-1 = G0^-1 - V1^ S S^T, by "
+                f"Sherman-Morrison for one direction after the other, between s_1 and s_{k + 1}.",
+                theorem,
+            )
+            for k, theorem in zip(DIRECTIONS, found, strict=True)
+        ),
+        proved("The directions are orthogonal and independent of W,", apart),
+        proved("so that each has what a single one would have,", equal(alone, X[0, 0] / (1 - t * X[0, 0]))),
+        proved("and different directions do not meet.", none),
+        results={name: value(theorem) for (name, _), theorem in zip(forms, found, strict=True)},
+        hypotheses=(ORTHOGONAL,),
     )
 
 

@@ -192,7 +192,7 @@ def name_traces(expression: sp.Expr) -> sp.Expr:
 
 # A new input, given kappa: x_perp along theta_perp is z, along what the readout has besides it w; the features have
 # noise of their own, and so has the label.
-_elsewhere, _noise = sp.symbols("w x", real=True)
+ELSEWHERE, NOISE = sp.symbols("w x", real=True)
 _teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 _equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
 _fitted = sp.Function("fitted", real=True)
@@ -202,8 +202,8 @@ _V = sp.Symbol("V", nonnegative=True)
 
 def local_field() -> sp.Expr:
     """What the output fluctuates by at given kappa: mu1 a.W x_perp/sqrt p and mu2 a.xi/sqrt p."""
-    across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * _elsewhere
-    return mu1 * across + mu2 * sp.sqrt(s.q2) * _noise
+    across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * ELSEWHERE
+    return mu1 * across + mu2 * sp.sqrt(s.q2) * NOISE
 
 
 @functools.cache
@@ -223,7 +223,7 @@ def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
 def test_error() -> Derivation:
     """Equations (25), (127)-(129): the error on a new input, from the joint Gaussian law of label and output."""
     gap = _teacher - prediction - local_field()
-    averaged = mean_at_kappa(gap**2, s.z, _elsewhere, _noise)
+    averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
     same = hypothesis("Result 3.2", Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS)
     meaning = define(
         _equivalent_error,
@@ -261,11 +261,11 @@ def training_error() -> Derivation:
     left = label - _fitted(label, local_field(), V_of_kappa)
     shrunk = (label - local_field()) / (1 + V_of_kappa)
     residual = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
-    averaged = mean_at_kappa(shrunk**2, s.z, _elsewhere, _noise, LABEL_NOISE)
+    averaged = mean_at_kappa(shrunk**2, s.z, ELSEWHERE, NOISE, LABEL_NOISE)
     same = hypothesis("Result 3.2", Equation(s.training_error, _equivalent_training), SAME_ON_BOTH_MAPS)
     meaning = define(
         _equivalent_training,
-        over_kappa(Expectation(left**2, s.z, _elsewhere, _noise, LABEL_NOISE)),
+        over_kappa(Expectation(left**2, s.z, ELSEWHERE, NOISE, LABEL_NOISE)),
         "mean squared residual of the fitted outputs of the equivalent features on the training samples",
     )
     result = over_kappa(squared_residual / (1 + V_of_kappa) ** 2)

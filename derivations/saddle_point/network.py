@@ -7,16 +7,15 @@ depends on the norm of its row, so that every group brings a third function alon
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import sympy as sp
 
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
-from onestep.derivations.bulk.network import mean_slope
+from onestep.derivations.bulk.network import error_on_new, error_on_training, mean_slope
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
-from onestep.derivations.free_energy.leaves import of_network, unfolded
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, TEACHER, label, moments_named, square_loss
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -168,49 +167,13 @@ def squared_residual(yhat: sp.Expr) -> sp.Expr:
 
 
 squared = squared_residual(prediction)
-_b, _omega = sp.symbols("b omega", real=True)
-_V = sp.Symbol("V_0", nonnegative=True)
-_fitted = sp.Function("fitted", real=True)
-_distance, _residual = (sp.Function(name, real=True)(s.kappa) for name in ("e_g", "e_t"))
-
 
 @functools.cache
 def errors() -> Derivation:
     """Test and training error: the first from the output on a new input, the second from the fitted outputs."""
-    inner = (s.z, *FIELDS.normals)
-    gap = TEACHER - prediction - FIELDS.shared
-    on_new = define(
-        _distance, Expectation(gap**2, *inner), "mean squared distance from the noiseless label, given kappa", s.kappa
-    )
-    at_kappa = concluded(
-        Equation(_distance, squared - s.noise), moments_named(averages_expanded(on_new)), *FIELDS.names
-    )
-    test = define(s.test_error, of_network(over_kappa(_distance)), "the error on a new input")
-    minimiser = square_loss().results[s.local_field].xreplace({s.residual: _b, s.field_mean: _omega, s.V: _V})
-    fits = assume(
-        (),
-        Assumption(
-            Ground.HYPOTHESIS,
-            "fitted output",
-            Equation(_fitted(_b, _omega, _V), minimiser),
-            "result-3-3.moreau-minimiser",
-            frozenset({_b, _omega, _V}),
-        ),
-    )
-    label_ = label() - fit
-    at_sample = instantiate((fits,), {_b: label_, _omega: FIELDS.shared, _V: variance})
-    left, shrunk = label_ - _fitted(label_, FIELDS.shared, variance), (label_ - FIELDS.shared) / (1 + variance)
-    shrinks = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
-    on_sample = define(
-        _residual, Expectation(left**2, *inner, LABEL_NOISE), "mean squared residual of a training sample", s.kappa
-    )
-    shorter = rewrite((on_sample, shrinks))
-    weight = 1 / (1 + variance) ** 2
-    split = linear((), value(shorter), ((weight, (label_ - FIELDS.shared) ** 2),))
-    averaged = moments_named(averages_expanded(split))
-    of_sample = concluded(Equation(_residual, squared_residual(fit) * weight), shorter, averaged, *FIELDS.names)
-    training = define(s.training_error, of_network(over_kappa(_residual)), "the error on the training samples")
-    found = rewritten(unfolded(test), at_kappa), rewritten(unfolded(training), of_sample)
+    on_new, at_kappa, test = error_on_new(replace(FIELDS, mean=prediction, squared=squared))
+    fitted = replace(FIELDS, mean=fit, variance=variance, squared=squared_residual(fit))
+    fits, shrinks, of_sample, training = error_on_training(fitted)
     return Derivation(
         "the errors of a network with a vocabulary",
         SOURCE,
@@ -220,12 +183,12 @@ def errors() -> Derivation:
             on_new,
         ),
         proved("Its squared distance from the label, without the label's own noise.", at_kappa),
-        proved("The test error.", found[0]),
+        proved("The test error.", test),
         proved("On a training sample the fitted output minimises the sample's energy,", fits),
         proved("so that every residual shrinks by 1 + V.", shrinks),
         proved("Its square at given kappa.", of_sample),
-        proved("The training error.", found[1]),
-        results={s.test_error: value(found[0]), s.training_error: value(found[1])},
+        proved("The training error.", training),
+        results={s.test_error: value(test), s.training_error: value(training)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 

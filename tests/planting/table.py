@@ -41,7 +41,8 @@ from onestep.derivations.gradient_step import (
 from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.kernel.algebra import assume
 from onestep.derivations.kernel.search import define, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import repeated, sgn, sigma
@@ -58,7 +59,7 @@ from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import isotropic, orthogonal
 from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
-from onestep.derivations.spectrum import log_determinant, resolvent
+from onestep.derivations.spectrum import log_determinant, resolvent, small_bulk
 from onestep.verify.closed_forms import proof
 from tests.planting.errors import Plant
 
@@ -76,16 +77,10 @@ def _backwards(order: int, variable: sp.Expr) -> sp.Expr:
     return now
 
 
-def _slope(dTheta: sp.Matrix) -> sp.Matrix:
-    """A wrong sign of what Theta contributes to dM."""
-    M, Theta, one = blocks.M, blocks.Theta, sp.eye(2)
-    return (one - M * Theta) * blocks.X * (one - Theta * M) + M * dTheta * M
-
-
-def _repelled(rules: dict[sp.Expr, sp.Expr]) -> dict[sp.Expr, sp.Expr]:
-    """A wrong sign of the first rule, E[kappa y0]."""
-    first, *others = rules.items()
-    return {first[0]: -first[1], **dict(others)}
+def _repelled(moments: tuple[Theorem, ...]) -> tuple[Theorem, ...]:
+    """A wrong sign of the first moment, E[kappa y0]."""
+    left, right = sides(moments[0].statement)
+    return assume((), Assumption(Ground.MODEL, "wrong", Equation(left, -right), "")), *moments[1:]
 
 
 def _heat_backwards(candidate: sp.Expr) -> Vanishing:
@@ -152,8 +147,8 @@ EQUIVALENCE = (
           ("result-3-1.sign-partial-sums", "result-3-1.sign-diverges")),
     Plant(plain_equivalence, "second_input", lambda right: lambda overlap: -right(overlap),
           ("wider.gep.input-covariance",)),
-    Plant(plain_equivalence, "target_moment_rules", lambda right: lambda: _repelled(right()),
-          ("wider.gep.after-step-learned",)),
+    Plant(plain_equivalence, "target_moments", lambda right: lambda: _repelled(right()),
+          ("wider.gep.after-step-learned", "wider.gep.after-step-error", "wider.gep.after-step-floor")),
     Plant(hermite_features, "hermite", lambda _: _backwards, ("slides.hermite-series",)),
 )
 
@@ -210,8 +205,9 @@ SADDLE_POINT = (
     Plant(leave_one_out, "trace_of", lambda right: lambda first, second: right(first, -second),
           ("leave-one-out.q1", "leave-one-out.q2")),
     Plant(any_law, "component", lambda right: lambda projection: 2 * right(projection),
-          ("spectral.spike-integral", "spectral.zeta", "spectral.psi")),
-    Plant(any_law, "without_spike", lambda right: lambda form, along: right(form, -along), ("spectral.zeta",)),
+          ("spectral.spike-integral", "spectral.psi", "spectral.q2")),
+    Plant(any_law, "without_spike", lambda right: lambda form, along: right(form, -along),
+          ("spectral.q1", "spectral.q2")),
     Plant(dropped_terms, "terms_with_m_hat",
           lambda _: lambda: s_free.m_hat * s.m / sp.sqrt(s.p) + s_free.m_hat**2 * s_free.ones_resolvent / 2,
           ("dropped.m-hat-equation",)),
@@ -233,10 +229,13 @@ BOUNDS_AND_FEATURES = (
     Plant(no_spike, "target_moment_rules",
           lambda right: lambda: {average: -found for average, found in right().items()},
           ("no-spike.zeta", "no-spike.psi")),
+    # A spike of another length.
+    Plant(conventions, "_unit", lambda right: lambda square: right(2 * square),
+          ("section-2.input-scale", "result-3-2.split")),
     Plant(conventions, "rescaled",
           lambda right: lambda expression, mapping: right(expression, {**mapping, s.zeta: -s.zeta}),
           ("invariance.activation", "invariance.target", "invariance.bulk")),
-    Plant(conventions, "resolvent_of_modes", lambda _: lambda x: 1 / (s.ridge - s.V1_hat * x + s.V2_hat),
+    Plant(small_bulk, "resolvent_of_modes", lambda _: lambda x: 1 / (s.ridge - s.V1_hat * x + s.V2_hat),
           ("finite-bulk.V2", "finite-bulk.V1", "finite-bulk.spike-resolvent")),
     Plant(convex, "entropic_trace", lambda right: lambda: -right(),
           ("convex-features.q-s", "convex-features.q-w", "convex-features.V-s")),

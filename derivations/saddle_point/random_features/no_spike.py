@@ -10,18 +10,23 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from onestep.derivations.bulk.marchenko_pastur import second_moments
 from onestep.derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
+from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.free_energy.stationarity import solve_linear
-from onestep.derivations.kernel.algebra import assume, rewrite, ring
+from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
+from onestep.derivations.kernel.algebra import assume, congruence, rewrite, ring
+from onestep.derivations.kernel.averages import average, iterated, rotate
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import isolated, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, expanded, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.inequalities import for_vectors
+from onestep.derivations.saddle_point import equations
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.equations import T_trace, equation, isotropic, name_traces, stationary, tau_trace
 
@@ -133,6 +138,59 @@ def target_moment_rules() -> dict[sp.Expr, sp.Expr]:
         Expectation(y0, s.kappa): sp.S.Zero,
         Expectation(y2, s.kappa): s.h2_star + s.noise,
     }
+
+
+ALIGNMENT = assume(
+    (),
+    Assumption(
+        Ground.MODEL, "alignment", Equation(s.rho, 1 - s.gamma**2), "rho is what gamma^2 leaves of one"
+    ),
+)
+_ZERO, _ONE = sp.Integer(0), sp.Integer(1)
+_hole = sp.Symbol("hole", nonnegative=True)
+_across = sp.Symbol("x_0", real=True)
+_sine = sp.sqrt(1 - s.gamma**2)
+
+
+def target_first(whole: sp.Expr) -> Theorem:
+    """An average over kappa, z and other variables, with theta.x in place of z and what is across it in place of kappa.
+
+    rho has to be written 1 - gamma^2 in it.
+    """
+    new = tuple({s.kappa: _across}.get(v, v) for v in whole.variables)
+    images = {s.kappa: s.gamma * s.z - _sine * _across, s.z: _sine * s.z + s.gamma * _across}
+    matrix = tuple(tuple(images.get(v, v).coeff(symbol) for symbol in new) for v in whole.variables)
+    turned = rotate((), whole, new, matrix)
+    for call in sorted(value(turned).atoms(AppliedUndef), key=sp.default_sort_key):
+        for argument in call.args:
+            simpler = sp.expand(argument)
+            if simpler != argument and value(turned).has(argument):
+                turned = rewrite((turned, ring((), Equation(argument, simpler))))
+    return turned
+
+
+def averaged_moment(integrand: sp.Expr) -> Theorem:
+    """E over kappa and z of a polynomial in the target, by y0, y1 and y2, at rho = 1 - gamma^2."""
+    known = equations.label_moments()
+    inner = Expectation(integrand, s.z)
+    by_parts = expanded(inner)
+    moment = rewritten(by_parts, *known) if by_parts else next(t for t in known if sides(t.statement)[0] == inner)
+    over_both = iterated((), Expectation(integrand, s.kappa, s.z), (s.z,))
+    return rewrite((averages_expanded(rewrite((over_both, average((moment,), (s.kappa,)))), s.kappa), ALIGNMENT))
+
+
+@functools.cache
+def target_moments() -> tuple[Theorem, ...]:
+    """E[kappa y0] = gamma h1*, E[y1] = sqrt(rho) h1* and E[y2] = h2* + Delta: theta.x is standard normal."""
+    root, found = congruence((ALIGNMENT,), sp.sqrt(_hole), _hole), []
+    constants = tuple(isolated(value(name), name) for name in (H1_STAR, H2_STAR))
+    for integrand in (s.kappa * TEACHER, s.z * TEACHER, TEACHER**2):
+        by_kappa = averaged_moment(integrand)
+        by_target = rewritten(averages_expanded(target_first(sides(by_kappa.statement)[0])), *constants)
+        (mean,) = value(by_kappa).atoms(Expectation)
+        named = isolated(mean, ring((by_kappa, by_target), Equation(value(by_kappa), value(by_target)), (-_ONE, _ONE)))
+        found.append(rewrite((named, root), True) if value(named).has(value(root)) else named)
+    return tuple(found)
 
 
 def without_spike(expression: sp.Expr) -> sp.Expr:

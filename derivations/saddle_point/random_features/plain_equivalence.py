@@ -13,10 +13,12 @@ import functools
 import sympy as sp
 
 from onestep.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
-from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, prediction
+from onestep.derivations.free_energy.leaves import cauchy_schwarz
+from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.gradient_step.hermite_tensors import hermite
 from onestep.derivations.gradient_step.leaves import H1, H2
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, order, rewrite
 from onestep.derivations.kernel.limits import name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -28,13 +30,23 @@ from onestep.derivations.kernel.search import (
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.inequalities import ONE_READOUT
 from onestep.derivations.language.named_functions import sigma, with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import equation, isotropic
-from onestep.derivations.saddle_point.random_features.no_spike import target_moment_rules
+from onestep.derivations.saddle_point.equations import (
+    ELSEWHERE,
+    NOISE,
+    at_saddle,
+    equation,
+    isotropic,
+    local_field,
+    mean_at_kappa,
+)
+from onestep.derivations.saddle_point.random_features.no_spike import ALIGNMENT, target_moments
 
 SOURCE = "arXiv 2402.04980, Section 3.2 without spike"
 DEGREE = 3
@@ -153,42 +165,58 @@ def without_spike() -> Derivation:
 # ---- after a giant step ----
 
 
-def linear_map(expression: sp.Expr) -> sp.Expr:
-    """The conditional system with the functions of the plain map: mu0 = mu1 r kappa, mu1 and mu2 constant."""
-    constant = expression.xreplace({mu0: k1 * s.r * s.kappa, mu1: k1, mu2: k2})
-    return expand_expectations(sp.expand(constant)).subs(target_moment_rules())
+PLAIN_MAP = tuple(
+    assume((), Assumption(Ground.MODEL, f"plain map, {name}", Equation(name, form), why, frozenset({s.kappa})))
+    for name, form, why in (
+        (mu0, k1 * s.r * s.kappa, "mu1 (w + r v).x is linear in kappa"),
+        (mu1, k1, "what the features have of the input does not depend on kappa"),
+        (mu2, k2, "the noise of the features does not depend on kappa"),
+    )
+)
+
+
+def on_plain_map(theorem: Theorem) -> Theorem:
+    """``theorem`` with the functions of the plain map on its right side, and averages of the target worked out."""
+    return rewritten(averages_expanded(rewritten(theorem, *PLAIN_MAP), s.kappa), *target_moments())
+
+
+@functools.cache
+def at_solution() -> tuple[Theorem, Theorem, Theorem]:
+    """m, the force along the spike, which vanishes, and zeta with it."""
+    of_zeta = isotropic(s.zeta_hat).theorem_of(s.zeta)
+    assert of_zeta is not None
+    learned, pulled = on_plain_map(at_saddle(s.m)), on_plain_map(at_saddle(s.zeta))
+    force = concluded(Equation(s.zeta_hat, sp.Integer(0)), pulled, learned)
+    return learned, force, rewrite((of_zeta, force))
 
 
 @functools.cache
 def after_step() -> Derivation:
     """Ridge on mu1 (w + r v).x + mu* xi: the spike's linear part is learned at no cost, nothing else along it."""
-    force = linear_map(Expectation(mu0 * (y0 - mu0 * s.m - s.kappa * mu1 * s.zeta) / (1 + V_of_kappa), s.kappa))
-    (learned,) = sp.solve(force, s.m)
-    zeta_force = linear_map(equation(s.zeta).results[s.zeta_hat]).subs(s.m, learned)
-    zeta = isotropic(s.zeta_hat).results[s.zeta].subs(s.zeta_hat, sp.cancel(zeta_force))
-    total = sp.cancel((k1 * (s.r * s.m + s.zeta)).subs(s.m, learned))
-    at_solution = {s.m: learned.subs(s.zeta, 0), s.zeta: sp.S.Zero}
-    error = sp.expand(linear_map(Expectation(sp.expand(squared_residual), s.kappa)).subs(at_solution) - s.noise)
+    learned, force, zeta = at_solution()
+    meaning = define(
+        s.gaussian_mean, Expectation(s.kappa * prediction, s.kappa), "the coefficient of kappa in the output"
+    )
+    total = concluded(Equation(s.gaussian_mean, s.gamma * s.h1_star), on_plain_map(meaning), learned)
+    averaged = mean_at_kappa((TEACHER - prediction - local_field()) ** 2, s.z, ELSEWHERE, NOISE)
+    missed = define(
+        s.gaussian_error, sides(averaged.statement)[0], "mean squared error of the features on a noiseless new input"
+    )
+    known = on_plain_map(rewrite((missed, averaged)))
+    form = s.h2_star - s.gamma**2 * s.h1_star**2 - 2 * k1 * sp.sqrt(s.rho) * s.h1_star * s.psi
+    error = concluded(Equation(s.gaussian_error, form + k1**2 * s.q1 + k2**2 * s.q2), known, learned, zeta)
     return Derivation(
         "plain Gaussian equivalence after a giant step",
         SOURCE,
-        Step(
-            "m is not penalised at leading order: its equation fixes the coefficient of kappa in the output.",
-            eq(s.gaussian_mean, total),
-            Vanishing("the equation for m", sp.cancel(force.subs(s.m, learned))),
+        proved("m is not penalised at leading order: its equation fixes it.", learned),
+        proved("No force along the spike is left,", force),
+        proved("and zeta vanishes.", zeta),
+        proved("The coefficient of kappa in the output is that of the target's linear part along the spike.", total),
+        proved("The error of the plain map on a new input.", missed),
+        proved(
+            "What remains is plain random features for the target without its linear part along the spike.", error
         ),
-        Step(
-            "No force is left for zeta.",
-            eq(s.zeta, zeta),
-            Vanishing("zeta", zeta),
-            Vanishing("its conjugate", sp.cancel(zeta_force)),
-        ),
-        Step(
-            "What remains is plain random features for the target without its linear part along the spike.",
-            eq(s.gaussian_error, error),
-            Vanishing("the output's coefficient of kappa is gamma h1*", total - s.gamma * s.h1_star),
-        ),
-        results={s.gaussian_mean: total, s.gaussian_error: error},
+        results={s.gaussian_mean: value(total), s.gaussian_error: value(error)},
         hypotheses=(ODD, *equation(s.zeta).hypotheses),
     )
 
@@ -196,20 +224,19 @@ def after_step() -> Derivation:
 @functools.cache
 def floor() -> Derivation:
     """The error of the plain map after a step is never below that of the best linear fit, h2* - h1*^2."""
-    excess = s.excess
-    error = after_step().results[s.gaussian_error].subs(s.q1, excess + s.psi**2)
-    gap = error - s.h2_star + s.h1_star**2
-    unit = {s.gamma: sp.sqrt(1 - s.rho)}
-    squares = ((sp.S.One, sp.sqrt(s.rho) * s.h1_star - k1 * s.psi), (excess, k1), (s.q2, k2))
+    error = after_step().theorem_of(s.gaussian_error)
+    assert error is not None
+    bound = order(
+        (error, cauchy_schwarz(), ALIGNMENT),
+        AtLeast(s.gaussian_error, s.h2_star - s.h1_star**2),
+        (sp.Integer(1), k1**2, -(s.h1_star**2)),
+        ((sp.Integer(1), sp.sqrt(s.rho) * s.h1_star - k1 * s.psi), (s.q2, k2)),
+    )
     return Derivation(
         "floor of plain Gaussian equivalence after a giant step",
         SOURCE,
         *after_step().steps,
-        Step(
-            "q1 >= psi^2 by Cauchy-Schwarz; error less floor is a sum of squares.",
-            ge(s.gaussian_error, s.h2_star - s.h1_star**2),
-            NonNegative("error less floor", sp.expand(gap.subs(unit)), squares),
-        ),
-        results={s.gaussian_error: error},
-        hypotheses=after_step().hypotheses,
+        proved("q1 >= psi^2 by Cauchy-Schwarz;", cauchy_schwarz()),
+        proved("error less floor is a sum of squares.", bound),
+        hypotheses=(*after_step().hypotheses, ONE_READOUT),
     )

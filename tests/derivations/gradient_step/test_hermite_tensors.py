@@ -21,11 +21,11 @@ from onestep.derivations.gradient_step.hermite_tensors import (
     z3,
     z4,
 )
-from onestep.derivations.kernel.limits import limit_rational
+from onestep.derivations.kernel.algebra import assume, differentiate
+from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.search import value
-from onestep.derivations.kernel.statements import Refused
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused
 from onestep.derivations.kernel.theorem import replay
-from onestep.derivations.language.exponents import DIMENSION, Order
 from onestep.verify.second_route.gradient_step import leap as leap_numbers
 from onestep.verify.second_route.grids import grid
 
@@ -145,11 +145,23 @@ def test_leap_index_and_tensor_norm_do_not_depend_on_the_basis() -> None:
 # ---- orders ----
 
 
-def test_products_and_powers_of_orders() -> None:
-    x = sp.Symbol("x", positive=True)
-    assert (DIMENSION * DIMENSION / Order(x)).exponent == 2 - x
-    assert DIMENSION.root().exponent == sp.Rational(1, 2)
-    assert Order(x).power(3).exponent == 3 * x
+def test_visible_terms_are_counted() -> None:
+    """Rates inside the first six intervals between thresholds, and the exponents of the terms one by one."""
+    s = intermediate_rate.s
+    counted, margin = intermediate_rate.count().results[s.spike_count], intermediate_rate.norms().results[s.margin_rate]
+    for ell, inside in itertools.product(range(1, 7), (sp.Rational(1, 9), sp.Rational(1, 2), sp.Rational(8, 9))):
+        rate = {s.eta_rate: 1 - 1 / (2 * (ell + inside))}
+        visible = [k for k in range(1, 20) if margin.subs(rate).subs(s.taylor_order, k) > 0]
+        assert counted.subs(rate) == len(visible) == ell
+
+
+def test_nothing_is_known_of_a_ceiling_but_its_argument() -> None:
+    x, d = sp.Symbol("x", real=True), sp.Symbol("d", positive=True)
+    leaf = Assumption(Ground.LEMMA, "ceiling", Equation(sp.ceiling(x), x), "false", frozenset({x}))
+    with pytest.raises(Refused):
+        differentiate((assume((), leaf),), x)
+    with pytest.raises(Refused):
+        limit_compose((limit_rational((), 1 / d, sp.Integer(0), d),), sp.ceiling(x), (x,))
 
 
 def test_orders_agree_with_sizes_at_a_large_dimension() -> None:

@@ -154,6 +154,13 @@ def terms(lemma: Assumption, rng: np.random.Generator) -> Sides:
     return sides_at(lemma, {"n": 7.0, "a": each}, {"repeated": number(sum([each] * 7))})
 
 
+def naturals(lemma: Assumption, rng: np.random.Generator) -> Sides:
+    """1, 2, ... below x, one after another."""
+    x = float(rng.uniform(1.3, 9.0))
+    (symbol,) = lemma.universal
+    return float(sum(k < x for k in range(1, 20))), float(sides(lemma.statement)[1].subs(symbol, x))
+
+
 def envelope(lemma: Assumption, rng: np.random.Generator) -> Sides:
     """Central differences of min_h log(1 + exp(-y h)) + (h - omega)^2/(2 V); the force is (h - omega)/V."""
     y, omega, V = 1.0, float(rng.uniform(-1.0, 1.0)), float(rng.uniform(0.5, 2.0))
@@ -223,6 +230,7 @@ NUMBERS: Mapping[str, Numbers] = {
     **dict.fromkeys(("Sherman-Morrison", "determinant of rank one"), rank_one),
     "independent factors": factors,
     "equal terms": terms,
+    "naturals below": naturals,
     **dict.fromkeys(("envelope theorem in the centre", "envelope theorem in the variance"), envelope),
     **dict.fromkeys(("Schur complement", "column of an inverse"), inverse),
     **dict.fromkeys(

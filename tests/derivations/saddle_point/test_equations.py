@@ -9,11 +9,11 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bulk import marchenko_pastur
+from onestep.derivations.free_energy.along_spike import denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.stationarity import CONJUGATE, solve_linear
+from onestep.derivations.kernel.search import averages_expanded, value
 from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import any_law
-from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.second_route.models import functions_of, numbers, solved
@@ -36,8 +36,11 @@ def explicit_free_energy() -> sp.Expr:
     """The isotropic free energy with both traces as the explicit roots of their quadratic."""
     root = marchenko_pastur.quadratic().results[s.V2]
     V1 = marchenko_pastur.cavity().results[s.V1].subs(s.V2, root)
-    phi = any_law.isotropic_free_energy().results[s.free_energy]
-    return phi.subs({saddle_point.T_trace: V1, saddle_point.tau_trace: root})
+    general = assembled().theorem_of(s.free_energy)
+    assert general is not None
+    # For isotropic rows tau and pi are independent of varrho, of mean square one.
+    with_varrho = {over_modes(varrho * weight / denominator): V1 for weight in (1, vartau**2, varpi**2)}
+    return value(averages_expanded(general, s.mode, s.kappa)).subs({over_modes(1 / denominator): root, **with_varrho})
 
 
 def test_the_free_energy_has_thirteen_variables() -> None:

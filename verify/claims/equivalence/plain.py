@@ -5,12 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.kernel.algebra import order
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.inequalities import ONE_READOUT
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.random_features.no_spike import ODD
 from onestep.verify.claims.sources import paper
@@ -90,20 +93,16 @@ ERROR = claim(
 )
 
 
-def _floor_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """The larger side less the smaller at the error derived, as the same sum of squares as in the derivation."""
-    derivation = gaussian_equivalence.floor()
-    *_, proof = derivation.obligations
-    assert isinstance(proof, NonNegative)
-    difference = (statement.gts - statement.lts).subs(derivation.results).subs(s.gamma, sp.sqrt(1 - s.rho))
-    return (*derivation.obligations, NonNegative("error less floor", sp.expand(difference), proof.squares))
+def _above_linear_fit(statement: Relational) -> Theorem:
+    """The floor of the plain map, as stated."""
+    return order(gaussian_equivalence.floor().theorems[-1:], said(statement), (sp.Integer(1),))
 
 
 FLOOR = claim(
     "wider.gep.after-step-floor", "On the plain map no error can go below that of the best linear fit, step or no step",
     PLAIN,
     ge(s_saddle.gaussian_error, _FLOOR), _AFTER,
-    ByObligations("a sum of squares", _floor_obligations),
+    ByTheorem("a sum of squares", _above_linear_fit, hypotheses=(ONE_READOUT,)),
     ByNumbers("its fixed point by bisection", numbers.plain_at, tolerances.SOLVER),
     wrong={"all of the target": s.h2_star, "the other way": le(s_saddle.gaussian_error, _FLOOR)},
     uses=("wider.gep.after-step-error",),

@@ -8,8 +8,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import intermediate_rate
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import NonNegative, Obligation, Vanishing
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
@@ -83,22 +82,10 @@ MARGIN = claim(
 _count = sp.ceiling(sp.Rational(1, 2) / (1 - _s)) - 1
 
 
-def _counting(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """Rates inside the first six intervals, counted one by one; and that the intervals are the right ones."""
-    residual = statement.lhs - statement.rhs
-    found: list[Obligation] = []
-    for ell in range(1, 7):
-        for inside in (sp.Rational(1, 9), sp.Rational(1, 2), sp.Rational(8, 9)):
-            rate = 1 - 1 / (2 * (ell + inside))
-            values = {s.spike_count: sp.Integer(intermediate_rate.visible_terms(rate)), s.eta_rate: rate}
-            found.append(Vanishing(f"s = {rate}", residual.subs(values)))
-    return (*(o for o in intermediate_rate.interval().obligations if isinstance(o, NonNegative | Vanishing)), *found)
-
-
 COUNT = claim(
     "wider.rate.count", "For 1 - 1/(2 ell) < s < 1 - 1/(2 (ell + 1)) exactly ell Taylor terms exceed the bulk", SOURCE,
     eq(s.spike_count, _count), _RATES,
-    ByObligations("two neighbouring thresholds bound the interval", _counting),
+    ByDerivation(intermediate_rate.count),
     ByNumbers("sizes of 500 terms at d = 10^30", numbers.exponents, tolerances.ROUNDING),
     wrong={"one more": _count + 1, "1/(1 - s)": sp.ceiling(1 / (1 - _s)) - 1},
     uses=("wider.rate.threshold",),

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from onestep.derivations.bulk import any_activation
+from onestep.derivations.bulk import any_activation, two_batch_matrices
 from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.any_activation import over
 from onestep.derivations.bulk.network import SAMPLES
+from onestep.derivations.bulk.two_batch_matrices import over
 from onestep.derivations.language.derivation import Derivation
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
@@ -186,7 +186,7 @@ _level = 1 + s.gain * (s.row_weight * _S2 + (1 + s.turn * _S1) ** 2)
 
 
 def _block(
-    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation] = any_activation.blocks,
+    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation] = two_batch_matrices.blocks,
     *, wrong: Wrong, simulated: bool = True,
 ) -> Claim:
     checks = (BySimulation("batches of two models", draws.batch_experiment),) if simulated else ()
@@ -203,7 +203,7 @@ def _block(
 
 PLACE_LINEAR = _block(
     "place-linear", "Where the averages of the resolvent are taken, linear in the label",
-    eq(s.place_linear, 2 * s.gain * s.turn * s.bridge_trace / s.alpha0), any_activation.places, simulated=False,
+    eq(s.place_linear, 2 * s.gain * s.turn * s.bridge_trace / s.alpha0), two_batch_matrices.places, simulated=False,
     wrong={"one block for two": s.gain * s.turn * s.bridge_trace / s.alpha0},
 )
 _place = s.gain / s.alpha0 * (
@@ -212,12 +212,12 @@ _place = s.gain / s.alpha0 * (
 )
 PLACE_SQUARE = _block(
     "place-square", "Where the averages of the resolvent are taken, square in the label",
-    eq(s.place_square, _place), any_activation.places, simulated=False,
+    eq(s.place_square, _place), two_batch_matrices.places, simulated=False,
     wrong={"rows not turned": s.gain * s.row_weight * s.row_trace / s.alpha0},
 )
 TRACE = _block(
     "trace", "The trace of (1 + g B)^-1 for any activation",
-    eq(s.row_trace, 2 / (_level + sp.sqrt(_level**2 + 4 * _bend * _level))), any_activation.trace,
+    eq(s.row_trace, 2 / (_level + sp.sqrt(_level**2 + 4 * _bend * _level))), two_batch_matrices.trace,
     wrong={"as if P did not see its sample": 1 / _level,
            "rows not turned": 1 / (1 + s.gain + s.gain * s.row_weight * _S2)},
 )
@@ -236,12 +236,12 @@ _slant_t = 1 + s.turn * _T1 + s.bridge_trace * _bend_t
 _whole_t = _own_t * (1 + s.row_trace * _bend_t) + s.gain * _slant_t**2
 TARGET = _block(
     "target", "The resolvent along the target, any activation",
-    eq(s.target_form, (1 + s.row_trace * _bend_t) / _whole_t), any_activation.target_forms,
+    eq(s.target_form, (1 + s.row_trace * _bend_t) / _whole_t), two_batch_matrices.target_forms,
     wrong={"isotropic": s.row_trace, "rows not turned": 1 / (1 + s.gain + s.gain * s.row_weight * _T2)},
 )
 TARGET_BRIDGE = _block(
     "target-bridge", "The resolvent and P along the target", eq(s.target_bridge, _slant_t / _whole_t),
-    any_activation.target_forms,
+    two_batch_matrices.target_forms,
     wrong={"isotropic": s.bridge_trace, "P = 1": (1 + s.row_trace * _bend_t) / _whole_t},
 )
 

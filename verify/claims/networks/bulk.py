@@ -9,15 +9,20 @@ from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
+from sympy.core.relational import Relational
 
+from onestep.derivations.bounds.network import ONE_LETTER, Readout, floor
 from onestep.derivations.bulk import network as network_bulk
+from onestep.derivations.bulk import network_rows
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.network import PREDICTION
+from onestep.derivations.kernel.algebra import order
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import inequalities
-from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_check
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import BEYOND, STEP, STEPS
 from onestep.verify.protocol import tolerances
@@ -179,7 +184,7 @@ _LARGE_BATCH = Domain(ranges=(*(r for r in _READOUTS.ranges if r.name != s.alpha
 LARGE_BATCH = claim(
     "beyond.large-batch", "With a large batch the norms follow the overlaps with the spike", BEYOND,
     eq(s.chi, 2 * STEP * Expectation(s.z**2 * sigma_check(s.z), s.z) * s.h1_star * s.zeta), _LARGE_BATCH,
-    ByDerivation(network_bulk.large_batch),
+    ByDerivation(network_rows.large_batch),
     ByNumbers("the solver at alpha0 from 1e4 on", numbers.solved_large_batch, tolerances.ASYMPTOTIC,
               functions=numbers.solved_activation, points=6),
     wrong={"equal norms": sp.S.Zero},
@@ -189,51 +194,17 @@ LARGE_BATCH = claim(
 )
 
 
-def _above_three_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """test error less distance = slack of (m, zeta, chi) + an average of squares.
-
-    The distance is an infimum over the coefficients: at (m, zeta, chi) the squared distance is the infimum plus
-    something not negative. The label's moments are y2 = Delta + y0^2 + y1^2 + rest, and q1 = psi^2 + excess, both by
-    Cauchy-Schwarz.
-    """
-    f, t = sp.Function("f", real=True)(s.z), sp.symbols("y_0 y_1", real=True)
-    second, first, mean = (expand_expectations(Expectation(x, s.z)) for x in (f**2, s.z * f, f))
-    moments = {mean: t[0], first: t[1]}
-    rest = sp.Function("u", nonnegative=True)(s.kappa)
-    label = {_y2: s.noise + _y0**2 + _y1**2 + rest, s.q1: s.psi**2 + s.excess}
-    error = network_bulk.errors().results[s.test_error].subs(label)
-    at_readout = Expectation((_y0 - PREDICTION) ** 2, s.kappa)
-    over = rest + (_y1 - _mu1 * s.psi) ** 2 + s.excess * _mu1**2 + s.q2 * _mu2**2
-    slack, average = sp.symbols("slack average", nonnegative=True)
-    return (
-        *inequalities.for_vectors(),
-        Vanishing(
-            "at given kappa E(f - y0 - y1 z)^2 = E f^2 - y0^2 - y1^2",
-            expand_expectations(Expectation((f - t[0] - t[1] * s.z) ** 2, s.z)).xreplace(moments)
-            - (second - t[0] ** 2 - t[1] ** 2),
-        ),
-        Vanishing(
-            "test error = squared distance at (m, zeta, chi) + an average",
-            expand_expectations(error - at_readout - Expectation(over, s.kappa)),
-        ),
-        NonNegative(
-            "the average is one of squares",
-            over,
-            ((rest, sp.S.One), (sp.S.One, _y1 - _mu1 * s.psi), (s.excess, _mu1), (s.q2, _mu2)),
-        ),
-        NonNegative(
-            "test error less distance",
-            (statement.lhs - statement.rhs).subs(s.test_error, s.distance_third + slack + average),
-            ((slack, sp.S.One), (average, sp.S.One)),
-        ),
-    )
+def above_span(readout: Readout, statement: Relational) -> Theorem:
+    """test error >= distance: a mean square of what the readout combines, and squares."""
+    return order(floor(readout).theorems[-1:], said(statement), (sp.Integer(1),))
 
 
 FLOOR = claim(
     "beyond.floor", "No network gets below the distance to three functions", BEYOND,
     ge(s.test_error, s.distance_third), _WELL_FED,
     BySearch("the solver with many samples and neurons", numbers.floor_numbers, tolerances.QUADRATURE),
-    ByObligations("an infimum and a sum of squares", _above_three_functions),
+    ByTheorem("an infimum and a sum of squares", partial(above_span, ONE_LETTER),
+              hypotheses=(network_bulk.ROWS, network_bulk.WITH_NORMS, inequalities.ONE_READOUT)),
     wrong={"eight per cent more": MORE * s.distance_third, "root for square": sp.sqrt(s.distance_third)},
     uses=("beyond.test-error",),
 )

@@ -6,25 +6,29 @@ The bulk's equivalent and its hypotheses are in `network_groups`, its algebra in
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import sympy as sp
 
+from onestep.derivations.bounds.network import VOCABULARY
 from onestep.derivations.bulk import symbols as s
+from onestep.derivations.bulk.letters import ROWS_OF_GROUPS
 from onestep.derivations.language import inequalities
-from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import network as network_groups_readout
 from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks.bulk import above_span
 from onestep.verify.claims.networks.letters import BEYOND
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from onestep.verify.second_route.grids import INTERPRETATIONS, interpretation
 from onestep.verify.second_route.networks import letter_networks as networks
-from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+from onestep.verify.second_route.networks.letter_numbers import LETTERS
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
 _argument = s.r * s.letter[0] * s.kappa + s_saddle.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
@@ -163,50 +167,12 @@ READOUTS = (
 )
 
 
-def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """test error less distance = slack of (m, zeta, chi) + an average of squares.
-
-    The label's moments are y2 = Delta + y0^2 + y1^2 + rest, and q1_ab - psi_a psi_b is a Gram matrix, of the parts of
-    the letters' readouts across theta_perp: g_11^2, g_11 g_12, g_12^2 + g_22^2 in a triangular basis.
-    """
-    rest = sp.Function("u", nonnegative=True)(s.kappa)
-    g = sp.symbols("g_11 g_12 g_22", real=True)
-    gram = {(0, 0): g[0] ** 2, (0, 1): g[0] * g[1], (1, 1): g[1] ** 2 + g[2] ** 2}
-    label = {_y2: s.noise + _y0**2 + _y1**2 + rest} | {
-        s_saddle.q1_of[a][b]: s_saddle.psi_of[a] * s_saddle.psi_of[b] + gram[a, b] for a, b in PAIRS
-    }
-    error = network_groups_readout.errors().results[s.test_error].subs(label, simultaneous=True)
-    at_readout = over_kappa((_y0 - _fit) ** 2)
-    squares = (
-        (rest, sp.S.One),
-        (sp.S.One, _y1 - _signal),
-        (sp.S.One, g[0] * _mu1[0] + g[1] * _mu1[1]),
-        (sp.S.One, g[2] * _mu1[1]),
-        *((s_saddle.q2_of[a], _mu2[a]) for a in LETTERS),
-    )
-    over = sum(weight * base**2 for weight, base in squares)
-    slack, average = sp.symbols("slack average", nonnegative=True)
-    assert isinstance(statement, sp.GreaterThan)
-    return (
-        *inequalities.for_vectors(),
-        Vanishing(
-            "test error = squared distance at (m, zeta, chi) + an average",
-            expand_expectations(error - at_readout - over_kappa(over)),
-        ),
-        NonNegative("the average is one of squares", over, squares),
-        NonNegative(
-            "test error less distance",
-            (statement.lhs - statement.rhs).subs(s.test_error, s.distance_groups + slack + average),
-            ((slack, sp.S.One), (average, sp.S.One)),
-        ),
-    )
-
-
 FLOOR = claim(
     "beyond.groups.floor", "No network with a vocabulary gets below the distance to three functions per letter", BEYOND,
     ge(s.test_error, s.distance_groups), Domain(ranges=(Range("network", choices=tuple(networks.WELL_FED)),)),
     BySearch("the saddle point with many samples and neurons", networks.floor_numbers, tolerances.SOLVER),
-    ByObligations("an infimum and a sum of squares", _above_all_functions),
+    ByTheorem("an infimum and a sum of squares", partial(above_span, VOCABULARY),
+              hypotheses=(ROWS_OF_GROUPS, network_groups_readout.WITH_NORMS, inequalities.ONE_READOUT)),
     wrong={
         "eight per cent more": MORE * s.distance_groups,
         "root for square": sp.sqrt(s.distance_groups),

@@ -11,7 +11,7 @@ import sympy as sp
 from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
 from onestep.derivations.saddle_point import conventions as slides_conventions
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.conventions import resolvent_of_modes
+from onestep.derivations.spectrum.small_bulk import resolvent_of_modes, small_bulk
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, ratio, x
@@ -107,7 +107,7 @@ def _small_bulk(point: Point) -> dict[str, float]:
 
 _SMALL = Domain((Range("seed"), Range(s.ridge, 0.1, 2.0), Range(s.V1_hat, 0.3, 2.0), Range(s.V2_hat, 0.1, 1.5)))
 _SMALL_CHECKS = (
-    ByDerivation(slides_conventions.small_bulk),
+    ByDerivation(small_bulk),
     ByNumbers("dense resolvents of random bulks", _small_bulk, ROUNDING),
 )
 _squares = [y**2 for y in s.singular]

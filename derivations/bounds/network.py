@@ -1,0 +1,151 @@
+r"""No network gets below the distance of the target from what its readout can combine. Beyond the paper.
+
+At given kappa the output of a network has a mean in the span of mu0, kappa mu1 and k2 = d mu0/dc, of every letter of
+its vocabulary, and a Gaussian rest: the error is never below the squared distance of y0 from that span.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from onestep.derivations.bounds import symbols as s
+from onestep.derivations.bulk import network as one_letter
+from onestep.derivations.bulk import symbols as s_bulk
+from onestep.derivations.bulk.blocks import LETTERS
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
+from onestep.derivations.free_energy.sample_energy import TEACHER, moments_named
+from onestep.derivations.kernel.algebra import assume, instantiate, order
+from onestep.derivations.kernel.averages import average
+from onestep.derivations.kernel.search import define, expanded, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.inequalities import ONE_READOUT
+from onestep.derivations.saddle_point import network as letters
+from onestep.derivations.saddle_point import symbols as s_saddle
+from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
+
+_ONE, _ZERO = sp.Integer(1), sp.Integer(0)
+
+
+@dataclass(frozen=True)
+class Readout:
+    """A network's readout, letter by letter: the functions that it combines with their coefficients, the linear parts
+    mu1 with their overlaps psi and q1, and the noises mu2 with their sizes q2; and what the best combination leaves.
+    """
+
+    functions: tuple[sp.Expr, ...]
+    coefficients: tuple[sp.Symbol, ...]
+    linear: tuple[sp.Expr, ...]
+    psi: tuple[sp.Symbol, ...]
+    q1: tuple[tuple[sp.Symbol, ...], ...]
+    noises: tuple[sp.Expr, ...]
+    q2: tuple[sp.Symbol, ...]
+    distance: sp.Symbol
+
+    def mean(self, coefficients: Sequence[sp.Expr]) -> sp.Expr:
+        """The combination with these coefficients."""
+        return sp.Add(*(b * f for b, f in zip(coefficients, self.functions, strict=True)))
+
+
+ONE_LETTER = Readout(
+    (mu0, s.kappa * mu1, one_letter.third),
+    (s.m, s.zeta, s_bulk.chi),
+    (mu1,),
+    (s.psi,),
+    ((s.q1,),),
+    (mu2,),
+    (s.q2,),
+    s_bulk.distance_third,
+)
+VOCABULARY = Readout(
+    tuple(f for a in LETTERS for f in (mu0_of[a], s.kappa * mu1_of[a], letters.third_of[a])),
+    tuple(b for a in LETTERS for b in (s_saddle.m_of[a], s_saddle.zeta_of[a], s_saddle.chi_of[a])),
+    mu1_of,
+    s_saddle.psi_of,
+    s_saddle.q1_of,
+    mu2_of,
+    s_saddle.q2_of,
+    s_bulk.distance_groups,
+)
+
+
+def never_nearer(readout: Readout) -> Theorem:
+    """What the distance means: no combination of the functions is nearer to y0."""
+    free = sp.symbols(f"b_1:{len(readout.functions) + 1}", real=True)
+    leaf = Assumption(
+        Ground.MODEL,
+        "distance from a span",
+        AtLeast(over_kappa((y0 - readout.mean(free)) ** 2), readout.distance),
+        "the infimum over all coefficients of the mean square of the error",
+        frozenset(free),
+    )
+    return instantiate((assume((), leaf),), dict(zip(free, readout.coefficients, strict=True)))
+
+
+def _mean_square(base: sp.Expr, variable: sp.Symbol) -> tuple[Theorem, Theorem]:
+    """E[base^2] >= 0, and what it is opened."""
+    square = average((order((), AtLeast(base**2, _ZERO), (), ((_ONE, base),)),), (variable,))
+    opened = expanded(sides(square.statement)[0], frozenset({variable}))
+    assert opened is not None
+    return square, opened
+
+
+@functools.cache
+def label_is_wider() -> Theorem:
+    """y2 - Delta - y0^2 - y1^2 >= 0 at every kappa: the mean square of what of the label is not linear in z."""
+    square, opened = _mean_square(TEACHER - y0 - y1 * s.z, s.z)
+    return order((square, moments_named(opened)), AtLeast(y2 - s.noise - y0**2 - y1**2, _ZERO), (_ONE, -_ONE))
+
+
+def readouts_are_wider(readout: Readout) -> Theorem:
+    """sum_ab mu1_a mu1_b (q1_ab - psi_a psi_b) >= 0 at every kappa: a mean square over components across theta_perp."""
+    many = len(readout.linear)
+    parts = (READOUT,) if many == 1 else tuple(sp.Function(f"U_{a + 1}", real=True)(s.mode) for a in range(many))
+    rest = sp.Add(*(f * (u - p * DIRECTION) for f, u, p in zip(readout.linear, parts, readout.psi, strict=True)))
+    square, opened = _mean_square(rest, s.mode)
+    pairs = [(a, b) for a in range(many) for b in range(many)]
+    meanings = {readout.q1[a][b]: parts[a] * parts[b] for a, b in pairs}
+    meanings |= {p: u * DIRECTION for p, u in zip(readout.psi, parts, strict=True)}
+    names = [
+        define(name, Expectation(product, s.mode), "a product of Pi W^T a/sqrt(p), a mean over components")
+        for name, product in meanings.items()
+    ]
+    known = rewritten(opened, UNIT, *(isolated(value(name), name) for name in names))
+    beyond = (readout.q1[a][b] - readout.psi[a] * readout.psi[b] for a, b in pairs)
+    total = sp.Add(*(readout.linear[a] * readout.linear[b] * more for (a, b), more in zip(pairs, beyond, strict=True)))
+    return order((square, known), AtLeast(total, _ZERO), (_ONE, -_ONE))
+
+
+@functools.cache
+def floor(readout: Readout) -> Derivation:
+    """The test error of a network is never below the distance of y0 from the span."""
+    network = one_letter.errors() if readout == ONE_LETTER else letters.errors()
+    error = network.theorem_of(s.test_error)
+    assert error is not None
+    (integrand,) = (mean.integrand for mean in value(error).atoms(Expectation))
+    fit = (y0 - readout.mean(readout.coefficients)) ** 2
+    signal = sp.Add(*(f * p for f, p in zip(readout.linear, readout.psi, strict=True)))
+    wider, readouts = label_is_wider(), readouts_are_wider(readout)
+    squares = ((_ONE, y1 - signal), *zip(readout.q2, readout.noises, strict=True))
+    at_kappa = order((wider, readouts), AtLeast(integrand, fit), (_ONE, _ONE), tuple(squares))
+    everywhere, nearest = average((at_kappa,), (s.kappa,)), never_nearer(readout)
+    result = order((error, everywhere, nearest), AtLeast(s.test_error, readout.distance), (_ONE, _ONE, _ONE))
+    return Derivation(
+        "no network below the distance from its span",
+        one_letter.SOURCE,
+        proved("The test error.", error),
+        proved("What of the label is not linear in z has a mean square.", wider),
+        proved("So has what of the readouts lies across theta_perp: q1 >= psi^2 for one letter.", readouts),
+        proved("At every kappa the error is the square of y0 less the mean output, and squares.", at_kappa),
+        proved("Averaged over kappa.", everywhere),
+        proved("The distance is an infimum over the coefficients, of which those of the readout are some.", nearest),
+        proved("Together.", result),
+        hypotheses=(*network.hypotheses, ONE_READOUT),
+    )
