@@ -19,6 +19,7 @@ from onestep.derivations.equivalence import symbols as s
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import unit_rows
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid, normal_panels
 
 _CIRCLE = 16
@@ -271,8 +272,7 @@ def both_errors(name: str, d: int, seed: int) -> tuple[float, float]:
     activation, target, alpha, beta, ridge, r, c, gamma = MODELS[name]
     n, p = round(alpha * d), round(beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(22, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows *= np.sqrt(c) / np.linalg.norm(rows, axis=1)[:, None]
+    rows = np.sqrt(c) * unit_rows(p, d, rng)
     x = rng.standard_normal(((1 + _TEST_FACTOR) * n, d))
     kappa = x[:, 0]
     y = SMOOTH[target].value(gamma * kappa + np.sqrt(1 - gamma**2) * x[:, 1])

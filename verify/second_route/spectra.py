@@ -318,7 +318,7 @@ def _own(model: Model) -> dict[str, float]:
     rate, V1_hat, V2 = step.eta / model.beta, values[s.V1_hat.name], values[s.V2.name]
     gain = model.beta * V1_hat * V2
     student, target = (_named(f) for f in (model.activation, model.target))
-    weight = own_law(Step(student, target, step.alpha0, rate, model.beta), step.alpha0).weight
+    weight = own_law(Step(student, target, step.alpha0, rate, model.beta)).weight
     forms = batch_forms(target, step.alpha0, (1.0 + gain) / (gain * weight))
     return {
         **values,

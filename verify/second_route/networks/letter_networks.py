@@ -16,6 +16,7 @@ from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES
@@ -43,12 +44,8 @@ def drawn(network: Vocabulary, d: int, seed: int) -> Drawn:
     group = np.repeat(np.arange(len(network.letters)), np.diff(edges))
     letters, biases = np.array(network.letters)[group], np.array(network.biases)[group]
     student, target = SMOOTH[step.student], SMOOTH[step.target]
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    received = x @ rows.T
-    residual = target.value(x[:, 0]) - student.value(received) @ letters / p
-    rows += step.rate / n0 * letters[:, None] * (student.prime(received) * residual[:, None]).T @ x
+    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    rows = after_step(rows, student, x, target.value(x[:, 0]), step.rate, letters)
     samples = rng.standard_normal((n + 1000, d))
     features = student.value(samples @ rows.T + biases) / math.sqrt(p)
     labels = target.value(samples[:, 0])
