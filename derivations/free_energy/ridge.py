@@ -30,17 +30,17 @@ from onestep.derivations.free_energy.leaves import (
     over_replicas,
     per_neuron,
     product_of,
-    saddle_point,
     unfolded,
     updated_form,
 )
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import field_force, form_of, one_replica
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
+from onestep.derivations.free_energy.stationarity import partial_of, vanishing
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.calculus import logarithm, slope
+from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import limit_compose, name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -415,15 +415,12 @@ def partial(variable: sp.Symbol) -> Theorem:
     """The derivative of (116) in one variable, or in the ridge, under a name of its own."""
     energy = assembled().theorem_of(s.free_energy)
     assert energy is not None
-    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
-    rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
-    return averages_expanded(rate, s.kappa, s.mode)
+    return partial_of(energy, variable, r"\Phi", "free energy")
 
 
 def vanishing_partial(variable: sp.Symbol) -> Theorem:
     """The hypothesis that (116) is stationary in a variable."""
-    name, _ = sides(partial(variable).statement)
-    return saddle_point(name)
+    return vanishing(partial(variable))
 
 
 @functools.cache

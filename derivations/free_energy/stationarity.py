@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
+from onestep.derivations.free_energy.leaves import saddle_point
 from onestep.derivations.kernel.algebra import assume
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.search import averages_expanded
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
@@ -46,11 +49,23 @@ def vanishing_slope(energy: Theorem, variable: sp.Symbol) -> Theorem:
     return hypothesis(f"stationarity in {variable}", Equation(partial(*call.args), sp.Integer(0)), STATIONARY)
 
 
+def partial_of(energy: Theorem, variable: sp.Symbol, glyph: str, says: str) -> Theorem:
+    """The derivative in one variable, with averages over kappa and modes written out, of an energy of that glyph."""
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}{glyph}", real=True)
+    rate = slope((energy,), variable, name, f"the derivative of the {says} in {variable.name}")
+    return averages_expanded(rate, s.kappa, s.mode)
+
+
+def vanishing(partial: Theorem) -> Theorem:
+    """The hypothesis that the energy of a derivative is stationary in its variable."""
+    return saddle_point(sides(partial.statement)[0])
+
+
 def solve_linear(derivative: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
     """The value of ``unknown`` at which ``derivative`` vanishes. Raises ValueError if it is not linear in it."""
     derivative = sp.expand(expand_expectations(derivative))
-    slope = sp.diff(derivative, unknown)
+    rate = sp.diff(derivative, unknown)
     constant = derivative.subs(unknown, 0)
-    if slope == 0 or slope.has(unknown):
+    if rate == 0 or rate.has(unknown):
         raise ValueError(f"the stationarity condition is not linear in {unknown}")
-    return -constant / slope
+    return -constant / rate

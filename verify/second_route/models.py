@@ -25,6 +25,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.kinds import ByNumbers
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.tolerances import SOLVER
+from onestep.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 Point = Mapping[str, float | str]
@@ -137,7 +138,7 @@ def numbers(solution: Solution) -> dict[str, float]:
         s.zeta: order.zeta[0],
         s.zeta_hat: model.alpha / model.beta * order.conjugates.zeta_force[0],
     }
-    named = {symbol.name: float(value) for symbol, value in values.items()}
+    named = by_glyph(values)
     root = np.sqrt(named[s.rho.name])
     named[s.psi_paper.name] = root * named[s.psi.name]
     named[s.zeta_hat_slides.name] = np.sqrt(model.beta) * named[s.zeta_hat.name]
@@ -218,12 +219,3 @@ solver = ByNumbers("the leave-one-out solver on random models", measured, SOLVER
 solver_in_two_variables = ByNumbers(
     "the leave-one-out solver on random models, average over kappa and z", measured, SOLVER, functions_at, points=4
 )
-
-
-LETTERS = (0, 1)
-PAIRS = ((0, 0), (0, 1), (1, 1))
-
-
-def value(point: Point, symbol: object) -> float:
-    """One coordinate of a point."""
-    return float(point[str(symbol)])

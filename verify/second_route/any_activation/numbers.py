@@ -24,6 +24,7 @@ from onestep.verify.second_route.models import solved
 from onestep.verify.second_route.networks import numbers as networks
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.numbers import by_solver, network_values, step_at
+from onestep.verify.second_route.values import by_glyph
 
 # The same functions for the solver, as text.
 TEXTS = {
@@ -70,7 +71,7 @@ def averages(step: Step) -> dict[str, float]:
         **{symbol: float(at.mean(at.u**2 * at.y**k)) for k, symbol in enumerate(s.label_curve)},
     }
     found[s.h1_check] = found[s.slope_moment[0, 2]] + h2**2
-    return {symbol.name: value for symbol, value in found.items()}
+    return by_glyph(found)
 
 
 def law_of(step: Step) -> BulkLaw:
@@ -116,7 +117,7 @@ def block_values(step: Step, gain: float) -> dict[str, float]:
         s.gain: gain, s.row_trace: a, s.bridge_trace: b, s.rest_trace: k, s.place_linear: linear,
         s.place_square: square,
     }  # fmt: skip
-    return averages(step) | {symbol.name: value for symbol, value in found.items()}
+    return averages(step) | by_glyph(found)
 
 
 def solver_blocks(point: Point) -> dict[str, float]:
@@ -134,7 +135,7 @@ def solver_blocks(point: Point) -> dict[str, float]:
         s.place_linear: b1, s.place_square: b2, s.target_form: form.resolvent[0, 0],
         s.target_bridge: form.bridge[0, 0],
     }  # fmt: skip
-    return averages(step) | {symbol.name: float(value) for symbol, value in values.items()}
+    return averages(step) | by_glyph(values)
 
 
 def point_functions(point: Point) -> Functions:
@@ -159,7 +160,7 @@ def _resolvent_values(law: Rows, conjugate: float, shift: float, tau: float) -> 
         s.row_ph: H[1, 2], s.row_hh: H[2, 2], s.V1_hat: conjugate, s.V2_hat: 0.4 * shift, s.ridge: 0.6 * shift,
         s.alpha0: law.step.alpha0, s.beta: law.step.beta,
     }  # fmt: skip
-    return {symbol.name: float(value) for symbol, value in found.items()}
+    return by_glyph(found)
 
 
 def solver_bulk(point: Point) -> dict[str, float]:
@@ -221,5 +222,5 @@ def solved_network(point: Point) -> dict[str, float] | None:
         s.zeta: found.zeta, s.psi: found.psi, s.chi: found.chi, s.q1: found.q1, s.q2: found.q2, s.V1: found.T,
         s.V2: found.tau,
     }  # fmt: skip
-    values = network_values(solution) | {symbol.name: value for symbol, value in order.items()}
+    values = network_values(solution) | by_glyph(order)
     return values | {s.noise.name: 0.0}

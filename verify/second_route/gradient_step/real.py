@@ -8,6 +8,7 @@ import numpy as np
 
 from onestep.derivations.bulk import symbols as s
 from onestep.verify.second_route.grids import Array, Curve
+from onestep.verify.second_route.values import by_glyph
 
 # V2, V1 and the overlaps of v, theta_perp and delta, as `Drawn.resolvent` gives them.
 BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)
@@ -70,9 +71,5 @@ class Drawn:
         gram = planar @ planar.T
         found = np.linalg.solve(conjugate * gram + shift * np.eye(p), np.concatenate([np.eye(p), columns], axis=1))
         inverse, K = found[:, :p], columns.T @ found[:, p:]
-        return by_glyph((np.trace(inverse) / p, np.sum(gram * inverse) / p, *(K[i, j] for i, j in _PAIRS)))
-
-
-def by_glyph(entries: tuple[float, ...]) -> dict[str, float]:
-    """V2, V1 and K by the glyphs of `BULK_COLUMNS`."""
-    return {symbol.name: float(value) for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
+        entries = (np.trace(inverse) / p, np.sum(gram * inverse) / p, *(K[i, j] for i, j in _PAIRS))
+        return by_glyph(dict(zip(BULK_COLUMNS, entries, strict=True)))

@@ -19,8 +19,8 @@ from onestep.verify.second_route.gradient_step.real import Drawn, after_step, un
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
 from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
-from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
 from onestep.verify.second_route.networks.numbers import step_at
+from onestep.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
 
@@ -166,15 +166,9 @@ def real_values(model: Stepped) -> dict[str, float]:
         s.ridge: model.ridge,
         s.row_weight: groups.weight,
     }
-    found |= {s.V1_hat_of[a][b]: model.C[i] for i, (a, b) in enumerate(PAIRS)}
-    for a in LETTERS:
-        found |= {
-            s.fraction[a]: shares[a],
-            s.letter[a]: model.letters[a],
-            s.V2_hat_of[a]: model.D[a],
-            s.row_gain[a]: start[a],
-        }
-    return {symbol.name: float(number) for symbol, number in found.items()}
+    found |= upper(s.V1_hat_of, model.C)
+    found |= by_letter({s.fraction: shares, s.letter: model.letters, s.V2_hat_of: model.D, s.row_gain: start})
+    return by_glyph(found)
 
 
 @lru_cache(maxsize=8)
@@ -185,11 +179,10 @@ def real_forms(model: Stepped, which: int) -> dict[str, float]:
     forms = Bulk(groups).at(model.conjugate, model.ridge + np.array(model.D)).with_spike
     left, right = ((0, 0), (2 * k, 0), (2 * k, 2 * k))[which]
     found = {s.vector_form: forms[left, right]}
-    found |= {s.V1_hat_of[a][b]: model.C[i] for i, (a, b) in enumerate(PAIRS)}
-    found |= {s.spike_forms[a][b]: forms[a, b] for a, b in PAIRS}
-    for a in LETTERS:
-        found |= {s.left_forms[a]: forms[left, a], s.right_forms[a]: forms[a, right]}
-    return {symbol.name: float(number) for symbol, number in found.items()}
+    found |= upper(s.V1_hat_of, model.C)
+    found |= by_pair({s.spike_forms: forms})
+    found |= by_letter({s.left_forms: forms[left], s.right_forms: forms[:, right]})
+    return by_glyph(found)
 
 
 def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:

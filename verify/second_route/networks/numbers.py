@@ -23,10 +23,11 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import by_glyph
+from onestep.verify.second_route.gradient_step.real import BULK_COLUMNS
 from onestep.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from onestep.verify.second_route.models import functions_of, numbers, solved
 from onestep.verify.second_route.networks.formulas import Step, equivalent, functions_for
+from onestep.verify.second_route.values import by_glyph
 
 
 def step_at(point: Point) -> Step:
@@ -49,7 +50,8 @@ def by_solver(law: BulkLaw, beta: float, conjugate: float, shift: float) -> dict
     """V2, V1 and K by the solver's equivalent of a law of rows; keys are glyphs."""
     at = NetworkBulk(shift, beta, law).at(np.array([conjugate, 0.0]))
     (V1, V2), K = at.values, at.overlap
-    return by_glyph((V2, V1, *(K[i, j] for i, j in ((0, 0), (0, 2), (2, 2), (0, 1), (1, 2), (1, 1)))))
+    entries = (V2, V1, *(K[i, j] for i, j in ((0, 0), (0, 2), (2, 2), (0, 1), (1, 2), (1, 1))))
+    return by_glyph(dict(zip(BULK_COLUMNS, entries, strict=True)))
 
 
 def solver_law(point: Point) -> dict[str, float]:
