@@ -29,6 +29,7 @@ from onestep.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 Point = Mapping[str, float | str]
+Bounds = tuple[float, float]
 
 SMOOTH = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)", "z/sqrt(1 + z**2) + 1/4")
 
@@ -52,13 +53,21 @@ def between(student: str, target: str, **values: float) -> Model:
     return Model(activation(student), activation(target), **values)  # type: ignore[arg-type]
 
 
+def problem(
+    students: tuple[str, ...], targets: tuple[str, ...], alpha: Bounds, beta: Bounds, ridge: Bounds,
+    noise: Bounds = (0.0, 0.3),
+) -> tuple[Range, ...]:  # fmt: skip
+    """Student and target, the ratios and the ridge (spread evenly in the logarithm), and the label noise."""
+    return (
+        Range("activation", choices=students),
+        Range("target", choices=targets),
+        *(Range(x, *ends, log=True) for x, ends in ((s.alpha, alpha), (s.beta, beta), (s.ridge, ridge))),
+        Range(s.noise, *noise),
+    )
+
+
 RANGES = (
-    Range("activation", choices=SMOOTH),
-    Range("target", choices=SMOOTH),
-    Range(s.alpha, 0.3, 4.0, log=True),
-    Range(s.beta, 0.3, 3.0, log=True),
-    Range(s.ridge, 0.02, 5.0, log=True),
-    Range(s.noise, 0.0, 0.3),
+    *problem(SMOOTH, SMOOTH, (0.3, 4.0), (0.3, 3.0), (0.02, 5.0)),
     Range(s.r, 0.3, 2.5),
     Range(s.c, 0.6, 1.8),
     Range(s.gamma, -0.9, 0.9),

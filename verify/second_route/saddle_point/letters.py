@@ -20,7 +20,7 @@ from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.second_route.models import GENERIC, SMOOTH, Point, solved
+from onestep.verify.second_route.models import GENERIC, SMOOTH, Point, problem, solved
 from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, value
 
 Array = NDArray[np.float64]
@@ -39,12 +39,7 @@ GENERIC_LETTERS: Mapping[str, Callable[..., Any]] = {
 PLAIN = Domain(interpretations=(GENERIC_LETTERS,))
 DOMAIN = Domain(
     ranges=(
-        Range("activation", choices=SMOOTH),
-        Range("target", choices=SMOOTH),
-        Range(s.alpha, 0.5, 4.0, log=True),
-        Range(s.beta, 0.4, 2.5, log=True),
-        Range(s.ridge, 0.05, 5.0, log=True),
-        Range(s.noise, 0.0, 0.3),
+        *problem(SMOOTH, SMOOTH, (0.5, 4.0), (0.4, 2.5), (0.05, 5.0)),
         Range(s.gamma, -0.9, 0.9),
         Range(s.r, 0.7, 1.4),
         Range(s.letter[0], 0.5, 1.5),
