@@ -46,11 +46,6 @@ theta_of_tau = {theta[a]: s.beta * s.c_of[a] * s.V2_of[a] for a in LETTERS}
 Theta_tau = Theta.subs(theta_of_tau)
 
 
-def diagonal_inverse(a: int, block_traces: sp.Matrix) -> sp.Expr:
-    """1/(S^-1)_ii for a row of group a: s_a + c_a [C - beta C T C]_aa, the Schur complement with T averaged in."""
-    return shift[a] + s.c_of[a] * (C - s.beta * C * block_traces * C)[a, a]
-
-
 def block_relation(block_traces: sp.Matrix) -> sp.Matrix:
     """beta (T - what one row adds to it), which vanishes: beta T = Theta - beta T C Theta."""
     return s.beta * block_traces - Theta + s.beta * block_traces * C * Theta
@@ -327,24 +322,6 @@ Y = sp.symbols("Y_1 Y_2", real=True)
 def mixed_slope(dTheta: sp.Matrix) -> sp.Matrix:
     """dM = (1 - M Theta) X (1 - Theta M) - M dTheta M, with M and Theta by name."""
     return (IDENTITY - M * Theta) * X * (IDENTITY - Theta * M) - M * dTheta * M
-
-
-def minus_tau_slope(a: int, slope_of_other: sp.Expr) -> sp.Expr:
-    """-dtau_a in the direction (X, Y), solved for its own share; ``slope_of_other`` is -dtau_b of the other group."""
-    own = sp.Symbol("own", real=True)
-    minus = {a: own, 1 - a: slope_of_other}
-    dTheta = sp.diag(*(-s.beta * s.c_of[b] * minus[b] for b in LETTERS))
-    # s_a + c_a M_aa = pi_a/tau_a along the solution: -(pi_a/tau_a^2) dtau_a = Y_a + c_a dM_aa.
-    relation = s.fraction[a] * own / s.V2_of[a] ** 2 - Y[a] - s.c_of[a] * sp.expand(mixed_slope(dTheta)[a, a])
-    slope = sp.diff(relation, own)
-    return -relation.subs(own, 0) / slope
-
-
-def minus_block_slope(a: int, b: int, minus_tau: tuple[sp.Expr, sp.Expr]) -> sp.Expr:
-    """-dT_ab in the direction (X, Y): beta (T X T)_ab + sum_e N_ea c_e (-dtau_e) N_eb with N = 1 - M Theta."""
-    N = IDENTITY - M * Theta
-    moved = N.T * sp.diag(*(s.c_of[e] * minus_tau[e] for e in LETTERS)) * N
-    return s.beta * (T * X * T)[a, b] + moved[a, b]
 
 
 @functools.cache

@@ -10,7 +10,7 @@ derivatives of members are members; ``derivations.closed_forms.semigroup`` avera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -23,6 +23,7 @@ from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.locations import Location
 from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.tree import Expression
+from onestep.derivations.language.sympy_expression import ANALYTIC
 
 LARGEST_DEGREE = 64
 MOST_TERMS = 400
@@ -237,8 +238,8 @@ def _reciprocal(expr: Expression) -> Smooth:
 
 
 def _call(expr: Expression, name: str, u: Smooth) -> Smooth:
-    if _is_constant(u) and name in _ELEMENTARY:
-        return combine([(Shape(), _ELEMENTARY[name](_constant(u)))])
+    if _is_constant(u) and name in ANALYTIC:
+        return combine([(Shape(), ANALYTIC[name](_constant(u)))])
     if name == "exp":
         return _exponential(expr, u)
     if name in ("sin", "cos", "sinh", "cosh"):
@@ -279,22 +280,3 @@ def _affine(expr: Expression, u: Smooth) -> tuple[sp.Expr, sp.Expr]:
     if any(shape not in (Shape(), Shape(degree=1)) for shape in u):
         _refuse(expr, "has an argument that is not affine in z")
     return u.get(Shape(degree=1), sp.S.Zero), u.get(Shape(), sp.S.Zero)
-
-
-_ELEMENTARY: dict[str, Callable[[sp.Expr], sp.Expr]] = {
-    "exp": sp.exp,
-    "log": sp.log,
-    "sqrt": sp.sqrt,
-    "sin": sp.sin,
-    "cos": sp.cos,
-    "tan": sp.tan,
-    "sinh": sp.sinh,
-    "cosh": sp.cosh,
-    "tanh": sp.tanh,
-    "asinh": sp.asinh,
-    "atan": sp.atan,
-    "erf": sp.erf,
-    "erfc": sp.erfc,
-    "sigmoid": lambda u: 1 / (1 + sp.exp(-u)),
-    "softplus": lambda u: sp.log(1 + sp.exp(u)),
-}

@@ -59,19 +59,9 @@ def logarithms_split(theorem: Theorem, *products: _Powers) -> Theorem:
     return theorem
 
 
-def at_zero(expression: sp.Expr) -> sp.Expr:
-    """The coefficient of R as R -> 0, for an expression that vanishes at R = 0."""
-    return sp.diff(expression, R).subs(R, 0)
-
-
 def slope_at_zero(counted: Theorem) -> Theorem:
     """The derivative in the number of replicas of both sides of an equation, at R = 0."""
     return instantiate((differentiate((counted,), R),), {R: sp.Integer(0)})
-
-
-def log_integral() -> sp.Expr:
-    """The logarithm of the Gaussian integral with a force f on every replica, without (R/2) ln 2 pi."""
-    return integral().results[s.log_mode_integral]
 
 
 @functools.cache

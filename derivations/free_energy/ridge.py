@@ -36,7 +36,7 @@ from onestep.derivations.free_energy.leaves import (
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import field_force, form_of, one_replica
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
-from onestep.derivations.free_energy.stationarity import partial_of, vanishing, where_stationary
+from onestep.derivations.free_energy.stationarity import Energy
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
@@ -65,17 +65,6 @@ R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"
 _hole, _second = sp.symbols("hole hole'", real=True)
 _ZERO, _ONE, _HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
-
-
-def replicated_trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
-    """-(1/2) sum over i, j of q_ij q^_ij, with q_ij = V delta_ij + q and q^_ij = -V^ delta_ij + q^, for R replicas."""
-    diagonal, others = (V + q) * (q_hat - V_hat), q * q_hat
-    return -(R * diagonal + R * (R - 1) * others) / 2
-
-
-def replicated_overlap(R: sp.Symbol, overlap: sp.Expr, conjugate: sp.Expr) -> sp.Expr:
-    """- sum over i of o_i o^_i for an overlap with a fixed vector, the same in all R replicas."""
-    return -R * overlap * conjugate
 
 
 def linear_in_replicas(replicated: sp.Expr) -> sp.Expr:
@@ -409,20 +398,4 @@ def assembled() -> Derivation:
     )
 
 
-@functools.cache
-def partial(variable: sp.Symbol) -> Theorem:
-    """The derivative of (116) in one variable, or in the ridge."""
-    energy = assembled().theorem_of(s.free_energy)
-    assert energy is not None
-    return partial_of(energy, variable)
-
-
-def vanishing_partial(variable: sp.Symbol) -> Theorem:
-    """The hypothesis that (116) is stationary in a variable."""
-    return vanishing(partial(variable))
-
-
-@functools.cache
-def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
-    """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
-    return where_stationary(partial(variable), unknown)
+ENERGY = Energy(assembled, s.free_energy, r"\Phi", "free energy")

@@ -65,11 +65,6 @@ def moreau_objective() -> sp.Expr:
     return (h - s.field_mean) ** 2 / (2 * s.V) + (s.residual - h) ** 2 / 2
 
 
-def moreau_envelope() -> sp.Expr:
-    """The minimum over h of the objective."""
-    return square_loss().results[s.moreau]
-
-
 def loss_of_replica(gap: sp.Expr, variance: sp.Expr, B: sp.Expr = s.inverse_temperature) -> sp.Expr:
     """E exp(-B (gap - h)^2/2) for the square loss and a field h of variance V/B, what one replica makes of a sample."""
     return Expectation(sp.exp(-B * (gap - sp.sqrt(variance / B) * _fluctuation) ** 2 / 2), _fluctuation)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import sympy as sp
 
 from onestep.derivations.free_energy.leaves import saddle_point
 from onestep.derivations.kernel.algebra import assume, rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import averages_expanded, isolated
+from onestep.derivations.kernel.search import averages_expanded, isolated, proved, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.language.named_functions import PARTIALS
 
@@ -49,30 +54,56 @@ def vanishing_slope(energy: Theorem, variable: sp.Symbol) -> Theorem:
     return hypothesis(f"stationarity in {variable}", Equation(partial(*call.args), sp.Integer(0)), STATIONARY)
 
 
-def partial_of(energy: Theorem, variable: sp.Symbol) -> Theorem:
-    """The derivative of what a free energy is, in a variable or a constant, under a name of its own."""
-    quantity, _ = sides(energy.statement)
-    name = sp.Symbol(rf"\partial_{{{variable.name}}}{quantity}", real=True)
-    rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
+@dataclass(frozen=True)
+class Energy:
+    """What a saddle point is stationary in: the derivation of it, its symbol, how it is written, what it is called."""
+
+    derivation: Callable[[], Derivation]
+    symbol: sp.Symbol
+    glyph: str
+    says: str
+
+    def partial(self, variable: sp.Symbol) -> Theorem:
+        """The derivative in one variable under a name of its own, averages over kappa and modes written out."""
+        return _partial(self, variable)
+
+    def vanishing(self, variable: sp.Symbol) -> Theorem:
+        """The hypothesis that it is stationary in a variable."""
+        return saddle_point(sides(self.partial(variable).statement)[0])
+
+    def solved(self, variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
+        """``unknown`` = what it is where the energy is stationary in ``variable``."""
+        return isolated(unknown, rewrite((self.vanishing(variable), self.partial(variable))))
+
+    def equation(self, variable: sp.Symbol, unknown: sp.Symbol, title: str, source: str) -> Derivation:
+        """The saddle-point equation of a variable, step by step."""
+        base, solution = self.derivation(), self.solved(variable, unknown)
+        return Derivation(
+            title,
+            source,
+            *base.steps,
+            proved(f"Its derivative in ${sp.latex(variable)}$.", self.partial(variable)),
+            proved("It vanishes at the saddle point.", self.vanishing(variable)),
+            proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
+            results={unknown: value(solution)},
+            hypotheses=(*base.hypotheses, EXCHANGE),
+        )
+
+
+@functools.cache
+def _partial(energy: Energy, variable: sp.Symbol) -> Theorem:
+    theorem = energy.derivation().theorem_of(energy.symbol)
+    assert theorem is not None
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}{energy.glyph}", real=True)
+    rate = slope((theorem,), variable, name, f"the derivative of the {energy.says} in {variable.name}")
     return averages_expanded(rate, s.kappa, s.mode)
-
-
-def vanishing(rate: Theorem) -> Theorem:
-    """The hypothesis that the free energy is stationary in the variable of a derivative."""
-    name, _ = sides(rate.statement)
-    return saddle_point(name)
-
-
-def where_stationary(rate: Theorem, unknown: sp.Symbol) -> Theorem:
-    """``unknown`` = what it is where a derivative that is linear in it vanishes."""
-    return isolated(unknown, rewrite((vanishing(rate), rate)))
 
 
 def solve_linear(derivative: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
     """The value of ``unknown`` at which ``derivative`` vanishes. Raises ValueError if it is not linear in it."""
     derivative = sp.expand(expand_expectations(derivative))
-    slope = sp.diff(derivative, unknown)
+    rate = sp.diff(derivative, unknown)
     constant = derivative.subs(unknown, 0)
-    if slope == 0 or slope.has(unknown):
+    if rate == 0 or rate.has(unknown):
         raise ValueError(f"the stationarity condition is not linear in {unknown}")
-    return -constant / slope
+    return -constant / rate

@@ -10,7 +10,8 @@ import sympy as sp
 from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.tree import Expression
 
-_FUNCTIONS: dict[str, Callable[[sp.Expr], sp.Expr]] = {
+# Those with derivatives wherever they are defined.
+ANALYTIC: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "exp": sp.exp,
     "log": sp.log,
     "sqrt": sp.sqrt,
@@ -24,11 +25,13 @@ _FUNCTIONS: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "atan": sp.atan,
     "erf": sp.erf,
     "erfc": sp.erfc,
+    "sigmoid": lambda u: 1 / (1 + sp.exp(-u)),
+    "softplus": lambda u: sp.log(1 + sp.exp(u)),
+}
+_FUNCTIONS = ANALYTIC | {
     "sign": sp.sign,
     "Heaviside": lambda u: sp.Heaviside(u, sp.Rational(1, 2)),
     "Abs": sp.Abs,
-    "sigmoid": lambda u: 1 / (1 + sp.exp(-u)),
-    "softplus": lambda u: sp.log(1 + sp.exp(u)),
 }
 _RELATIONS: dict[str, Callable[[sp.Expr, sp.Expr], sp.Basic]] = {
     "<": sp.StrictLessThan,

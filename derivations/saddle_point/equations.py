@@ -27,7 +27,7 @@ from onestep.derivations.free_energy.along_spike import (
     varrho,
     vartau,
 )
-from onestep.derivations.free_energy.ridge import assembled, partial, saddle_equation, vanishing_partial
+from onestep.derivations.free_energy.ridge import ENERGY, assembled
 from onestep.derivations.free_energy.sample_energy import (
     LABEL_MOMENTS,
     LABEL_NOISE,
@@ -37,7 +37,6 @@ from onestep.derivations.free_energy.sample_energy import (
 )
 from onestep.derivations.free_energy.stationarity import (
     CONJUGATE,
-    EXCHANGE,
     SAME_ON_BOTH_MAPS,
     hypothesis,
 )
@@ -77,18 +76,8 @@ def stationary(energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """The saddle-point equation from d Phi/d ``variable`` = 0, for any law nu."""
-    base, unknown = assembled(), CONJUGATE[variable]
-    solution = saddle_equation(variable, unknown)
-    return Derivation(
-        f"stationarity in {variable}",
-        f"{PAPER}, Section 3.3, (18)-(24)",
-        *base.steps,
-        proved(f"Its derivative in ${sp.latex(variable)}$.", partial(variable)),
-        proved("It vanishes at the saddle point.", vanishing_partial(variable)),
-        proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
-        results={unknown: right(solution)},
-        hypotheses=(*base.hypotheses, EXCHANGE),
-    )
+    title = f"stationarity in {variable}"
+    return ENERGY.equation(variable, CONJUGATE[variable], title, f"{PAPER}, Section 3.3, (18)-(24)")
 
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
@@ -289,7 +278,7 @@ def training_error() -> Derivation:
 def ridge_response() -> Derivation:
     """d Phi/d lambda at the saddle point: half of |a|^2/p, by the envelope theorem."""
     base = assembled()
-    rates = {x: partial(x) for x in (*CONJUGATE, s.ridge)}
+    rates = {x: ENERGY.partial(x) for x in (*CONJUGATE, s.ridge)}
     names = {x: sides(rate.statement)[0] for x, rate in rates.items()}
     along = [names[x] * sp.Symbol(rf"\partial_\lambda {sp.latex(x)}", real=True) for x in CONJUGATE]
     total = define(
@@ -297,8 +286,8 @@ def ridge_response() -> Derivation:
         sp.Add(*along, names[s.ridge]),
         "the derivative along the saddle point, whose thirteen numbers move with the ridge",
     )
-    explicit = rewritten(total, *(vanishing_partial(x) for x in CONJUGATE))
-    by_size = rewrite((rates[s.V2_hat], vanishing_partial(s.V2_hat)))
+    explicit = rewritten(total, *(ENERGY.vanishing(x) for x in CONJUGATE))
+    by_size = rewrite((rates[s.V2_hat], ENERGY.vanishing(s.V2_hat)))
     together = ring((rates[s.ridge], by_size), Equation(names[s.ridge], s.q2 / 2), (sp.Integer(1), sp.Integer(-1)))
     result = rewrite((explicit, together))
     return Derivation(

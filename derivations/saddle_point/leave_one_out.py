@@ -192,6 +192,13 @@ def trace_of(kernel_1: sp.Expr, kernel_2: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     )
 
 
+def _one_by_one(size: sp.Expr, along: sp.Expr, across: sp.Expr) -> Vanishing:
+    """A size of the readout is what noise, theta_perp and v give, with the traces that Omega and one meet in it."""
+    noise = s.q1_hat * along + s.q2_hat * across
+    forces = s.psi_hat**2 * s.beta * along + s.zeta_hat**2 * s.beta * s.c * across
+    return Vanishing("noise, theta_perp and v one by one", size - noise - forces)
+
+
 @functools.cache
 def overlaps() -> Derivation:
     """zeta, psi, q1, q2 from S a = sqrt p (zeta^ W v + psi^ W theta_perp) + noise, isotropic rows."""
@@ -219,26 +226,10 @@ def overlaps() -> Derivation:
         Step(
             "The squares of a: noise, and the two forces, as traces with the resolvent on both sides.",
             eq(s.q2, q2),
-            Vanishing(
-                    "noise, theta_perp and v one by one",
-                    q2
-                    - (s.q1_hat * s.resolvent_mixed + s.q2_hat * s.resolvent_square)
-                    - s.psi_hat**2 * s.beta * s.resolvent_mixed
-                    - s.zeta_hat**2 * s.beta * s.c * s.resolvent_square,
-                ),
+            _one_by_one(q2, s.resolvent_mixed, s.resolvent_square),
         ),
-        Step(
-            "With W Pi W^T between.",
-            eq(s.q1, q1),
-            Vanishing(
-                    "noise, theta_perp and v one by one",
-                    q1
-                    - (s.q1_hat * s.resolvent_double + s.q2_hat * s.resolvent_mixed)
-                    - s.psi_hat**2 * s.beta * s.resolvent_double
-                    - s.zeta_hat**2 * s.beta * s.c * s.resolvent_mixed,
-                ),
-        ),
-    )  # fmt: skip
+        Step("With W Pi W^T between.", eq(s.q1, q1), _one_by_one(q1, s.resolvent_double, s.resolvent_mixed)),
+    )
     return Derivation(
         "overlaps of the readout",
         SOURCE,

@@ -33,7 +33,7 @@ from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import field_force, one_replica
 from onestep.derivations.free_energy.ridge import SAMPLES, one_mode, spike_inversion, spike_part
 from onestep.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
-from onestep.derivations.free_energy.stationarity import EXCHANGE, partial_of, vanishing, where_stationary
+from onestep.derivations.free_energy.stationarity import EXCHANGE, Energy
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
@@ -235,34 +235,14 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
 }
 
 
-@functools.cache
-def partial(variable: sp.Symbol) -> Theorem:
-    """The derivative of the free entropy in one variable, or in the argument."""
-    entropy = free_entropy().theorem_of(s.free_entropy)
-    assert entropy is not None
-    return partial_of(entropy, variable)
-
-
-def vanishing_partial(variable: sp.Symbol) -> Theorem:
-    """The hypothesis that the free entropy is stationary in a variable."""
-    return vanishing(partial(variable))
+ENTROPY = Energy(free_entropy, s.free_entropy, r"\Phi(\mathsf{z})", "free entropy")
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Equations (187), (189): stationarity of the free entropy in one variable."""
-    base, unknown = free_entropy(), CONJUGATE[variable]
-    solution = where_stationary(partial(variable), unknown)
-    return Derivation(
-        f"stationarity of the free entropy in {variable}",
-        f"{SOURCE}, (187)-(189)",
-        *base.steps,
-        proved(f"The derivative in ${sp.latex(variable)}$.", partial(variable)),
-        proved("It vanishes at the saddle point.", vanishing_partial(variable)),
-        proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
-        results={unknown: value(solution)},
-        hypotheses=(*HYPOTHESES, EXCHANGE),
-    )
+    title = f"stationarity of the free entropy in {variable}"
+    return ENTROPY.equation(variable, CONJUGATE[variable], title, f"{SOURCE}, (187)-(189)")
 
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
@@ -414,16 +394,16 @@ def no_sizes() -> Derivation:
 def stieltjes() -> Derivation:
     """Equation (190): g(z) = V2 at lambda = -z."""
     base = free_entropy()
-    rates = {x: sides(partial(x).statement)[0] for x in (*CONJUGATE, z)}
+    rates = {x: sides(ENTROPY.partial(x).statement)[0] for x in (*CONJUGATE, z)}
     along = [rates[x] * sp.Symbol(rf"\partial_\mathsf{{z}} {sp.latex(x)}", real=True) for x in CONJUGATE]
     meaning = define(
         s.stieltjes,
         2 * sp.Add(*along, rates[z]),
         "twice the derivative of the free entropy along the saddle point, whose numbers move with z",
     )
-    explicit = rewritten(meaning, *(vanishing_partial(x) for x in CONJUGATE))
-    by_size = rewrite((partial(s.V2_hat), vanishing_partial(s.V2_hat)))
-    together = ring((partial(z), by_size), Equation(rates[z], (s.V2 + s.q2) / 2), (_ONE, _ONE))
+    explicit = rewritten(meaning, *(ENTROPY.vanishing(x) for x in CONJUGATE))
+    by_size = rewrite((ENTROPY.partial(s.V2_hat), ENTROPY.vanishing(s.V2_hat)))
+    together = ring((ENTROPY.partial(z), by_size), Equation(rates[z], (s.V2 + s.q2) / 2), (_ONE, _ONE))
     sizes = no_sizes().theorem_of(s.q2)
     assert sizes is not None
     result = rewritten(explicit, together, sizes)

@@ -47,15 +47,9 @@ class Conjugates:
     chi_force: Array = field(default_factory=_none)
 
 
-@dataclass(frozen=True, eq=False)
-class OrderParameters:
-    """The order parameters of equation (17) by group, all O(1) in d: vectors (k,), matrices (k, k).
-
-    m = 1_a.a/sqrt p, zeta = a_a.W v/sqrt p, psi = a_a.W theta_perp/sqrt p with |theta_perp| = 1, q1 the overlaps of
-    Pi W^T a_a over p, q2 = |a_a|^2/p, V1 = T_ab = (1/p) tr[P_a W W^T P_b S^-1], V2 = tau_a = (1/p) tr_a S^-1.
-    chi = sum_i a_i (|w_i|^2 - c)/sqrt p, without entries where rows have equal norms. For a spike of s > 1 directions
-    zeta and its force are (k, s), zeta_aj = a_a.W v_j/sqrt p, and Pi removes every v_j.
-    """
+@dataclass(frozen=True, repr=False, eq=False)
+class Overlaps:
+    """The seven order parameters of equation (17), of one problem or of a grid of them."""
 
     m: Array
     zeta: Array
@@ -64,6 +58,18 @@ class OrderParameters:
     q2: Array
     V1: Array
     V2: Array
+
+
+@dataclass(frozen=True, eq=False)
+class OrderParameters(Overlaps):
+    """The order parameters of equation (17) by group, all O(1) in d: vectors (k,), matrices (k, k).
+
+    m = 1_a.a/sqrt p, zeta = a_a.W v/sqrt p, psi = a_a.W theta_perp/sqrt p with |theta_perp| = 1, q1 the overlaps of
+    Pi W^T a_a over p, q2 = |a_a|^2/p, V1 = T_ab = (1/p) tr[P_a W W^T P_b S^-1], V2 = tau_a = (1/p) tr_a S^-1.
+    chi = sum_i a_i (|w_i|^2 - c)/sqrt p, without entries where rows have equal norms. For a spike of s > 1 directions
+    zeta and its force are (k, s), zeta_aj = a_a.W v_j/sqrt p, and Pi removes every v_j.
+    """
+
     conjugates: Conjugates
     chi: Array = field(default_factory=_none)
 

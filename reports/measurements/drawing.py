@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onestep.reports.figures.figures import _STYLES as STYLES
 from onestep.reports.figures.figures import Figure, svg_of
 from onestep.reports.measurements.experiments import Measured
+from onestep.reports.measurements.study import command
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +49,6 @@ def legend(axes: Axes, **options: Any) -> None:
     axes.legend(**({"frameon": True, "framealpha": 0.9, "edgecolor": "#cccccc", "fontsize": 8.5} | options))
 
 
-def finished(canvas: Canvas, name: str, title: str, caption: str, call: str) -> Figure:
-    """The figure as a page takes it."""
-    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call)
+def finished(canvas: Canvas, name: str, title: str, caption: str, call: str = "") -> Figure:
+    """The figure as a page takes it; without a call of its own it is the one figure of the study of its name."""
+    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call or command(name))

@@ -108,7 +108,7 @@ def measure(slug: str, experiments: Sequence[Experiment], seed: int) -> None:
 
 
 def main(slug: str, experiments: Sequence[Experiment], seed: int, study: Callable[[], Study | None]) -> None:
-    """`python -m benchmarks.SLUG simulate` measures what is missing; without `simulate` the page is printed."""
+    """`python -m benchmarks.studies.SLUG simulate` measures what is missing; without `simulate` the page is printed."""
     if sys.argv[1:] == ["simulate"]:
         measure(slug, experiments, seed)
     found = study()

@@ -10,6 +10,11 @@ from dataclasses import dataclass
 from onestep.reports.figures.figures import Figure
 
 
+def command(slug: str, *words: str) -> str:
+    """What prints a study's page from its stored samples; with the word `simulate` it measures what is missing."""
+    return " ".join((f"python -m benchmarks.studies.{slug}", *words))
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of the page: its caption, the heads of its columns, its rows; cells are prose."""

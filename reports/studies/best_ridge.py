@@ -203,4 +203,4 @@ def drawn(found: Sequence[Found]) -> Figure:
         "Left: the test error along the ridge of a relu student with bias 0.7 and a relu target, alignment 1. "
         "Right: the best ridges of random models; the last bar is those whose infimum is at infinite ridge."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

@@ -17,7 +17,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
 from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "finite_samples", 75
 SAMPLES, DIMENSION, WIDTH = 500, 200, 100
@@ -153,7 +153,7 @@ def page(rows: Sequence[Row]) -> Study:
         text,
         (table,),
         (),
-        f"python -m benchmarks.{SLUG} simulate",
+        command(SLUG, "simulate"),
     )
 
 
@@ -206,7 +206,7 @@ def drawn(rows: Sequence[Row]) -> Figure:
         "student and target. Right: networks after a gradient step, against their own theory, ridge "
         f"{NETWORKS[0][1].ridge:g}."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)
 
 
 def _grid(at: Sequence[float]) -> NDArray[np.float64]:

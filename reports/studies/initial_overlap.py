@@ -18,7 +18,7 @@ from onestep.reports.command_line.console import estimate_text
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
 from onestep.reports.measurements.experiments import Data, Experiment, studied
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 from onestep.verify.checks.finite_size import fit_line
 
 SLUG, SEED = "initial_overlap", 72
@@ -181,7 +181,7 @@ def page(rows: Sequence[Row]) -> Study:
         text,
         tuple(_table(case, rows) for case, _ in CASES),
         (),
-        f"python -m benchmarks.{SLUG} simulate",
+        command(SLUG, "simulate"),
     )
 
 
@@ -311,4 +311,4 @@ def drawn(rows: Sequence[Row]) -> Figure:
         f"{network.alpha:g}, ridge = {network.ridge:g}. Points: networks, extrapolated to infinite dimension, one "
         "standard error. Dashed: Result 3.1, which does not know the overlap. Solid: the map with overlap."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

@@ -17,7 +17,7 @@ from onestep.reports.command_line.console import estimate_text
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
 from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "learning_rate", 74
 DIMENSION, SEEDS = 600, 20
@@ -154,7 +154,7 @@ def page(cases: Sequence[Case]) -> Study:
             for case in cases
         ),
     )
-    return Study("learning-rate", "The best learning rate", text, (table,), (), f"python -m benchmarks.{SLUG} simulate")
+    return Study("learning-rate", "The best learning rate", text, (table,), (), command(SLUG, "simulate"))
 
 
 def _cells(best: BestEta) -> tuple[str, str]:
@@ -215,4 +215,4 @@ def drawn(cases: Sequence[Case]) -> Figure:
         "networks with one standard error. Lines: the two theories at infinite dimension; open marks: where each is "
         "least."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

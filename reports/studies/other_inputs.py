@@ -19,7 +19,7 @@ from onestep.reports.command_line.console import estimate_text
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, panels
 from onestep.reports.measurements.experiments import Data, Experiment, studied
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 from onestep.verify.checks.finite_size import Comparison, Observation, compare, fit_line
 
 Array = NDArray[np.float64]
@@ -222,7 +222,7 @@ def page(rows: Sequence[Row], mapped: Sequence[Mapped]) -> Study:
         text,
         (_table(rows), _map_table(mapped)),
         (),
-        f"python -m benchmarks.{SLUG} simulate",
+        command(SLUG, "simulate"),
     )
 
 
@@ -340,4 +340,4 @@ def drawn(rows: Sequence[Row]) -> Figure:
         f"{RUNS[0][0]} to {RUNS[-1][0]}, above the Gaussian theory, bars of two standard errors. Left: target and "
         "spike along random directions. Right: along axes."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

@@ -14,7 +14,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, panels, points
 from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 from onestep.verify.checks.finite_size import fit_line
 
 SLUG, SEED = "second_step", 73
@@ -123,7 +123,7 @@ def page(rows: Sequence[Row]) -> Study:
         text,
         tuple(_table(case, rows) for case, _ in CASES),
         (),
-        f"python -m benchmarks.{SLUG} simulate",
+        command(SLUG, "simulate"),
     )
 
 
@@ -239,4 +239,4 @@ def drawn(rows: Sequence[Row]) -> Figure:
         "standard error. Solid: the network's own theory for one step; dash-dotted: for one step on as many samples as "
         "the two see. Dotted: guide to the eye through the two-step points, for which there is no theory."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

@@ -21,7 +21,7 @@ from onestep.numerics.spectrum.edges import EdgeLaw, edge_law
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
 from onestep.reports.measurements.experiments import FOLDER
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 
 Array = NDArray[np.float64]
 
@@ -182,9 +182,7 @@ def page(rows: Sequence[Row]) -> Study:
             for row in rows
         ),
     )
-    return Study(
-        "spectrum-sample", "The spectrum of the features", text, (table,), (), f"python -m benchmarks.{SLUG} simulate"
-    )
+    return Study("spectrum-sample", "The spectrum of the features", text, (table,), (), command(SLUG, "simulate"))
 
 
 def _score(law: EdgeLaw | None, value: float) -> str:
@@ -241,4 +239,4 @@ def drawn(rows: Sequence[Row]) -> Figure:
         f"Lines: the limiting density. Histograms: one sample at d = {DIMENSION} without its outliers, the largest of "
         "which is named beside its prediction."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

@@ -14,7 +14,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
 from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "threshold", 77
 DIMENSION, SEEDS, RIDGE = 300, 24, 1e-3
@@ -139,7 +139,7 @@ def page(data: Data, found: Sequence[Divergence]) -> Study:
         text,
         (table, _measured_table(data)),
         (),
-        f"python -m benchmarks.{SLUG} simulate",
+        command(SLUG, "simulate"),
     )
 
 
@@ -230,4 +230,4 @@ def drawn(data: Data, found: Sequence[Divergence]) -> Figure:
         f"features at d = {DIMENSION} with ridge {RIDGE:g}, mean over {SEEDS} with one standard error. Right: the "
         "error at alpha = beta as the ridge shrinks."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

@@ -23,7 +23,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
 from onestep.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 from onestep.verify.checks.finite_size import Comparison, Observation, compare_all
 
 SLUG, SEED = "vocabulary", 86
@@ -215,7 +215,7 @@ def page(data: Data) -> Study:
         text,
         (_table(found),),
         (drawn(found),),
-        f"python -m benchmarks.{SLUG} simulate",
+        command(SLUG, "simulate"),
     )
 
 

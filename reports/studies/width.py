@@ -16,7 +16,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
 from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "width", 76
 DIMENSION, SEEDS = 400, 16
@@ -164,7 +164,7 @@ def page(data: Data, curves: Sequence[Curve]) -> Study:
         text,
         (_table(data), _kernel_table()),
         (),
-        f"python -m benchmarks.{SLUG} simulate",
+        command(SLUG, "simulate"),
     )
 
 
@@ -324,4 +324,4 @@ def drawn(data: Data) -> Figure:
         "standard error; squares at the larger fixed rate, triangles at a rate proportional to the width "
         f"({', '.join(f'{case}: {rate:g} beta' for case, rate in CHOSEN.items())})."
     )
-    return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")
+    return finished(canvas, SLUG, title, caption)

@@ -24,6 +24,7 @@ import sympy as sp
 from onestep.derivations.equivalence import symbols as s
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import unit_rows
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
 
 
@@ -92,8 +93,7 @@ def draw(name: str, d: int, seed: int) -> Draw:
     pair = PAIRS[name]
     n, p = round(pair.alpha * d), round(pair.beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(22, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows *= np.sqrt(pair.bulk) / np.linalg.norm(rows, axis=1)[:, None]
+    rows = np.sqrt(pair.bulk) * unit_rows(p, d, rng)
     x = rng.standard_normal(((1 + pair.tests) * n, d))
     kappa = x[:, 0]
     along = pair.alignment * kappa + np.sqrt(1 - pair.alignment**2) * x[:, 1]

@@ -49,11 +49,17 @@ def normal_panels(edges: Array, order: int) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Smooth:
-    """A function with its first two derivatives."""
+class Curve:
+    """A function with its derivative."""
 
     value: Function
     prime: Function
+
+
+@dataclass(frozen=True)
+class Smooth(Curve):
+    """A function with its first two derivatives."""
+
     second: Function
 
 

@@ -25,9 +25,11 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.kinds import ByNumbers
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.tolerances import SOLVER
+from onestep.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 Point = Mapping[str, float | str]
+Bounds = tuple[float, float]
 
 SMOOTH = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)", "z/sqrt(1 + z**2) + 1/4")
 
@@ -51,13 +53,21 @@ def between(student: str, target: str, **values: float) -> Model:
     return Model(activation(student), activation(target), **values)  # type: ignore[arg-type]
 
 
+def problem(
+    students: tuple[str, ...], targets: tuple[str, ...], alpha: Bounds, beta: Bounds, ridge: Bounds,
+    noise: Bounds = (0.0, 0.3),
+) -> tuple[Range, ...]:  # fmt: skip
+    """Student and target, the ratios and the ridge (spread evenly in the logarithm), and the label noise."""
+    return (
+        Range("activation", choices=students),
+        Range("target", choices=targets),
+        *(Range(x, *ends, log=True) for x, ends in ((s.alpha, alpha), (s.beta, beta), (s.ridge, ridge))),
+        Range(s.noise, *noise),
+    )
+
+
 RANGES = (
-    Range("activation", choices=SMOOTH),
-    Range("target", choices=SMOOTH),
-    Range(s.alpha, 0.3, 4.0, log=True),
-    Range(s.beta, 0.3, 3.0, log=True),
-    Range(s.ridge, 0.02, 5.0, log=True),
-    Range(s.noise, 0.0, 0.3),
+    *problem(SMOOTH, SMOOTH, (0.3, 4.0), (0.3, 3.0), (0.02, 5.0)),
     Range(s.r, 0.3, 2.5),
     Range(s.c, 0.6, 1.8),
     Range(s.gamma, -0.9, 0.9),
@@ -137,7 +147,7 @@ def numbers(solution: Solution) -> dict[str, float]:
         s.zeta: order.zeta[0],
         s.zeta_hat: model.alpha / model.beta * order.conjugates.zeta_force[0],
     }
-    named = {symbol.name: float(value) for symbol, value in values.items()}
+    named = by_glyph(values)
     root = np.sqrt(named[s.rho.name])
     named[s.psi_paper.name] = root * named[s.psi.name]
     named[s.zeta_hat_slides.name] = np.sqrt(model.beta) * named[s.zeta_hat.name]
@@ -218,12 +228,3 @@ solver = ByNumbers("the leave-one-out solver on random models", measured, SOLVER
 solver_in_two_variables = ByNumbers(
     "the leave-one-out solver on random models, average over kappa and z", measured, SOLVER, functions_at, points=4
 )
-
-
-LETTERS = (0, 1)
-PAIRS = ((0, 0), (0, 1), (1, 1))
-
-
-def value(point: Point, symbol: object) -> float:
-    """One coordinate of a point."""
-    return float(point[str(symbol)])

@@ -23,7 +23,7 @@ from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import GENERIC, LETTERS, PAIRS, solved, value
+from onestep.verify.second_route.models import GENERIC, solved
 from onestep.verify.second_route.saddle_point.letters import (
     DOMAIN,
     GENERIC_LETTERS,
@@ -32,6 +32,7 @@ from onestep.verify.second_route.saddle_point.letters import (
     model_at,
     numbers,
 )
+from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, value
 
 R, B = s.replicas, s.inverse_temperature
 LOGS: Mapping[str, Callable[..., Any]] = {"L": lambda z: np.sin(z) + 0.3 * z + 0.5}
@@ -279,7 +280,7 @@ def random_readout(point: Point) -> Mapping[str, float]:
         two = (a * second) @ bulk @ (a2 * first) / p
         values[s_saddle.q1_of[b][c]] = (one + two) / 2  # only the symmetric part enters the covariance
     values[s_saddle.block_form] = a @ blocks @ a2 / p
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    return by_glyph(values)
 
 
 REPLICAS = Domain(

@@ -39,6 +39,7 @@ from onestep.verify.second_route.models import (
 )
 from onestep.verify.second_route.networks import numbers as network_numbers
 from onestep.verify.second_route.networks.formulas import Step, batch_forms, own_law
+from onestep.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 
@@ -118,7 +119,7 @@ def finite_features(point: Point) -> Mapping[str, float]:
         s.readout_energy: np.sum((features @ readout) ** 2) / p,
         s.gibbs_exponent: -readout @ (covariance - argument * np.eye(p)) @ readout / 2,
     }
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    return by_glyph(values)
 
 
 def moments(point: Point) -> Mapping[str, float]:
@@ -318,7 +319,7 @@ def _own(model: Model) -> dict[str, float]:
     rate, V1_hat, V2 = step.eta / model.beta, values[s.V1_hat.name], values[s.V2.name]
     gain = model.beta * V1_hat * V2
     student, target = (_named(f) for f in (model.activation, model.target))
-    weight = own_law(Step(student, target, step.alpha0, rate, model.beta), step.alpha0).weight
+    weight = own_law(Step(student, target, step.alpha0, rate, model.beta)).weight
     forms = batch_forms(target, step.alpha0, (1.0 + gain) / (gain * weight))
     return {
         **values,

@@ -24,6 +24,7 @@ from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.documents import batch_document
 from onestep.numerics.models.given import model_of, square_only
 from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
+from onestep.numerics.models.solution import Overlaps
 from onestep.numerics.models.width_documents import WIDTH
 from onestep.numerics.saddle_point.equations import UNDECIDED
 from onestep.numerics.saddle_point.finite_width import checked_width
@@ -88,7 +89,7 @@ class _Family:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class BatchSolution:
+class BatchSolution(Overlaps):
     """One entry per point: errors and order parameters as in `Solution` and `OrderParameters` for one group.
 
     All arrays have the shape of the grid, that of the parameters broadcast together. A point that is not accepted or
@@ -98,13 +99,6 @@ class BatchSolution:
 
     test_error: Array
     training_error: Array
-    m: Array
-    zeta: Array
-    psi: Array
-    q1: Array
-    q2: Array
-    V1: Array
-    V2: Array
     residual: Array
     error_estimate: Array
     converged: Flags

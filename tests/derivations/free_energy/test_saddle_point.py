@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy.ridge import saddle_equation
+from onestep.derivations.free_energy.ridge import ENERGY
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.search import follows
 from onestep.derivations.kernel.statements import Equation, Ground
@@ -24,10 +24,10 @@ TRUSTED = {
 def test_a_saddle_point_equation_is_a_theorem(variable: sp.Symbol) -> None:
     unknown = CONJUGATE[variable]
     statement = BY_UNKNOWN[unknown].statement
-    theorem = follows(Equation(statement.lhs, statement.rhs), [saddle_equation(variable, unknown)])
+    theorem = follows(Equation(statement.lhs, statement.rhs), [ENERGY.solved(variable, unknown)])
     assert theorem is not None
     replay(theorem)
     leaves = {leaf.reference for leaf in theorem.assumptions if leaf.ground is Ground.HYPOTHESIS}
     assert leaves >= TRUSTED
     wrong = Equation(statement.lhs, sp.Rational(27, 25) * statement.rhs)
-    assert follows(wrong, [saddle_equation(variable, unknown)]) is None
+    assert follows(wrong, [ENERGY.solved(variable, unknown)]) is None

@@ -1,14 +1,39 @@
-"""The list of the studies: every module on it is there and has a study."""
+"""The list of the studies: every module on it is there and has a study, and what the pages tell to run is there too."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+from onestep.reports.measurements.study import command
 from onestep.reports.page.studies import STUDIES
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_of_the_report_is_where_the_list_says(name: str) -> None:
-    assert callable(import_module(f"onestep.reports.{name}").study)
+    module = import_module(f"onestep.reports.{name}")
+    assert callable(module.study)
+    if hasattr(module, "EXPERIMENTS"):  # measured, by a command that the page prints
+        assert find_spec(command(module.SLUG, "simulate").split()[2]) is not None
+
+
+def test_every_module_that_a_text_tells_to_run_is_there() -> None:
+    texts = [ROOT / "Makefile", *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    texts += [
+        path for room in ("reports", "benchmarks") for kind in ("*.py", "*.html") for path in (ROOT / room).rglob(kind)
+    ]
+    told = {
+        module
+        for path in texts
+        for module in re.findall(
+            r"python -m ((?:benchmarks|onestep)[\w.]*\w(?![{\w.]))", path.read_text(encoding="utf-8")
+        )
+    }
+    assert len(told) > 5
+    assert sorted(module for module in told - {"benchmarks.studies.SLUG"} if find_spec(module) is None) == []

@@ -80,7 +80,7 @@ def test_the_batch_s_law_is_that_of_the_bisection() -> None:
 
 
 def test_one_group_is_the_uniform_readout() -> None:
-    known = equivalent(STEP, STEP.alpha0, STEP.beta, 0.8, 0.5)
+    known = equivalent(STEP, 0.8, 0.5)
     at = Bulk(network_groups(STEP, (1.0,), (1.0,))).at(np.array([[0.8]]), np.array([0.5]))
     unit, gain = STEP.beta * at.tau[0], known[s.gain.name]
     assert at.tau[0] == pytest.approx(known[s.V2.name], rel=1e-10)

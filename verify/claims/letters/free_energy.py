@@ -19,7 +19,6 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
-from onestep.verify.second_route.models import LETTERS
 from onestep.verify.second_route.replicas import (
     AT_KAPPA,
     REPLICAS,
@@ -41,6 +40,7 @@ from onestep.verify.second_route.saddle_point.letters import (
     functions_at,
     given_bulk,
 )
+from onestep.verify.second_route.values import LETTERS
 
 APPENDIX = "Appendix D"
 FIAT = "A definition: it holds by fiat. The check says that the numerics use exactly this definition."

@@ -28,9 +28,9 @@ from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.models import LETTERS
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 from onestep.verify.second_route.saddle_point.orthogonal import GIVEN, exact, simulated
+from onestep.verify.second_route.values import LETTERS
 
 APPENDIX = "Appendix D"
 GROUP = "Appendix D, of the group (159)-(160)"

@@ -20,9 +20,9 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from onestep.verify.second_route.models import LETTERS, PAIRS
 from onestep.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
 from onestep.verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
+from onestep.verify.second_route.values import LETTERS, PAIRS
 
 CONJUGATES = "Appendix D, of the group (155)"
 OVERLAPS = "Appendix D, of the group (156)"

@@ -25,8 +25,8 @@ from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.second_route.networks import exact
 from onestep.verify.second_route.networks import letter_numbers as numbers
 from onestep.verify.second_route.networks import letter_steps as steps
+from onestep.verify.second_route.values import LETTERS
 
-LETTERS = numbers.LETTERS
 _C11, _C12, _C22 = s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1]
 _det = _C11 * _C22 - _C12**2
 _CONJUGATES = (Range(_C11, 0.4, 1.5), Range(_C22, 0.4, 1.5), Range(_C12, 0.1, 0.38))

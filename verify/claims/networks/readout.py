@@ -28,8 +28,8 @@ from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from onestep.verify.second_route.grids import INTERPRETATIONS, interpretation
 from onestep.verify.second_route.networks import letter_networks as networks
-from onestep.verify.second_route.networks.letter_numbers import LETTERS
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from onestep.verify.second_route.values import LETTERS
 
 _argument = s.r * s.letter[0] * s.kappa + s_saddle.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
 THIRD = claim(

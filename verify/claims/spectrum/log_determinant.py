@@ -17,7 +17,7 @@ from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route import spectra as numbers
-from onestep.verify.second_route.models import GENERIC, RANGES, functions_at
+from onestep.verify.second_route.models import GENERIC, RANGES, functions_at, problem
 from onestep.verify.second_route.networks.numbers import solved_functions
 
 _V = sp.log(1 + V_of_kappa)
@@ -51,9 +51,7 @@ ISOTROPIC = claim(
     uses=("appendix-f.stieltjes",), note=_COUNT,
 )
 
-_NETWORKS = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("target", choices=("tanh", "sin")),
-                           Range(s.alpha, 0.5, 3.0, log=True), Range(s.beta, 0.5, 2.0, log=True),
-                           Range(s.ridge, 0.02, 1.0, log=True), Range(s.noise, 0.0, 0.0),
+_NETWORKS = Domain(ranges=(*problem(("tanh", "erf"), ("tanh", "sin"), (0.5, 3.0), (0.5, 2.0), (0.02, 1.0), (0.0, 0.0)),
                            Range(s.alpha0, 0.5, 20.0, log=True), Range("rate", 1.0, 6.0)),
                    interpretations=({**GENERIC, "k2": GENERIC["mu0"]},))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -13,9 +12,10 @@ from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.any_activation.numbers import averages, block_values, equivalent_values, functions_of
-from onestep.verify.second_route.any_activation.rows import CURVES, Slope, Step
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks.draws import BULK_COLUMNS
+from onestep.verify.second_route.any_activation.rows import CURVES, Slope
+from onestep.verify.second_route.gradient_step.real import Drawn, after_step, unit_rows
+from onestep.verify.second_route.networks.draws import bulk_of_rows
+from onestep.verify.second_route.networks.formulas import Step
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
 ROW_MODELS = {
@@ -28,32 +28,18 @@ BATCHES = {
 }
 GAINS = {"shifted sine target": 0.8, "tanh target": 0.6}
 BULK_MODELS = {
-    "relu student, sine target": Step("relu", "sin", 2.0, 3.0, 0.8),
-    "shifted tanh student, shifted sine target": Step("shifted tanh", "shifted sin", 1.0, 6.0, 0.5),
+    "relu student, sine target": (Step("relu", "sin", 2.0, 3.0, 0.8), 0.8, 0.5),
+    "shifted tanh student, shifted sine target": (Step("shifted tanh", "shifted sin", 1.0, 6.0, 0.5), 0.3, 1.0),
 }
-CONJUGATES = {"relu student, sine target": (0.8, 0.5), "shifted tanh student, shifted sine target": (0.3, 1.0)}
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Rows (p, d) of one network less their mean, the mean, and w_Y of its batch; theta is axis 0."""
-
-    rows: Array
-    mean: Array
-    batch: Array
 
 
 def draw(step: Step, d: int, seed: int) -> Drawn:
-    """One real gradient step from unit rows, with the whole residual."""
+    """One real gradient step from unit rows, with the whole residual; w_Y has the centred labels."""
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(43, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
+    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
     labels = CURVES[step.target].value(x[:, 0])
-    student, received = CURVES[step.student], x @ rows.T
-    residual = labels - student.value(received).mean(axis=1)
-    rows += step.rate / n0 * (student.prime(received) * residual[:, None]).T @ x
+    rows = after_step(rows, CURVES[step.student], x, labels, step.rate)
     mean = rows.mean(axis=0)
     return Drawn(rows - mean, mean, (labels - Slope(step.student).h[0]) @ x / n0)
 
@@ -65,18 +51,8 @@ _ROWS = (s.r, s.gamma, s.c, s.row_form, s.norm_overlap, s.norm_spike_overlap, s.
 def row_statistics(step: Step, d: int, seed: int) -> tuple[float, ...]:
     """|mean row|, its alignment, mean |b|^2, d Var b.theta, d Cov(b.theta, |b|^2), d Cov(b.w_Y, |b|^2), d Var |b|^2."""
     drawn = draw(step, d, seed)
-    p, size = len(drawn.rows), float(np.linalg.norm(drawn.mean))
-    squares = np.einsum("ij,ij->i", drawn.rows, drawn.rows)
-    norms, along, per_row = squares - squares.mean(), drawn.rows[:, 0], d / (p - 1)
-    return (
-        size,
-        float(drawn.mean[0]) / size,
-        float(squares.mean()),
-        per_row * float(along @ along),
-        per_row * float(along @ norms),
-        per_row * float((drawn.rows @ drawn.batch) @ norms),
-        per_row * float(norms @ norms),
-    )
+    size = float(np.linalg.norm(drawn.mean))
+    return size, float(drawn.mean[0]) / size, float(np.sum(drawn.rows**2)) / len(drawn.rows), *drawn.covariances()
 
 
 def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -85,8 +61,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
 
     def one(step: Step, d: int) -> Measured:
         samples = tuple(row_statistics(step, d, k)[at] for k in range(8 * profile.seeds))
-        here = Step(step.student, step.target, round(step.alpha0 * d) / d, step.rate, round(step.beta * d) / d)
-        return Measured(d, samples, averages(here))
+        return Measured(d, samples, averages(step.at(d)))
 
     return at_sizes(ROW_MODELS, profile, one)
 
@@ -121,42 +96,21 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(name: str, d: int) -> Measured:
         step, gain = BATCHES[name], GAINS[name]
-        here = Step(step.student, step.target, round(step.alpha0 * d) / d, step.rate, step.beta)
         samples = tuple(batch_blocks(step, gain, d, k)[at] for k in range(12 * profile.seeds))
-        return Measured(d, samples, block_values(here, gain), functions_of(step))
+        return Measured(d, samples, block_values(step.at(d), gain), functions_of(step))
 
     return at_sizes({name: name for name in BATCHES}, profile, one)
 
 
 @lru_cache(maxsize=2048)
-def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> dict[str, float]:
+def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> Mapping[str, float]:
     """V2, V1 and K on the rows of one real network, at given conjugates; keys are glyphs."""
-    drawn = draw(step, d, seed)
-    W, p = drawn.rows, len(drawn.rows)
-    v = drawn.mean / np.linalg.norm(drawn.mean)
-    perp = np.eye(d)[0] - v[0] * v
-    perp /= np.linalg.norm(perp)
-    squares = np.einsum("ij,ij->i", W, W)
-    columns = np.stack([W @ v, W @ perp, squares - squares.mean()], axis=1)
-    planar = W - np.outer(columns[:, 0], v)
-    gram = planar @ planar.T
-    inverse = np.linalg.inv(conjugate * gram + shift * np.eye(p))
-    K = columns.T @ inverse @ columns
-    pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    entries = (np.trace(inverse) / p, np.sum(gram * inverse) / p, *(K[i, j] for i, j in pairs))
-    return {symbol.name: float(value) for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
+    return draw(step, d, seed).resolvent(conjugate, shift)
 
 
 def bulk_experiment(
     models: tuple[str, ...], quantity: sp.Basic, profile: Profile
 ) -> Mapping[str, tuple[Measured, ...]]:
     """One quantity of a network's bulk at half the profile's dimensions, for the models named."""
-    name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
-
-    def one(model: str, d: int) -> Measured:
-        step, (conjugate, shift) = BULK_MODELS[model], CONJUGATES[model]
-        here = Step(step.student, step.target, round(step.alpha0 * d) / d, step.rate, round(step.beta * d) / d)
-        samples = tuple(bulk_resolvent(step, d, conjugate, shift, k)[name] for k in range(8 * profile.seeds))
-        return Measured(d, samples, equivalent_values(here, conjugate, shift))
-
-    return at_sizes({model: model for model in models}, profile, one)
+    chosen = {name: BULK_MODELS[name] for name in models}
+    return bulk_of_rows(chosen, bulk_resolvent, equivalent_values, quantity, profile)

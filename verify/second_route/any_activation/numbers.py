@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
@@ -14,19 +13,18 @@ from onestep.derivations.bulk import symbols as s
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_law import BulkLaw, network_law
 from onestep.numerics.bulk.resolvent import blocks, forms
-from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.any_activation import readout
-from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Slope, Step, equivalent, rows
+from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Slope, equivalent, rows
 from onestep.verify.second_route.grids import grid
 from onestep.verify.second_route.models import solved
-from onestep.verify.second_route.networks.draws import BULK_COLUMNS
-from onestep.verify.second_route.networks.numbers import functions_with_third, network_values, own_model
+from onestep.verify.second_route.networks import numbers as networks
+from onestep.verify.second_route.networks.formulas import Step
+from onestep.verify.second_route.networks.numbers import by_solver, network_values, step_at
+from onestep.verify.second_route.values import by_glyph
 
 # The same functions for the solver, as text.
 TEXTS = {
@@ -45,12 +43,6 @@ TEXTS = {
 def function(name: str) -> Activation:
     """The solver's form of a curve."""
     return activation(TEXTS[name])
-
-
-def step_at(point: Point) -> Step:
-    """The step of a point of the domain."""
-    numbers = (float(point[x]) for x in (s.alpha0.name, "rate", s.beta.name))
-    return Step(str(point["activation"]), str(point["target"]), *numbers)
 
 
 def functions_of(step: Step) -> Functions:
@@ -79,7 +71,7 @@ def averages(step: Step) -> dict[str, float]:
         **{symbol: float(at.mean(at.u**2 * at.y**k)) for k, symbol in enumerate(s.label_curve)},
     }
     found[s.h1_check] = found[s.slope_moment[0, 2]] + h2**2
-    return {symbol.name: value for symbol, value in found.items()}
+    return by_glyph(found)
 
 
 def law_of(step: Step) -> BulkLaw:
@@ -125,7 +117,7 @@ def block_values(step: Step, gain: float) -> dict[str, float]:
         s.gain: gain, s.row_trace: a, s.bridge_trace: b, s.rest_trace: k, s.place_linear: linear,
         s.place_square: square,
     }  # fmt: skip
-    return averages(step) | {symbol.name: value for symbol, value in found.items()}
+    return averages(step) | by_glyph(found)
 
 
 def solver_blocks(point: Point) -> dict[str, float]:
@@ -143,7 +135,7 @@ def solver_blocks(point: Point) -> dict[str, float]:
         s.place_linear: b1, s.place_square: b2, s.target_form: form.resolvent[0, 0],
         s.target_bridge: form.bridge[0, 0],
     }  # fmt: skip
-    return averages(step) | {symbol.name: float(value) for symbol, value in values.items()}
+    return averages(step) | by_glyph(values)
 
 
 def point_functions(point: Point) -> Functions:
@@ -168,18 +160,14 @@ def _resolvent_values(law: Rows, conjugate: float, shift: float, tau: float) -> 
         s.row_ph: H[1, 2], s.row_hh: H[2, 2], s.V1_hat: conjugate, s.V2_hat: 0.4 * shift, s.ridge: 0.6 * shift,
         s.alpha0: law.step.alpha0, s.beta: law.step.beta,
     }  # fmt: skip
-    return {symbol.name: float(value) for symbol, value in found.items()}
+    return by_glyph(found)
 
 
 def solver_bulk(point: Point) -> dict[str, float]:
     """V2, V1 and K by the solver's equivalent, the right-hand sides by the verifier's iteration."""
     step = step_at(point)
     conjugate, shift = float(point[s.V1_hat.name]), float(point["shift"])
-    at = NetworkBulk(shift, step.beta, law_of(step)).at(np.array([conjugate, 0.0]))
-    (V1, V2), K = at.values, at.overlap
-    entries = (V2, V1, *(K[i, j] for i, j in ((0, 0), (0, 2), (2, 2), (0, 1), (1, 2), (1, 1))))
-    right = equivalent_values(step, conjugate, shift)
-    return right | {symbol.name: float(value) for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
+    return equivalent_values(step, conjugate, shift) | by_solver(law_of(step), step.beta, conjugate, shift)
 
 
 # --- exact averages over small batches -------------------------------------------------------------------------------
@@ -216,29 +204,9 @@ NETWORKS = {
         function("shifted tanh"), function("tanh"), alpha=1.5, beta=1.0, ridge=0.01, alpha0=10.0, eta=8.0
     ),
 }
-_OBSERVABLES = ("test_error", "training_error", "m")
-
-
-def readout_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Test error, training error or m of the readout of real networks at half the profile's dimensions, many seeds."""
-    observable = _OBSERVABLES[column(quantity, s.test_error, s.training_error, s.m)]
-
-    def one(network: Network, d: int) -> Measured:
-        run = simulate(network, dimension=d, seeds=8 * profile.seeds, kind="network")
-        assert isinstance(run.model, Network)
-        solution = solved(own_model(run.model))
-        return Measured(d, run.values(observable), network_values(solution), functions_with_third(solution.model))
-
-    return at_sizes(NETWORKS, profile, one)
-
-
-def model_at(point: Point) -> Model:
-    """The network of a point, as a model."""
-    step = step_at(point)
-    return Model.from_gradient_step(
-        function(step.student), function(step.target), alpha=float(point[s.alpha.name]), beta=step.beta,
-        ridge=float(point[s.ridge.name]), alpha0=step.alpha0, eta=step.rate * step.beta, bulk_model="network",
-    )  # fmt: skip
+readout_experiment = partial(networks.readouts, NETWORKS, 8)
+model_at = partial(networks.model_at, read=function)
+solved_functions = partial(networks.solved_functions, read=function)
 
 
 def solved_network(point: Point) -> dict[str, float] | None:
@@ -254,10 +222,5 @@ def solved_network(point: Point) -> dict[str, float] | None:
         s.zeta: found.zeta, s.psi: found.psi, s.chi: found.chi, s.q1: found.q1, s.q2: found.q2, s.V1: found.T,
         s.V2: found.tau,
     }  # fmt: skip
-    values = network_values(solution) | {symbol.name: value for symbol, value in order.items()}
+    values = network_values(solution) | by_glyph(order)
     return values | {s.noise.name: 0.0}
-
-
-def solved_functions(point: Point) -> Functions:
-    """The functions along the spike of the network of a point."""
-    return functions_with_third(model_at(point))

@@ -12,8 +12,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Step, equivalent, rows
+from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, equivalent, rows
 from onestep.verify.second_route.grids import Array, normal_line, panels
+from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.saddle_point import plain
 
 _STILL = 1e-13

@@ -8,7 +8,6 @@ iteration; nothing of `numerics` is used, nor of its parametrisation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,24 +15,18 @@ from typing import Any
 import numpy as np
 from scipy.special import erf, expit
 
-from onestep.verify.second_route.grids import Array, normal_line, panels
+from onestep.verify.second_route.grids import Array, Curve, normal_line, normal_panels
+from onestep.verify.second_route.networks.formulas import Step
 
 _SQRT2 = math.sqrt(2.0)
 _STILL, _MOST, _TINY = 1e-15, 4000, 1e-30
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A function and its derivative, smooth on either side of zero."""
-
-    value: Callable[[Array], Any]
-    prime: Callable[[Array], Any]
 
 
 def _normal(z: Array) -> Any:
     return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
+# Smooth on either side of zero.
 CURVES = {
     "relu": Curve(lambda z: np.maximum(z, 0.0), lambda z: 1.0 * (z > 0.0)),
     "leaky relu": Curve(lambda z: np.where(z > 0.0, z, 0.2 * z), lambda z: np.where(z > 0.0, 1.0, 0.2)),
@@ -51,25 +44,12 @@ CURVES = {
 }
 
 _EDGE, _PANELS, _ORDER = 11.0, 22, 16
-Z, _dz = panels(np.linspace(-_EDGE, _EDGE, _PANELS + 1), _ORDER)
-W = _dz * _normal(Z)
+Z, W = normal_panels(np.linspace(-_EDGE, _EDGE, _PANELS + 1), _ORDER)
 
 
 def mean(values: Any) -> float:
     """E over z on the panels."""
     return float(W @ values)
-
-
-@dataclass(frozen=True)
-class Step:
-    """A network's step: rate e = eta/beta; `noise` is the variance of the label noise."""
-
-    student: str
-    target: str
-    alpha0: float
-    rate: float
-    beta: float
-    noise: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.gradient_step import leap as leap_numbers
+from onestep.verify.second_route.gradient_step.real import unit_rows
 from onestep.verify.second_route.grids import Array, average, grid
 
 he = np.polynomial.hermite_e
@@ -26,8 +27,7 @@ _SIZES = ((120, 10), (200, 6), (340, 4))
 
 def step(rng: np.random.Generator, d: int, n0: int, p: int, readout: float) -> tuple[Array, Array]:
     """The displacement of all neurons per unit of learning rate, tanh learning tanh, and the target's direction."""
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    rows = unit_rows(p, d, rng)
     theta = rng.standard_normal(d)
     theta /= np.linalg.norm(theta)
     x = rng.standard_normal((n0, d))

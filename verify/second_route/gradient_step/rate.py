@@ -18,6 +18,7 @@ from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import unit_rows
 from onestep.verify.second_route.grids import Array, average, normal_rule
 
 he = np.polynomial.hermite_e
@@ -51,8 +52,7 @@ def features(means: tuple[float, ...], rate: float | None, length: float, d: int
     key = (d, seed, round(1000 * (rate or 0.0)), len(means))
     rng = np.random.default_rng(np.random.SeedSequence(51, spawn_key=key))
     n, p = round(SAMPLES * d), round(WIDTH * d)
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    rows = unit_rows(p, d, rng)
     # Polynomials of a bounded factor u have tails that a few draws can average; bounded features need no such care.
     kappa, u = spread(n, rng)[0], spread(p, rng)[1 if means else 0]
     if rate is not None:

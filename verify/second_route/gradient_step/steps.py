@@ -13,6 +13,7 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
@@ -133,14 +134,11 @@ Draw = Callable[[str, str, tuple[int, int, int], float, float, int], tuple[float
 
 def _drawn(
     target: str, sizes: tuple[int, int, int], noise: float, seed: np.random.SeedSequence
-) -> tuple[Array, Array, Array, Array]:
-    """A first layer of unit rows, the inputs of a batch, their labels, and what the neurons receive."""
+) -> tuple[Array, Array, Array]:
+    """A first layer of unit rows, the inputs of a batch and their labels."""
     (d, p, n0), rng = sizes, np.random.default_rng(seed)
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    labels = SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
-    return rows, x, labels, x @ rows.T
+    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    return rows, x, SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
 
 
 @lru_cache(maxsize=1024)
@@ -151,10 +149,9 @@ def one_step(
 
     The mean row of W1 is r v up to O(1/d); the rows minus their mean are the bulk.
     """
-    (d, p, n0), student = sizes, SMOOTH[activation]
-    rows, x, labels, received = _drawn(target, sizes, noise, np.random.SeedSequence(20, spawn_key=(d, seed)))
-    residual = labels - student.value(received).mean(axis=1)
-    rows += eta * d / (n0 * p) * (student.prime(received) * residual[:, None]).T @ x
+    d, p, _ = sizes
+    rows, x, labels = _drawn(target, sizes, noise, np.random.SeedSequence(20, spawn_key=(d, seed)))
+    rows = after_step(rows, SMOOTH[activation], x, labels, eta * d / p)
     mean = rows.mean(axis=0)
     strength = float(np.linalg.norm(mean))
     bulk = float(np.sum((rows - mean) ** 2) / (p - 1))
@@ -190,8 +187,8 @@ def pieces_of_the_step(
 ) -> tuple[float, float, float]:
     """|v~|^2, the mean of |delta|^2 over some rows, and d |(1/n0) sum f x|^2 for one batch and one first layer."""
     (d, p, n0), student = sizes, SMOOTH[activation]
-    _, x, labels, received = _drawn(target, sizes, noise, np.random.SeedSequence(21, spawn_key=(d, seed)))
-    h1 = hermite_numbers(activation, target)["h_1"]
+    rows, x, labels = _drawn(target, sizes, noise, np.random.SeedSequence(21, spawn_key=(d, seed)))
+    received, h1 = x @ rows.T, hermite_numbers(activation, target)[s.h1.name]
     direction = labels @ x / n0
     force = student.value(received).mean(axis=1) @ x / n0
     centred = student.prime(received[:, :_ROWS]) - h1

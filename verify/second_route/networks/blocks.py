@@ -12,7 +12,8 @@ from onestep.derivations.language import symbols as s
 from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route.models import LETTERS, PAIRS, Point, value
+from onestep.verify.second_route.models import Point
+from onestep.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, value
 
 _BULK_RANGES = (
     Range(s.beta, 0.4, 2.5, log=True),
@@ -37,10 +38,8 @@ def block_values(point: Point) -> dict[str, float]:
     overlap, tau = unpack(packed)
     theta = np.diag(beta * bulks * tau)
     M = C @ np.linalg.inv(np.eye(2) + theta @ C)
-    values = {s.fraction[1].name: 1 - share}
-    values |= {s.V2_of[a].name: float(tau[a]) for a in LETTERS}
-    values |= {s.V1_of[a][b].name: float(overlap[a, b]) for a, b in PAIRS}
-    return values | {s.mixed[a][b].name: float(M[a, b]) for a, b in PAIRS}
+    values = {s.fraction[1]: 1 - share} | by_letter({s.V2_of: tau}) | by_pair({s.V1_of: overlap, s.mixed: M})
+    return by_glyph(values)
 
 
 _NAMES = (

@@ -7,8 +7,7 @@ on batches; what the right-hand sides need comes from `network_formulas`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +16,8 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
+from onestep.verify.second_route.gradient_step.real import BULK_COLUMNS, Drawn, after_step, unit_rows
+from onestep.verify.second_route.grids import SMOOTH, hermite_numbers, interpretation
 from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
@@ -25,59 +25,32 @@ ROW_MODELS = {
     "tanh student, tanh target": Step("tanh", "tanh", 2.0, 4.0, 4.0),
     "erf student, sine target": Step("erf", "sin", 3.0, 3.0, 4.0),
 }
+# A step with the conjugates, C and the ridge beside D, that its rows meet.
+Bulk = tuple[Step, float, float]
 # Small ones, so that many seeds are cheap.
 BULK_MODELS = {
-    "sine student, tanh target": Step("sin", "tanh", 1.0, 8.0, 0.5),
-    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 4.0, 0.8),
+    "sine student, tanh target": (Step("sin", "tanh", 1.0, 8.0, 0.5), 0.3, 2.0),
+    "tanh student, tanh target": (Step("tanh", "tanh", 2.0, 4.0, 0.8), 0.8, 0.5),
 }
-CONJUGATES = {"sine student, tanh target": (0.3, 2.0), "tanh student, tanh target": (0.8, 0.5)}
 SHIFT = 0.7
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Bulk rows (p, d) of one network, minus their mean, the mean itself, and v~ of its batch; theta is axis 0."""
-
-    rows: Array
-    mean: Array
-    batch: Array
-
-    @property
-    def norms(self) -> Array:
-        """|b|^2 minus its mean over rows."""
-        squares = np.einsum("ij,ij->i", self.rows, self.rows)
-        return np.asarray(squares - squares.mean())
 
 
 def draw(step: Step, d: int, seed: int, gaussian: bool = False) -> Drawn:
     """One real gradient step; the rows start on the unit sphere, or as N(0, I/d)."""
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(31, spawn_key=(d, seed, int(gaussian))))
-    rows = rng.standard_normal((p, d))
-    rows /= math.sqrt(d) if gaussian else np.linalg.norm(rows, axis=1)[:, None]
+    rows = rng.standard_normal((p, d)) / math.sqrt(d) if gaussian else unit_rows(p, d, rng)
     x = rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
-    received = x @ rows.T
-    student = SMOOTH[step.student]
-    residual = labels - student.value(received).mean(axis=1)
-    rows += step.rate / n0 * (student.prime(received) * residual[:, None]).T @ x
+    rows = after_step(rows, SMOOTH[step.student], x, labels, step.rate)
     mean = rows.mean(axis=0)
     return Drawn(rows - mean, mean, labels @ x / n0)
 
 
 @lru_cache(maxsize=512)
 def row_statistics(step: Step, d: int, seed: int, gaussian: bool) -> tuple[float, float, float, float]:
-    """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over the rows of one network."""
-    drawn = draw(step, d, seed, gaussian)
-    p = len(drawn.rows)
-    norms, along = drawn.norms, drawn.rows[:, 0]
-    per_row = d / (p - 1)
-    return (
-        per_row * float(along @ along),
-        per_row * float(along @ norms),
-        per_row * float((drawn.rows @ drawn.batch) @ norms),
-        per_row * float(norms @ norms),
-    )
+    """The covariances of |b|^2 over the rows of one network."""
+    return draw(step, d, seed, gaussian).covariances()
 
 
 def ratios(step: Step, d: int) -> dict[str, float]:
@@ -105,7 +78,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
         samples = tuple(row_statistics(step, d, k, gaussian)[at] for k in range(2 * profile.seeds))
         values = ratios(step, d)
         if gaussian:
-            law = own_law(step, alpha0=values[s.alpha0.name])
+            law = own_law(step.at(d))
             values |= {s.norm_variance.name: law.variance, s.norm_spike_overlap.name: law.spike}
         return Measured(d, samples, values, functions_for(step))
 
@@ -145,45 +118,29 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     return at_sizes(BATCH_MODELS, profile, one, 1)
 
 
-BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)
-
-
 @lru_cache(maxsize=2048)
-def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> dict[str, float]:
+def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> Mapping[str, float]:
     """V2, V1 and K on the rows of one real network, at given conjugates; keys are glyphs."""
-    drawn = draw(step, d, seed)
-    W, p = drawn.rows, len(drawn.rows)
-    v = drawn.mean / np.linalg.norm(drawn.mean)
-    perp = -v[0] * v
-    perp[0] += 1.0
-    perp /= np.linalg.norm(perp)
-    columns = np.stack([W @ v, W @ perp, drawn.norms], axis=1)
-    planar = W - np.outer(columns[:, 0], v)
-    gram = planar @ planar.T
-    solved_ = np.linalg.solve(conjugate * gram + shift * np.eye(p), np.concatenate([np.eye(p), columns], axis=1))
-    inverse, K = solved_[:, :p], columns.T @ solved_[:, p:]
-    entries = (
-        float(np.trace(inverse)) / p,
-        float(np.sum(gram * inverse)) / p,
-        *(float(K[i, j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))),
-    )
-    return {symbol.name: value for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
+    return draw(step, d, seed).resolvent(conjugate, shift)
 
 
-@lru_cache(maxsize=256)
-def _equivalent_at(step: Step, d: int, conjugate: float, shift: float) -> dict[str, float]:
-    return equivalent(step, round(step.alpha0 * d) / d, round(step.beta * d) / d, conjugate, shift)
+def bulk_of_rows(
+    models: Mapping[str, Bulk], resolvent: Callable[..., Mapping[str, float]],
+    theory: Callable[..., Mapping[str, float]], quantity: sp.Basic, profile: Profile,
+) -> Mapping[str, tuple[Measured, ...]]:  # fmt: skip
+    """One quantity of a network's bulk at half the profile's dimensions, beside what it is at the ratios realised."""
+    name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
+
+    def one(bulk: Bulk, d: int) -> Measured:
+        step, *conjugates = bulk
+        samples = tuple(resolvent(step, d, *conjugates, k)[name] for k in range(8 * profile.seeds))
+        return Measured(d, samples, theory(step.at(d), *conjugates))
+
+    return at_sizes(models, profile, one)
 
 
 def bulk_experiment(
     models: tuple[str, ...], quantity: sp.Basic, profile: Profile
 ) -> Mapping[str, tuple[Measured, ...]]:
-    """One quantity of a network's bulk at half the profile's dimensions, for the models named."""
-    name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
-
-    def one(model: str, d: int) -> Measured:
-        step, (conjugate, shift) = BULK_MODELS[model], CONJUGATES[model]
-        samples = tuple(bulk_resolvent(step, d, conjugate, shift, k)[name] for k in range(8 * profile.seeds))
-        return Measured(d, samples, _equivalent_at(step, d, conjugate, shift))
-
-    return at_sizes({model: model for model in models}, profile, one)
+    """The same for the models named, with odd activations."""
+    return bulk_of_rows({name: BULK_MODELS[name] for name in models}, bulk_resolvent, equivalent, quantity, profile)

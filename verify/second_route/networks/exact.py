@@ -13,7 +13,8 @@ from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from onestep.verify.checks.kinds import Point
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
-from onestep.verify.second_route.networks.letter_numbers import LAW, LETTERS, PAIRS
+from onestep.verify.second_route.networks.letter_numbers import LAW
+from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair
 
 
 def _value(point: Point, symbol: sp.Symbol) -> float:
@@ -36,8 +37,8 @@ def isotropic(point: Point) -> dict[str, float]:
     K = Bulk(groups).at(C, ridge + D).overlap
     T, tau = unpack(IsotropicGroups(ridge, beta, bulks, shares).at(pack(C, D)).values)
     found = {s.spike_overlap_of: K[0, 0], s.target_overlap_mixed: K[2, 3], s.V2_of[0]: tau[0]}
-    found |= {s.V1_of[a][b]: T[a, b] for a, b in PAIRS}
-    return {symbol.name: float(number) for symbol, number in found.items()}
+    found |= by_pair({s.V1_of: T})
+    return by_glyph(found)
 
 
 def equal_letters(point: Point) -> dict[str, float]:
@@ -75,7 +76,7 @@ def finite_batch(point: Point) -> dict[str, float] | None:
     for j, t in enumerate(poles):
         resolvent = np.linalg.inv(A + t * np.eye(d))
         found |= {s.pole[j]: t, s.pole_trace[j]: np.trace(resolvent) / d, s.pole_form[j]: theta @ resolvent @ v}
-    return {symbol.name: float(number) for symbol, number in found.items()}
+    return by_glyph(found)
 
 
 def given_rows(point: Point) -> dict[str, float]:
@@ -92,9 +93,8 @@ def given_rows(point: Point) -> dict[str, float]:
     inverse = np.linalg.inv(shift + C * gram)
     without = np.linalg.inv(shift + C * (gram - np.outer(along, along)))
     left, right = rng.standard_normal((2, p)) / math.sqrt(p) + along / math.sqrt(p)
-    spike = [np.where(group == a, along, 0.0) for a in LETTERS]
+    spike = np.array([np.where(group == a, along, 0.0) for a in LETTERS])
     found: dict[Any, float] = {s.vector_form: left @ inverse @ right, s.vector_overlap: left @ without @ right}
-    for a in LETTERS:
-        found |= {s.left_forms[a]: left @ inverse @ spike[a], s.right_forms[a]: spike[a] @ inverse @ right}
+    found |= by_letter({s.left_forms: [left @ inverse @ x for x in spike], s.right_forms: spike @ inverse @ right})
     found |= {s.spike_forms[a][b]: spike[a] @ inverse @ spike[b] for a, b in PAIRS}
-    return {symbol.name: float(number) for symbol, number in found.items()}
+    return by_glyph(found)

@@ -6,7 +6,8 @@ They share nothing with the solver's parametrisation: q and V2 are found by bise
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.evaluate import Functions
@@ -15,13 +16,22 @@ from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, hermi
 
 @dataclass(frozen=True)
 class Step:
-    """A network's step: rate e = eta/beta."""
+    """A network's step: rate e = eta/beta; `noise` is the variance of the label noise."""
 
     student: str
     target: str
     alpha0: float
     rate: float
     beta: float
+    noise: float = 0.0
+
+    def at(self, d: int) -> Step:
+        """The step with the ratios that n0 and p, which are integers, have at dimension d."""
+        return replace(self, alpha0=round(self.alpha0 * d) / d, beta=round(self.beta * d) / d)
+
+    def times(self, u: float) -> Step:
+        """The step of the neurons of letter u: their rate is u times that of a readout of ones."""
+        return replace(self, rate=self.rate * u)
 
 
 def functions_for(step: Step) -> Functions:
@@ -46,9 +56,9 @@ def average(values: Array) -> float:
     return float(WEIGHT @ values)
 
 
-def own_law(step: Step, alpha0: float) -> OwnLaw:
+def own_law(step: Step) -> OwnLaw:
     """The law of the rows as the theory states it."""
-    numbers_ = hermite_numbers(step.student, step.target)
+    numbers_, alpha0 = hermite_numbers(step.student, step.target), step.alpha0
     centred = SMOOTH[step.student].prime(LINE) - numbers_[s.h1.name]
     y, e = SMOOTH[step.target].value(LINE), step.rate
     second, check = average(LINE**2 * centred), average(centred**2)
@@ -93,9 +103,10 @@ def batch_forms(target: str, alpha0: float, t: float) -> dict[str, float]:
     }
 
 
-def equivalent(step: Step, alpha0: float, beta: float, conjugate: float, shift: float) -> dict[str, float]:
+@lru_cache(maxsize=256)
+def equivalent(step: Step, conjugate: float, shift: float) -> dict[str, float]:
     """tau by bisection of its equation as it stands, and all that the claims on V2, V1 and K need; keys are glyphs."""
-    law = own_law(step, alpha0)
+    law, alpha0, beta = own_law(step), step.alpha0, step.beta
 
     def traces(V2: float) -> tuple[float, float]:
         gain = conjugate * beta * V2

@@ -138,10 +138,8 @@ class Groups:
 
 def network_groups(step: Step, fractions: tuple[float, ...], letters: tuple[float, ...]) -> Groups:
     """The groups of a real network: a letter is a learning rate."""
-    laws = [
-        own_law(Step(step.student, step.target, step.alpha0, step.rate * u, step.beta), step.alpha0) for u in letters
-    ]
-    base = own_law(step, step.alpha0)
+    laws = [own_law(step.times(u)) for u in letters]
+    base = own_law(step)
     y = SMOOTH[step.target].value(NODES)
     gamma = float(MASS @ (NODES * y)) / base.size
     along = np.array([0.0, 1.0 / base.size, 0.0])

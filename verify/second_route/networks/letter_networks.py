@@ -16,11 +16,12 @@ from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES
-from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
 from onestep.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
+from onestep.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,8 @@ def drawn(network: Vocabulary, d: int, seed: int) -> Drawn:
     group = np.repeat(np.arange(len(network.letters)), np.diff(edges))
     letters, biases = np.array(network.letters)[group], np.array(network.biases)[group]
     student, target = SMOOTH[step.student], SMOOTH[step.target]
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    received = x @ rows.T
-    residual = target.value(x[:, 0]) - student.value(received) @ letters / p
-    rows += step.rate / n0 * letters[:, None] * (student.prime(received) * residual[:, None]).T @ x
+    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    rows = after_step(rows, student, x, target.value(x[:, 0]), step.rate, letters)
     samples = rng.standard_normal((n + 1000, d))
     features = student.value(samples @ rows.T + biases) / math.sqrt(p)
     labels = target.value(samples[:, 0])
@@ -105,21 +102,15 @@ def values_of(network: Vocabulary) -> dict[str, float]:
         s.training_isotropic: plain.training_error,
         s.m_isotropic: plain.m[0],
     }
-    for a in LETTERS:
-        values |= {
-            s_saddle.m_of[a]: solved.m[a],
-            s_saddle.zeta_of[a]: solved.zeta[a],
-            s_saddle.psi_of[a]: solved.psi[a],
-            s_saddle.chi_of[a]: solved.chi[a],
-            s_saddle.q2_of[a]: solved.q2[a],
-            s.V2_of[a]: solved.at.tau[a],
-            s_saddle.norm_row_spike[a]: solved.at.overlap[2 * k, a],
-            s_saddle.norm_row_target[a]: solved.at.overlap[2 * k, k + a],
-            s_saddle.norm_row_norm[a]: solved.at.overlap[2 * k, 2 * k + a],
-        }
-    values |= {s_saddle.q1_of[a][b]: solved.Q[a, b] for a, b in PAIRS}
-    values |= {s.V1_of[a][b]: solved.at.T[a, b] for a, b in PAIRS}
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    spike, target, norm = np.split(solved.at.overlap[2 * k], 3)
+    values |= by_letter({
+        s_saddle.m_of: solved.m, s_saddle.zeta_of: solved.zeta, s_saddle.psi_of: solved.psi, s_saddle.q2_of: solved.q2,
+        s_saddle.chi_of: solved.chi, s.V2_of: solved.at.tau, s_saddle.norm_row_spike: spike,
+        s_saddle.norm_row_target: target, s_saddle.norm_row_norm: norm,
+    })  # fmt: skip
+    values |= by_pair({s_saddle.q1_of: solved.Q})
+    values |= by_pair({s.V1_of: solved.at.T})
+    return by_glyph(values)
 
 
 @lru_cache(maxsize=16)

@@ -22,10 +22,9 @@ from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
+from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
-LETTERS = (0, 1)
-PAIRS = ((0, 0), (0, 1), (1, 1))
 
 
 def _share(nu: Array) -> Array:
@@ -133,14 +132,11 @@ def point_of(drawing: Drawing) -> dict[str, float]:
         s.fraction[1]: 1 - drawing.share,
         s.row_weight: drawing.weight,
     }
-    for a in LETTERS:
-        values |= {
-            s.letter[a]: drawing.letters[a],
-            s.V2_hat_of[a]: drawing.D[a],
-            s.norm_variance_of[a]: drawing.norm_variances[a],
-        }
-    values |= {s.V1_hat_of[a][b]: drawing.C[i] for i, (a, b) in enumerate(PAIRS)}
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    values |= by_letter({
+        s.letter: drawing.letters, s.V2_hat_of: drawing.D, s.norm_variance_of: drawing.norm_variances,
+    })  # fmt: skip
+    values |= upper(s.V1_hat_of, drawing.C)
+    return by_glyph(values)
 
 
 @lru_cache(maxsize=512)
@@ -156,10 +152,9 @@ def by_pencil(drawing: Drawing) -> dict[str, float]:
         s.norms_own: K[2 * k, 2 * k],
         s.norms_mixed: K[2 * k, 2 * k + 1],
     }
-    values |= {s.V1_of[a][b]: at.T[a, b] for a, b in PAIRS}
-    for a in LETTERS:
-        values |= {s.V2_of[a]: at.tau[a], s.row_gain[a]: drawing.beta * at.tau[a]}
-    return point_of(drawing) | {symbol.name: float(value) for symbol, value in values.items()}
+    values |= by_pair({s.V1_of: at.T})
+    values |= by_letter({s.V2_of: at.tau, s.row_gain: drawing.beta * at.tau})
+    return point_of(drawing) | by_glyph(values)
 
 
 def pencil_at(point: Point) -> dict[str, float]:
@@ -267,7 +262,7 @@ def dense(drawing: Drawing, d: int, seed: int) -> dict[str, float]:
         np.trace(second[block[0, 0]]),
         float(np.sum(omega[block[0, 1]] * second[block[0, 1]])),
     )
-    return {symbol.name: float(value) for symbol, value in zip(COLUMNS, found, strict=True)}
+    return by_glyph(dict(zip(COLUMNS, found, strict=True)))
 
 
 def drawn_rows(

@@ -15,10 +15,12 @@ from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import Drawn, after_step, unit_rows
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
 from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
-from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+from onestep.verify.second_route.networks.numbers import step_at
+from onestep.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
 
@@ -32,28 +34,15 @@ STEP_LETTERS = (-0.8, 0.5)
 
 @lru_cache(maxsize=4096)
 def row_statistics(step: Step, d: int, seed: int) -> tuple[float, float, float, float]:
-    """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over the rows of the first letter."""
+    """The covariances of |b|^2 over the rows of the first letter."""
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(89, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
     letters = np.where(np.arange(p) < round(0.75 * p), STEP_LETTERS[0], STEP_LETTERS[1])
-    x = rng.standard_normal((n0, d))
+    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
-    received = x @ rows.T
-    residual = labels - SMOOTH[step.student].value(received) @ letters / p
-    rows += step.rate / n0 * letters[:, None] * ((SMOOTH[step.student].prime(received) * residual[:, None]).T @ x)
-    own = rows[letters == STEP_LETTERS[0]]
-    own = own - own.mean(axis=0)
-    squares = np.einsum("ij,ij->i", own, own)
-    norms, scale = squares - squares.mean(), d / (len(own) - 1)
-    along, spike = own[:, 0], own @ (labels @ x / n0)
-    return (
-        scale * float(along @ along),
-        scale * float(along @ norms),
-        scale * float(spike @ norms),
-        scale * float(norms @ norms),
-    )
+    own = after_step(rows, SMOOTH[step.student], x, labels, step.rate, letters)[letters == STEP_LETTERS[0]]
+    mean = own.mean(axis=0)
+    return Drawn(own - mean, mean, labels @ x / n0).covariances()
 
 
 def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -71,18 +60,10 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
     return at_sizes(STEPPED, profile, one, 4)
 
 
-def step_at(point: Point) -> Step:
-    """The step of a point; the rate is that of a readout of ones."""
-    return Step(
-        str(point["activation"]), str(point["target"]), float(point[s.alpha0.name]), float(point["rate"]),
-        float(point[s.beta.name]),
-    )  # fmt: skip
-
-
 def letter_law(point: Point) -> dict[str, float]:
     """The law of the rows of a letter, from averages on a fixed grid at the letter's own rate."""
     step, u = step_at(point), float(point[s.letter[0].name])
-    own = own_law(Step(step.student, step.target, step.alpha0, step.rate * u, step.beta), step.alpha0)
+    own = own_law(step.times(u))
     at = network_groups(step, (1.0,), (u,))
     plain = at.law.forms(0.0)
     y = SMOOTH[step.target].value
@@ -144,13 +125,8 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[float, float, flo
     rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
     group = (np.arange(p) >= round(model.share * p)).astype(int)
     letters = np.array(model.letters)[group]
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    received = x @ rows.T
-    student = SMOOTH[step.student]
-    residual = SMOOTH[step.target].value(x[:, 0]) - student.value(received) @ letters / p
-    rows += step.rate / n0 * letters[:, None] * ((student.prime(received) * residual[:, None]).T @ x)
+    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    rows = after_step(rows, SMOOTH[step.student], x, SMOOTH[step.target].value(x[:, 0]), step.rate, letters)
     mean = letters @ rows / (letters @ letters)
     rows -= np.outer(letters, mean)
     along = rows @ mean / np.linalg.norm(mean)
@@ -190,15 +166,9 @@ def real_values(model: Stepped) -> dict[str, float]:
         s.ridge: model.ridge,
         s.row_weight: groups.weight,
     }
-    found |= {s.V1_hat_of[a][b]: model.C[i] for i, (a, b) in enumerate(PAIRS)}
-    for a in LETTERS:
-        found |= {
-            s.fraction[a]: shares[a],
-            s.letter[a]: model.letters[a],
-            s.V2_hat_of[a]: model.D[a],
-            s.row_gain[a]: start[a],
-        }
-    return {symbol.name: float(number) for symbol, number in found.items()}
+    found |= upper(s.V1_hat_of, model.C)
+    found |= by_letter({s.fraction: shares, s.letter: model.letters, s.V2_hat_of: model.D, s.row_gain: start})
+    return by_glyph(found)
 
 
 @lru_cache(maxsize=8)
@@ -209,11 +179,10 @@ def real_forms(model: Stepped, which: int) -> dict[str, float]:
     forms = Bulk(groups).at(model.conjugate, model.ridge + np.array(model.D)).with_spike
     left, right = ((0, 0), (2 * k, 0), (2 * k, 2 * k))[which]
     found = {s.vector_form: forms[left, right]}
-    found |= {s.V1_hat_of[a][b]: model.C[i] for i, (a, b) in enumerate(PAIRS)}
-    found |= {s.spike_forms[a][b]: forms[a, b] for a, b in PAIRS}
-    for a in LETTERS:
-        found |= {s.left_forms[a]: forms[left, a], s.right_forms[a]: forms[a, right]}
-    return {symbol.name: float(number) for symbol, number in found.items()}
+    found |= upper(s.V1_hat_of, model.C)
+    found |= by_pair({s.spike_forms: forms})
+    found |= by_letter({s.left_forms: forms[left], s.right_forms: forms[:, right]})
+    return by_glyph(found)
 
 
 def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
+from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.bulk import symbols as s
 from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_law import network_law
+from onestep.numerics.bulk.network_law import BulkLaw, network_law
 from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model
@@ -22,21 +23,17 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import BULK_COLUMNS
 from onestep.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from onestep.verify.second_route.models import functions_of, numbers, solved
-from onestep.verify.second_route.networks.draws import BULK_COLUMNS
 from onestep.verify.second_route.networks.formulas import Step, equivalent, functions_for
+from onestep.verify.second_route.values import by_glyph
 
 
 def step_at(point: Point) -> Step:
     """The step of a point of the domain."""
-    return Step(
-        str(point["activation"]),
-        str(point["target"]),
-        float(point[s.alpha0.name]),
-        float(point["rate"]),
-        float(point[s.beta.name]),
-    )
+    numbers_ = (float(point.get(name, 0.0)) for name in (s.alpha0.name, "rate", s.beta.name, s.noise.name))
+    return Step(str(point["activation"]), str(point["target"]), *numbers_)
 
 
 def solver_bulk(point: Point) -> dict[str, float]:
@@ -46,11 +43,15 @@ def solver_bulk(point: Point) -> dict[str, float]:
     law = network_law(
         activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0
     )
-    at = NetworkBulk(shift, step.beta, law).at(np.array([conjugate, 0.0]))
+    return {**equivalent(step, conjugate, shift), **by_solver(law, step.beta, conjugate, shift)}
+
+
+def by_solver(law: BulkLaw, beta: float, conjugate: float, shift: float) -> dict[str, float]:
+    """V2, V1 and K by the solver's equivalent of a law of rows; keys are glyphs."""
+    at = NetworkBulk(shift, beta, law).at(np.array([conjugate, 0.0]))
     (V1, V2), K = at.values, at.overlap
     entries = (V2, V1, *(K[i, j] for i, j in ((0, 0), (0, 2), (2, 2), (0, 1), (1, 2), (1, 1))))
-    right = equivalent(step, step.alpha0, step.beta, conjugate, shift)
-    return right | {symbol.name: float(value) for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
+    return by_glyph(dict(zip(BULK_COLUMNS, entries, strict=True)))
 
 
 def solver_law(point: Point) -> dict[str, float]:
@@ -135,26 +136,31 @@ def functions_with_third(model: Model) -> Functions:
 _OBSERVABLES = ("test_error", "training_error", "m")
 
 
-def readout_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def readouts(
+    networks: Mapping[str, Network], seeds: int, quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
     """Test error, training error or m of the readout of real networks at half the profile's dimensions, many seeds."""
     observable = _OBSERVABLES[column(quantity, s.test_error, s.training_error, s.m)]
 
     def one(network: Network, d: int) -> Measured:
-        run = simulate(network, dimension=d, seeds=5 * profile.seeds, kind="network")
+        run = simulate(network, dimension=d, seeds=seeds * profile.seeds, kind="network")
         assert isinstance(run.model, Network)
         solution = solved(own_model(run.model))
         return Measured(d, run.values(observable), network_values(solution), functions_with_third(solution.model))
 
-    return at_sizes(NETWORKS, profile, one)
+    return at_sizes(networks, profile, one)
 
 
-def model_at(point: Point) -> Model:
-    """The network of a point, as a model."""
+readout_experiment = partial(readouts, NETWORKS, 5)
+
+
+def model_at(point: Point, read: Callable[[str], Activation] = activation) -> Model:
+    """The network of a point, as a model; `read` says what the names of its functions mean."""
+    step = step_at(point)
     return Model.from_gradient_step(
-        activation(str(point["activation"])), activation(str(point["target"])),
-        alpha=float(point[s.alpha.name]), beta=float(point[s.beta.name]), ridge=float(point[s.ridge.name]),
-        alpha0=float(point[s.alpha0.name]), eta=float(point["rate"]) * float(point[s.beta.name]),
-        noise=float(point[s.noise.name]), bulk_model="network",
+        read(step.student), read(step.target), alpha=float(point[s.alpha.name]), beta=step.beta,
+        ridge=float(point[s.ridge.name]), alpha0=step.alpha0, eta=step.rate * step.beta, noise=step.noise,
+        bulk_model="network",
     )  # fmt: skip
 
 
@@ -164,9 +170,9 @@ def solved_network(point: Point) -> dict[str, float] | None:
     return network_values(solution) if solution.converged else None
 
 
-def solved_functions(point: Point) -> Functions:
+def solved_functions(point: Point, read: Callable[[str], Activation] = activation) -> Functions:
     """The functions along the spike of the network of a point."""
-    return functions_with_third(model_at(point))
+    return functions_with_third(model_at(point, read))
 
 
 def floor_numbers(point: Point) -> dict[str, float] | None:

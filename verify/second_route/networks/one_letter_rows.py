@@ -20,6 +20,7 @@ from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.letter_numbers import SPECTRAL, spectrum_nodes
+from onestep.verify.second_route.values import by_glyph
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def formulas(law: Law, d: int) -> Mapping[str, float]:
         s.V2: V2, s.gain: gain, s.row_trace: trace, s.norm_variance: law.norm_variance, s.V1_hat: law.conjugate,
         s.V2_hat: 0.4 * law.shift, s.ridge: 0.6 * law.shift, s.beta: beta,
     }  # fmt: skip
-    return values | {symbol.name: float(value) for symbol, value in given.items()}
+    return values | by_glyph(given)
 
 
 def drawn_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:

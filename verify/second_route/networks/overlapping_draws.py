@@ -18,6 +18,7 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import after_step
 from onestep.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
 
 
@@ -135,11 +136,8 @@ def measured_step(start: Start, d: int, seed: int) -> tuple[float, float, float]
     rng = np.random.default_rng(np.random.SeedSequence(53, spawn_key=(d, seed)))
     rows = first_layer(start, p, d, rng)
     x = rng.standard_normal((n0, d))
-    student = SMOOTH[start.student]
     labels = SMOOTH[start.target].value(x[:, 0]) + math.sqrt(start.noise) * rng.standard_normal(n0)
-    received = x @ rows.T
-    residual = labels - student.value(received).mean(axis=1)
-    rows += start.rate / n0 * (student.prime(received) * residual[:, None]).T @ x
+    rows = after_step(rows, SMOOTH[start.student], x, labels, start.rate)
     mean = rows.mean(axis=0)
     bulk = float(np.sum((rows - mean) ** 2)) / (p - 1)
     strength = math.sqrt(float(mean @ mean) - bulk / p)

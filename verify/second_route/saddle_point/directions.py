@@ -26,6 +26,7 @@ from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
 from onestep.verify.second_route.saddle_point.simulations import simulated_at
+from onestep.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 
@@ -85,7 +86,7 @@ def numbers(solution: Solution) -> dict[str, float]:
             directions.zeta[j]: order.zeta[0, j],
             directions.zeta_hat[j]: model.alpha / model.beta * order.conjugates.zeta_force[0, j],
         }
-    named = {symbol.name: float(number) for symbol, number in values.items()}
+    named = by_glyph(values)
     # The second moments of the resolvent, from the density of the bulk's eigenvalues.
     shift = named[s.ridge.name] + named[s.V2_hat.name]
     return {**density_integrals(model.beta, model.bulk, shift, named[s.V1_hat.name]), **named}

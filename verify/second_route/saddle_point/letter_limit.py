@@ -21,7 +21,7 @@ from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.saddle_point.solve import solve
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import Point
+from onestep.verify.second_route.models import Point, problem
 from onestep.verify.second_route.saddle_point import plain
 
 Array = NDArray[Any]
@@ -129,12 +129,7 @@ TARGETS: Mapping[str, Callable[[Array], Array]] = {
 }
 LIMIT = Domain(
     (
-        Range("activation", choices=tuple(STUDENTS)),
-        Range("target", choices=tuple(TARGETS)),
-        Range(s.alpha, 0.5, 3.0, log=True),
-        Range(s.beta, 0.5, 2.0, log=True),
-        Range(s.ridge, 0.1, 1.0, log=True),
-        Range(s.noise, 0.0, 0.3),
+        *problem(tuple(STUDENTS), tuple(TARGETS), (0.5, 3.0), (0.5, 2.0), (0.1, 1.0)),
         Range(s.r, 0.4, 1.2),
         Range(s.c, 1.0, 1.4),
         Range(s.gamma, 0.1, 0.95),

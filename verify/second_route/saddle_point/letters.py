@@ -20,7 +20,8 @@ from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.second_route.models import GENERIC, LETTERS, PAIRS, SMOOTH, Point, solved, value
+from onestep.verify.second_route.models import GENERIC, SMOOTH, Point, problem, solved
+from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, value
 
 Array = NDArray[np.float64]
 
@@ -38,12 +39,7 @@ GENERIC_LETTERS: Mapping[str, Callable[..., Any]] = {
 PLAIN = Domain(interpretations=(GENERIC_LETTERS,))
 DOMAIN = Domain(
     ranges=(
-        Range("activation", choices=SMOOTH),
-        Range("target", choices=SMOOTH),
-        Range(s.alpha, 0.5, 4.0, log=True),
-        Range(s.beta, 0.4, 2.5, log=True),
-        Range(s.ridge, 0.05, 5.0, log=True),
-        Range(s.noise, 0.0, 0.3),
+        *problem(SMOOTH, SMOOTH, (0.5, 4.0), (0.4, 2.5), (0.05, 5.0)),
         Range(s.gamma, -0.9, 0.9),
         Range(s.r, 0.7, 1.4),
         Range(s.letter[0], 0.5, 1.5),
@@ -110,28 +106,16 @@ def numbers(solution: Solution) -> dict[str, float]:
         s.fraction[1]: model.fractions[1],
         s.rho: (1.0 - model.alignment) * (1.0 + model.alignment),
     }
-    for a in LETTERS:
-        values |= {
-            s.m_of[a]: order.m[a],
-            s.zeta_of[a]: order.zeta[a],
-            s.psi_of[a]: order.psi[a],
-            s.q2_of[a]: order.q2[a],
-            s.V2_of[a]: order.V2[a],
-            s.V2_hat_of[a]: hats.D[a],
-            s.q2_hat_of[a]: hats.D_hat[a],
-            s.zeta_hat_of[a]: ratio * hats.zeta_force[a],
-            s.psi_hat_of[a]: ratio * hats.psi_force[a],
-        }
     M = mixed_matrix(hats.C, model.beta, np.array(model.bulks) * order.V2)
-    for a, b in PAIRS:
-        values |= {
-            s.q1_of[a][b]: order.q1[a, b],
-            s.V1_of[a][b]: order.V1[a, b],
-            s.V1_hat_of[a][b]: hats.C[a, b],
-            s.q1_hat_of[a][b]: hats.C_hat[a, b],
-            s.mixed[a][b]: M[a, b],
-        }
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    values |= by_letter({
+        s.m_of: order.m, s.zeta_of: order.zeta, s.psi_of: order.psi, s.q2_of: order.q2, s.V2_of: order.V2,
+        s.V2_hat_of: hats.D, s.q2_hat_of: hats.D_hat, s.zeta_hat_of: ratio * hats.zeta_force,
+        s.psi_hat_of: ratio * hats.psi_force,
+    })  # fmt: skip
+    values |= by_pair({
+        s.q1_of: order.q1, s.V1_of: order.V1, s.V1_hat_of: hats.C, s.q1_hat_of: hats.C_hat, s.mixed: M,
+    })  # fmt: skip
+    return by_glyph(values)
 
 
 def mixed_matrix(C: Array, beta: float, bulk_tau: Array) -> Array:
@@ -236,7 +220,7 @@ def given_bulk(point: Point) -> Mapping[str, float]:
             s.V1_of[a][b]: 2 * slope(s.q1_hat_of[a][b]) / count,
             s.q1_of[a][b]: -2 * slope(s.V1_hat_of[a][b]) / count,
         }
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    return by_glyph(values)
 
 
 def _random_conjugates(generator: np.random.Generator) -> dict[Any, float]:

@@ -44,7 +44,7 @@ class Vocabulary:
 
 def spike_and_alignment(step: Step) -> tuple[float, float]:
     """r of the letter one and gamma, from E[z sigma] and |v~|."""
-    base = own_law(step, step.alpha0)
+    base = own_law(step)
     h1 = float(MASS @ (NODES * SMOOTH[step.student].value(NODES)))
     first = float(MASS @ (NODES * SMOOTH[step.target].value(NODES)))
     return step.rate * h1 * base.size, first / base.size

@@ -22,7 +22,8 @@ from onestep.numerics.saddle_point.equations import nonlinear_part
 from onestep.numerics.saddle_point.profile import profile
 from onestep.verify.checks.kinds import Point
 from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import density_integrals, functions_of, model_at, value
+from onestep.verify.second_route.models import density_integrals, functions_of, model_at
+from onestep.verify.second_route.values import value
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]

@@ -17,9 +17,10 @@ from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.protocol.tolerances import ROUNDING
 from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import LETTERS, Point, value
+from onestep.verify.second_route.models import Point
 from onestep.verify.second_route.saddle_point import plain
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from onestep.verify.second_route.values import LETTERS, by_glyph, value
 
 Array = NDArray[np.float64]
 
@@ -76,7 +77,7 @@ def _orthogonal(point: Point) -> Mapping[str, float]:
     values[s.output_variance] = covariance
     values[s_map.row_product] = float(W[1] @ W[2 if point_is_even(point) else 1])
     values[s.replica_delta] = 0.0 if point_is_even(point) else 1.0
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    return by_glyph(values)
 
 
 def point_is_even(point: Point) -> bool:
@@ -167,7 +168,7 @@ def _solved(share: float) -> Mapping[str, float]:
         }
         for e in LETTERS:
             values[s.V1_hat_of[a][e]] = conjugate[a, e]
-    return {symbol.name: float(number) for symbol, number in values.items()}
+    return by_glyph(values)
 
 
 @lru_cache(maxsize=4096)

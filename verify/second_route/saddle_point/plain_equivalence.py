@@ -18,6 +18,7 @@ from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route import features as feature_numbers
+from onestep.verify.second_route.gradient_step.real import unit_rows
 from onestep.verify.second_route.grids import SMOOTH, Array, average, grid
 from onestep.verify.second_route.models import between, model_at, numbers, solved
 from onestep.verify.second_route.saddle_point.plain import Along, settle, sizes, slopes
@@ -168,8 +169,7 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     mu1, mu2_square, first, second = constants(model)
     n, p = round(model.alpha * d), round(model.beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows *= math.sqrt(model.bulk) / np.linalg.norm(rows, axis=1)[:, None]
+    rows = math.sqrt(model.bulk) * unit_rows(p, d, rng)
     rows[:, 0] += model.spike
     theta = np.zeros(d)
     theta[:2] = model.alignment, math.sqrt(1 - model.alignment**2)
