@@ -16,7 +16,7 @@ from onestep.derivations.bounds.heavy_ridge import heavy_ridge
 from onestep.derivations.bounds.leaves import aligned
 from onestep.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
 from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
-from onestep.derivations.gradient_step.signs import square_of_sign
+from onestep.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.search import averages_expanded, define, rewritten, value
@@ -45,14 +45,6 @@ ARCSINE = _lemma(
     "Williams (1997): the kernel of a network of infinite width with erf units",
     _a,
     _b,
-)
-OF_ERF = _lemma(
-    "erf smoothed",
-    Expectation(sp.erf(_t + sp.sqrt(_s) * s.z), s.z),
-    sp.erf(_t / sp.sqrt(1 + 2 * _s)),
-    "erf(x) is 2 P(w < x sqrt 2) - 1 for a standard normal w: variances add",
-    _t,
-    _s,
 )
 OF_SIGN = _lemma(
     "sign smoothed",
@@ -105,7 +97,8 @@ def mean_of(activation: sp.FunctionClass) -> Theorem:
 @functools.cache
 def erf_upper() -> tuple[Theorem, ...]:
     """mu0, E[g mu0], E[mu0^2] and the upper bound for erf learning erf, gamma = 1."""
-    student = rewritten(mean_of(sp.erf), instantiate((OF_ERF,), {_t: s.r * s.kappa, _s: s.c}))
+    smooth = instantiate((mean_error_function(),), {position: s.r * s.kappa, variance: s.c})
+    student = rewritten(mean_of(sp.erf), smooth)
     first, _, square = (target_at(_target(sp.erf), theorem) for theorem in aligned())
     scale = s.r / sp.sqrt(1 + 2 * s.c)
     overlap = _overlap(student, first, arcsine(_ONE, scale, 2 * scale / (sp.sqrt(3) * sp.sqrt(1 + 2 * scale**2))))

@@ -8,7 +8,7 @@ The rules, for a half line z > t or the whole line, with D = 1 - 2 a c:
   functions and the boundary term is (c/D) t^k e^{at^2+bt} prod erf(p_i t + q_i) times the normal density at t;
 - one error function or half line: E erf(p z + q) = erf((p m + q)/sqrt(1 + 2 p^2 v)), and 1_{z>t} = (1 + sign(z - t))/2;
 - two of them: E[sign U_1 sign U_2] is 1 - 4 T(h_1, a_1) - 4 T(h_2, a_2), Owen's T, if they have the same centre, and
-  B(h_1, h_2, rho) of ``derivations.closed_forms.sign_product`` if not. Both are entire in x, and in b: complex b is
+  B(h_1, h_2, rho) of ``derivations.language.normal_probabilities`` if not. Both are entire in x, and in b: complex b is
   covered.
 
 Nothing here is trusted: ``derivations.closed_forms.heat_equation`` leaves obligations for every result.
@@ -31,9 +31,8 @@ from onestep.derivations.closed_forms.gaussian_class import (
     erf_derivatives,
     scale,
 )
-from onestep.derivations.closed_forms.owens_t import OwensT
-from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 
 x, c = symbols.x, symbols.c
 

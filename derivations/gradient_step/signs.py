@@ -11,15 +11,16 @@ import functools
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
-from onestep.derivations.kernel.averages import linear, translate
-from onestep.derivations.kernel.search import both_expanded, equal, isolated, rewritten, value
+from onestep.derivations.kernel.averages import average, iterated, linear, rotate, translate
+from onestep.derivations.kernel.search import both_expanded, equal, isolated, replaced, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sgn
 from onestep.derivations.language.symbols import z
 
-shift, _x = sp.symbols("a x", real=True)
+shift, position, _x, _noise = sp.symbols("a t x w", real=True)
+variance = sp.Symbol("s", nonnegative=True)
 _factor = sp.Symbol("b", positive=True)
 
 
@@ -32,6 +33,14 @@ SCALED = _lemma(
     "sign of a multiple", sgn(_factor * _x), sgn(_x), "a positive factor does not change a sign", _factor, _x
 )
 MODULUS = _lemma("modulus by sign", sp.Abs(_x), _x * sgn(_x), "|x| = x sgn(x)", _x)
+ORDERED = _lemma(
+    "signs in order",
+    (1 + sgn(_x)) * (1 - sgn(_x + _factor)),
+    sp.Integer(0),
+    "what is positive after something positive is taken away is positive",
+    _factor,
+    _x,
+)
 ERROR_FUNCTION = _lemma(
     "error function",
     Expectation(sgn(z + shift), z),
@@ -53,7 +62,7 @@ CHEBYSHEV = Assumption(
     "a standard normal variable is beyond -a and a with probability at most 1/a^2",
     frozenset({shift}),
 )
-LEMMAS = (UNIT, SCALED, MODULUS, ERROR_FUNCTION, WAVE, CHEBYSHEV)
+LEMMAS = (UNIT, SCALED, MODULUS, ORDERED, ERROR_FUNCTION, WAVE, CHEBYSHEV)
 
 
 def square_of_sign(argument: sp.Expr) -> Theorem:
@@ -71,6 +80,11 @@ def modulus(argument: sp.Expr) -> Theorem:
     return instantiate((assume((), MODULUS),), {_x: argument})
 
 
+def in_order(lower: sp.Expr, gap: sp.Expr) -> Theorem:
+    """(1 + sgn(x)) (1 - sgn(x + gap)) = 0 for a gap that is positive."""
+    return instantiate((assume((), ORDERED),), {_x: lower, _factor: gap})
+
+
 def mean_cosine(frequency: sp.Expr) -> Theorem:
     """E[cos(a z)] = exp(-a^2/2)."""
     return instantiate((assume((), WAVE),), {shift: frequency})
@@ -85,6 +99,32 @@ def chebyshev(threshold: sp.Expr) -> Theorem:
 def mean_sign() -> Theorem:
     """E[sgn(z + a)] = erf(a/sqrt 2)."""
     return assume((), ERROR_FUNCTION)
+
+
+@functools.cache
+def sign_of_noise(argument: sp.Expr, noise: sp.Symbol) -> Theorem:
+    """E[sgn(w + x sqrt 2)] = erf(x) for normal noise w."""
+    mean = sides(mean_sign().statement)[0]
+    renamed = rewrite((mean_sign(), rotate((), mean, (noise,), ((sp.Integer(1),),))))
+    return instantiate((renamed,), {shift: sp.sqrt(2) * argument})
+
+
+@functools.cache
+def mean_error_function() -> Theorem:
+    """E[erf(t + sqrt(s) z)] = erf(t/sqrt(1 + 2 s)): a rotation of (w, z) leaves one normal variable in the sign of
+    w + sqrt(2) (t + sqrt(s) z).
+    """
+    width = sp.sqrt(1 + 2 * variance)
+    inner = sign_of_noise(position + sp.sqrt(variance) * z, _noise)
+    both = Expectation(sides(inner.statement)[0].integrand, _noise, z)
+    whole = rewrite((iterated((), both, (_noise,)), average((inner,), (z,))))
+    cosine, sine = 1 / width, sp.sqrt(2) * sp.sqrt(variance) / width
+    turned = rotate((), both, (z, _noise), ((cosine, sine), (sine, -cosine)))
+    (call,) = value(turned).atoms(sgn)
+    centre = sp.sqrt(2) * position / width
+    plain = replaced(turned, call.args[0], width * (z + centre))
+    mean = rewritten(plain, without_factor(width, z + centre), instantiate((mean_sign(),), {shift: centre}))
+    return rewrite((mean, whole))
 
 
 @functools.cache

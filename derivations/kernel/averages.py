@@ -21,7 +21,7 @@ from onestep.derivations.kernel.statements import (
     Statement,
     Tends,
 )
-from onestep.derivations.kernel.terms import admit, defined_where, derivative, free, substitute
+from onestep.derivations.kernel.terms import admit, defined_where, derivative, free, nonnegative, nonzero, substitute
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
 
@@ -78,6 +78,14 @@ TRANSLATION = _lemma(
     "translation",
     Equation(Expectation(_f(_z), _z), Expectation(_f(_z + _a) * sp.exp(-_a * _z - _a**2 / 2), _z)),
     "a shift of the variable under the normal density (Cameron and Martin)",
+)
+DILATION = _lemma(
+    "dilation",
+    Equation(
+        Expectation(_f(_z), _z),
+        sp.exp(_a) * Expectation(_f(sp.exp(_a) * _z) * sp.exp((1 - sp.exp(2 * _a)) * _z**2 / 2), _z),
+    ),
+    "a change of scale of the variable under the normal density",
 )
 
 
@@ -209,6 +217,28 @@ def translate(premises: tuple[Theorem, ...], whole: sp.Expr, variable: sp.Symbol
     weight = sp.exp(-shift * variable - shift**2 / 2)
     moved = substitute(whole.integrand, {variable: variable + shift}) * weight
     return _by(TRANSLATION, Equation(whole, Expectation(moved, *variables)), defined_where(admit(shift)))
+
+
+@rule
+def dilate(premises: tuple[Theorem, ...], whole: sp.Expr, variable: sp.Symbol, factor: sp.Expr) -> Conclusion:
+    """E[f(z)] = s E[f(s z) exp((1 - s^2) z^2/2)] for a factor s > 0 that does not speak of what is averaged over.
+
+    Sound: the substitution z -> s z in the integral against the density exp(-z^2/2), for any integrable f. What signs
+    do not decide of s becomes a condition.
+    """
+    variables = _averaged(whole)
+    if variable not in variables:
+        raise Refused(f"{variable} is not averaged over")
+    if free(factor) & set(variables) or nonnegative(-factor):
+        raise Refused(f"{factor} speaks of variables averaged over, or is not positive")
+    signs = set() if nonnegative(factor) else {Condition(factor, Demand.NONNEGATIVE)}
+    signs |= set() if nonzero(factor) else {Condition(factor)}
+    parts = sp.Mul.make_args(substitute(whole.integrand, {variable: factor * variable}))
+    exponents = [part for part in parts if part.func is sp.exp]
+    others = [part for part in parts if part.func is not sp.exp]
+    exponent = sp.Add(*(call.exp for call in exponents), (1 - factor**2) * variable**2 / 2)
+    right = factor * Expectation(sp.Mul(*others, sp.exp(exponent)), *variables)
+    return _by(DILATION, Equation(whole, right), defined_where(admit(factor)) | signs)
 
 
 def _averaged(whole: sp.Expr) -> tuple[sp.Symbol, ...]:

@@ -13,6 +13,7 @@ from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (
     REAL,
+    admit,
     defined_where,
     derivative,
     free,
@@ -110,12 +111,16 @@ def same_slope(
 
     Sound by the mean value theorem: the values of x, by its sign, and ``start`` make an interval on which both sides
     are defined and continuous. No assumption or condition speaks of x, and functions without a formula do not see it.
+    A premise may be left out where it would have the same term on both sides.
     """
-    rates, initial = premises
-    if rates.statement != Equation(derivative(left, x), derivative(right, x)):
-        raise Refused(f"{rates.statement} does not say that {left} and {right} have one slope")
-    if initial.statement != Equation(substitute(left, {x: start}), substitute(right, {x: start})):
-        raise Refused(f"{initial.statement} does not say that {left} and {right} are equal at {start}")
+    rates = Equation(derivative(left, x), derivative(right, x))
+    initial = Equation(substitute(left, {x: start}), substitute(right, {x: start}))
+    known = [theorem.statement for theorem in premises]
+    if any(statement not in (rates, initial) for statement in known):
+        raise Refused(f"a premise does not say that {left} and {right} have one slope, or are equal at {start}")
+    for equation, what in ((rates, "have one slope"), (initial, f"are equal at {start}")):
+        if equation not in known and admit(equation.left) != equation.right:
+            raise Refused(f"nothing says that {left} and {right} {what}")
     for theorem in premises:
         holds_for_all(theorem, {x})
     if x in free(start) or not (x.assumptions0 == REAL or (x.is_nonnegative and nonnegative(start))):

@@ -8,8 +8,8 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import in_place
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, Tends
-from onestep.derivations.kernel.terms import admit
+from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, Tends, sides
+from onestep.derivations.kernel.terms import admit, nonnegative
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 
 
@@ -64,6 +64,32 @@ def root_of_zero(premises: tuple[Theorem, ...], base: sp.Expr, power: int) -> Co
     if conditions is None:
         raise Refused(f"{equation.left} - {equation.right} is not {base} to the power {power}")
     return Conclusion(Equation(base, sp.Integer(0)), conditions=conditions)
+
+
+@rule
+def equal_roots(premises: tuple[Theorem, ...], goal: Equation, power: int) -> Conclusion:
+    """a = b of a^n = b^n, which algebra sees or the premise says, for n >= 1 and two terms that are not negative.
+
+    Sound: powers grow on the numbers that are not negative. A term with a root of even order to its whole power is not
+    negative wherever it is real, which its conditions see to.
+    """
+    if not isinstance(power, int) or power < 1 or goal.left == goal.right:
+        raise Refused(f"{goal.left} = {goal.right} says nothing, or {power} is no power")
+    for side in sides(goal):
+        if not (nonnegative(side) or (isinstance(side, sp.Pow) and side.exp.is_Rational and side.exp.q % 2 == 0)):
+            raise Refused(f"{side} may be negative")
+    said: sp.Expr = sp.Integer(0)
+    written = [*sides(goal)]
+    if premises:
+        (theorem,) = premises
+        if not isinstance(theorem.statement, Equation):
+            raise Refused(f"{theorem.statement} is no equation")
+        said = theorem.statement.left - theorem.statement.right
+        written += sides(theorem.statement)
+    conditions = vanishing(goal.left**power - goal.right**power - said, tuple(written))
+    if conditions is None:
+        raise Refused(f"the powers of {goal.left} and {goal.right} are not equal")
+    return Conclusion(goal, conditions=conditions)
 
 
 @rule

@@ -45,6 +45,11 @@ def equal(theorem: Theorem, right: sp.Expr) -> Theorem:
     return theorem if now == right else ring((theorem,), Equation(left, right), (sp.Integer(1),))
 
 
+def replaced(theorem: Theorem, old: sp.Expr, new: sp.Expr) -> Theorem:
+    """``theorem`` with a term written in another way, by algebra, wherever it stands; under averages too."""
+    return theorem if old == new else rewrite((theorem, ring((), Equation(old, new))))
+
+
 def rewritten(theorem: Theorem, *equations: Theorem) -> Theorem:
     """``theorem`` rewritten by each equation in turn that applies to its right side."""
     return reduce(_rewritten, equations, theorem)

@@ -16,8 +16,10 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 
-_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.ceiling)
+_ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
+_REAL_FUNCTIONS = (*_ELEMENTARY, OwensT, SignProduct)
 
 _Named = type(sp.pi) | type(sp.E)
 
@@ -150,7 +152,7 @@ def real(term: sp.Expr) -> bool:
         return False
     if term.func is sp.log and not positive(term.args[0]):
         return False
-    if term.func is sp.asin and not nonnegative(1 - term.args[0] ** 2):
+    if term.func in (sp.asin, SignProduct) and not nonnegative(1 - term.args[-1] ** 2):
         return False
     return all(real(part) for part in term.args)
 
@@ -167,8 +169,8 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
         found |= {Condition(term.base, Demand.NONNEGATIVE)}
     if term.func is sp.log and not positive(term.args[0]):
         found |= {Condition(term.args[0]), Condition(term.args[0], Demand.NONNEGATIVE)}
-    if term.func is sp.asin and not nonnegative(1 - term.args[0] ** 2):
-        found |= {Condition(1 - term.args[0] ** 2, Demand.NONNEGATIVE)}
+    if term.func in (sp.asin, SignProduct) and not nonnegative(1 - term.args[-1] ** 2):
+        found |= {Condition(1 - term.args[-1] ** 2, Demand.NONNEGATIVE)}
     if isinstance(term, sp.Pow) and not term.exp.is_Rational and not positive(term.base):
         found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
     if isinstance(term, Expectation):
@@ -264,6 +266,8 @@ def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
         outer = _outer(term, argument)
         if outer is not None:
             return outer * derivative(argument, x)
+    if term.func is OwensT:
+        return sp.Add(*(term.fdiff(k) * derivative(argument, x) for k, argument in enumerate(term.args, 1)))
     partials = PARTIALS.get(term.func, ())
     if len(partials) == len(term.args):
         slopes = zip(partials, term.args, strict=True)
@@ -280,5 +284,7 @@ def _outer(term: sp.Expr, argument: sp.Expr) -> sp.Expr | None:
         return 2 / sp.sqrt(sp.pi) * sp.exp(-(argument**2))
     if term.func in (sp.sin, sp.cos):
         return sp.cos(argument) if term.func is sp.sin else -sp.sin(argument)
+    if term.func is sp.atan:
+        return 1 / (1 + argument**2)
     named = DERIVATIVES.get(term.func)
     return None if named is None else named(argument)

@@ -12,7 +12,7 @@ from onestep.derivations.bounds import leaves as bounds_leaves
 from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, network, network_rows, overlapping_bulk
 from onestep.derivations.bulk import letters as letter_bulk
-from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
+from onestep.derivations.closed_forms import examples, gaussian_means, heat_equation, semigroup, sign_activation
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
 from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy import (
@@ -315,6 +315,12 @@ CLOSED_FORMS = (
     Plant(proof, "heat_obligations", lambda right: lambda candidate, function: (
               _heat_backwards(candidate), *right(candidate, function)[1:]),
           ("closed-form.relu-mu0", "closed-form.sin-mu0")),
+    # Twice the stretch, half the shift, twice the function.
+    Plant(gaussian_means, "dilate", lambda right: lambda premises, *given: right(premises, *given[:2], given[2] / 2),
+          ("closed-form.gaussian-mu0", "closed-form.erf-second-moment")),
+    Plant(gaussian_means, "translate", lambda right: lambda premises, *given: right(premises, *given[:2], given[2] / 2),
+          ("closed-form.relu-mu0", "closed-form.elu-mu0")),
+    Plant(examples, "relu", lambda right: lambda v: 2 * right(v), ("closed-form.leaky-relu-mu0",)),
 )
 # fmt: on
 

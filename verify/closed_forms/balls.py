@@ -14,8 +14,7 @@ from typing import Any
 import sympy as sp
 from flint import acb, arb, fmpq
 
-from onestep.derivations.closed_forms.owens_t import OwensT
-from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 
 Ball = Any  # an acb
 

@@ -20,9 +20,8 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.owens_t import OwensT
-from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 from onestep.verify.checks.rational_zero import rational_zero
 
 c = symbols.c

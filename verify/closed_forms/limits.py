@@ -23,9 +23,8 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.owens_t import OwensT
-from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 from onestep.verify.closed_forms.class_algebra import e, products, without_erfc
 
 x, c = symbols.x, symbols.c

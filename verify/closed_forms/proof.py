@@ -26,9 +26,9 @@ from onestep.derivations.closed_forms.heat_equation import (
     established,
     heat_obligations,
 )
-from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols
 from onestep.derivations.language.derivation import Vanishing
+from onestep.derivations.language.normal_probabilities import SignProduct
 from onestep.verify.checks.checker import find_witness, settle
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.closed_forms.balls import NoBallError, enclose

@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.bounds import arcsines
+from onestep.derivations.gradient_step.signs import mean_error_function
 from onestep.derivations.kernel.search import value
 from onestep.derivations.kernel.statements import Refused
 from onestep.derivations.kernel.terms import admit
@@ -32,7 +33,7 @@ def test_the_arcsine_law(a: float, b: float) -> None:
 def test_erf_and_sign_smoothed(t: float, size: float) -> None:
     at = {sp.Symbol("t", real=True): t, sp.Symbol("s", nonnegative=True): size}
     mean = WEIGHTS @ erf(t + math.sqrt(size) * NODES)
-    assert float(value(arcsines.OF_ERF).subs(at)) == pytest.approx(mean, abs=ROUNDING)
+    assert float(value(mean_error_function()).subs(at)) == pytest.approx(mean, abs=ROUNDING)
     # The probability that t + sqrt(s) z is positive, less that it is negative.
     tail = math.erfc(-t / math.sqrt(2 * size)) / 2
     assert float(value(arcsines.OF_SIGN).subs(at)) == pytest.approx(2 * tail - 1, abs=ROUNDING)

@@ -27,7 +27,7 @@ from onestep.derivations.closed_forms.heat_equation import (
     heat_obligations,
     x,
 )
-from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language.normal_probabilities import SignProduct
 from onestep.derivations.language.symbols import c
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball

@@ -10,7 +10,7 @@ import sympy as sp
 from flint import acb, arb
 from scipy.special import owens_t as scipy_owens_t
 
-from onestep.derivations.closed_forms.owens_t import OwensT
+from onestep.derivations.language.normal_probabilities import OwensT
 from onestep.numerics.balls.arithmetic import precision
 from onestep.verify.closed_forms.balls import NoBallError, owens_t
 

@@ -13,8 +13,7 @@ from scipy.stats import multivariate_normal
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.closed_forms.gaussian_class import member
 from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
-from onestep.derivations.closed_forms.owens_t import OwensT
-from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 from onestep.derivations.language.symbols import c, x
 from onestep.numerics.balls.arithmetic import precision
 from onestep.verify.closed_forms.balls import NoBallError, sign_product

@@ -204,12 +204,25 @@ def _by_panels(average: Expectation) -> float:
     jumps = [float(sp.solve(call.args[0], variable)[0]) for call in average.integrand.atoms(sp.sign)]
     ends, total = [-12.0, *jumps, 12.0], 0.0
     nodes, weights = np.polynomial.legendre.leggauss(80)
-    function = sp.lambdify(variable, average.integrand, ["numpy"])
+    function = sp.lambdify(variable, average.integrand, ["scipy", "numpy"])
     for low, high in pairwise(ends):
         points = (high - low) / 2 * nodes + (high + low) / 2
         density = np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi)
         total += float((high - low) / 2 * weights @ (function(points) * density))
     return total
+
+
+def two_signs(lemma: Assumption, rng: np.random.Generator) -> Sides:
+    """The sign of the first normal variable by panels, of the second by the error function that it averages to."""
+    h, k, rho = (float(x) for x in rng.uniform(0.3, 0.8, 3))
+    left, right = sides(lemma.statement)
+    v, w = left.variables
+    at = dict(zip(sorted(right.free_symbols, key=str), (h, k, rho), strict=True))
+    first, second = sorted((call.args[0] for call in left.integrand.atoms(sgn)), key=lambda inside: inside.has(w))
+    spread = sp.diff(second, w)
+    given_first = sp.erf(second.xreplace({w: sp.Integer(0)}) / (sp.sqrt(2) * spread))
+    average = Expectation((sp.sign(first) * given_first).xreplace(at), v)
+    return _by_panels(average), float(right.xreplace({symbol: sp.Float(value, 20) for symbol, value in at.items()}))
 
 
 def at_numbers(lemma: Assumption, rng: np.random.Generator) -> Sides:
@@ -219,7 +232,7 @@ def at_numbers(lemma: Assumption, rng: np.random.Generator) -> Sides:
 
 
 NUMBERS: Mapping[str, Numbers] = {
-    **dict.fromkeys(("linearity", "independence", "moments", "Stein", "rotation", "translation"), averages),
+    **dict.fromkeys(("linearity", "independence", "moments", "Stein", "rotation", "translation", "dilation"), averages),
     "iterated averages": iterated,
     "equal integrands": same,
     "monotony": ordered,
@@ -238,11 +251,13 @@ NUMBERS: Mapping[str, Numbers] = {
             "a sign is one or minus one",
             "sign of a multiple",
             "modulus by sign",
+            "signs in order",
             "error function",
             "Chebyshev",
             "sign smoothed",
         ),
         sign,
     ),
-    **dict.fromkeys(("arcsine law of erf", "characteristic function", "erf smoothed"), at_numbers),
+    **dict.fromkeys(("arcsine law of erf", "characteristic function"), at_numbers),
+    "product of signs": two_signs,
 }

@@ -12,6 +12,7 @@ from onestep.derivations.kernel.algebra import assume, congruence, differentiate
 from onestep.derivations.kernel.averages import (
     SAME,
     average,
+    dilate,
     independent,
     iterated,
     linear,
@@ -275,6 +276,19 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "no shift": lambda: translate((), Expectation(f(z), z), z, ZERO),
         "a shift that is no number": lambda: translate((), Expectation(f(z), z), z, sp.oo),
     },
+    "dilate": {
+        "a factor that depends on the variable": lambda: dilate((), Expectation(f(z), z), z, sp.exp(z)),
+        "a factor by another variable": lambda: dilate((), Expectation(f(z) * g(t), z, t), z, sp.exp(t)),
+        "a reflection": lambda: dilate((), Expectation(f(z), z), z, -TWO),
+        "zero": lambda: dilate((), Expectation(f(z), z), z, ZERO),
+        "a factor that is zero by its meaning": lambda: rewrite(
+            (dilate((), Expectation(f(z), z), z, a), define(a, ZERO, ""))
+        ),
+        "no stretch": lambda: dilate((), Expectation(f(z), z), z, ONE),
+        "a variable that is not averaged over": lambda: dilate((), Expectation(f(z) * t, z), t, TWO),
+        "no average": lambda: dilate((), f(z), z, TWO),
+        "an average that is infinite": lambda: dilate((), Expectation(sp.exp(z**2), z), z, sp.Rational(1, 2)),
+    },
     "limit_rational": {
         "a name that is defined": lambda: rewrite((tends(1 / d, ZERO), define(d, ONE, ""))),
         "a wrong value": lambda: tends((d + 1) / d, ZERO),
@@ -389,7 +403,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
 # In test_calculus, test_inequalities, test_slopes, test_orders and test_same_slope.
 ELSEWHERE = {
     "slope", "logarithm", "average_limit", "taylor", "limit_exponential",
-    "multiply", "antisymmetric", "largest", "root_of_zero", "same_slope", "specialise",
+    "multiply", "antisymmetric", "largest", "root_of_zero", "equal_roots", "same_slope", "specialise",
 }  # fmt: skip
 
 

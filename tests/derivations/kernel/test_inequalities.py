@@ -8,7 +8,14 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, order, ring
-from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
+from onestep.derivations.kernel.inequalities import (
+    antisymmetric,
+    equal_roots,
+    largest,
+    multiply,
+    root_of_zero,
+    specialise,
+)
 from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
@@ -46,6 +53,10 @@ def test_what_the_rules_make() -> None:
         largest((), (a, b, ONE)): Equation((sp.Max(1, a, b) - a) * (sp.Max(1, a, b) - b) * (sp.Max(1, a, b) - 1), ZERO),
         largest((), (a, b, ONE), 1): AtLeast(sp.Max(1, a, b), b),
         root_of_zero((equal((a - b) ** 3),), a - b, 3): Equation(a - b, ZERO),
+        equal_roots((), Equation(sp.sqrt(1 - (p / (p + q)) ** 2), sp.sqrt(q * (2 * p + q)) / (p + q)), 2): Equation(
+            sp.sqrt(1 - (p / (p + q)) ** 2), sp.sqrt(q * (2 * p + q)) / (p + q)
+        ),
+        equal_roots((equal(p**3, q**3),), Equation(p, q), 3): Equation(p, q),
         specialise((BERNOULLI, at_least(a - b)), h): AtLeast((1 + a - b) ** 2, 1 + 2 * (a - b)),
     }
     for theorem, statement in made.items():
@@ -97,6 +108,20 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "the zeroth power": lambda: root_of_zero((equal(a**2, a**2),), a, 0),
         "a power that is no number": lambda: root_of_zero((equal(a**2),), a, sp.Rational(1, 2)),
         "a sum of powers": lambda: root_of_zero((equal(a**2 + b**2),), a + b, 2),
+    },
+    "equal_roots": {
+        "a number and its negative": lambda: equal_roots((equal(a**2, b**2),), Equation(a, b), 2),
+        "a root and a negative number": lambda: equal_roots((), Equation(sp.sqrt(p**2 + 2 * p * q + q**2), -p - q), 2),
+        "a root and what may be negative": lambda: equal_roots((), Equation(sp.sqrt((a + b) ** 2), a + b), 2),
+        "an odd root of what may be negative": lambda: equal_roots(
+            (), Equation(sp.root(a + b, 3, evaluate=False), sp.root(a + b + p, 3)), 3
+        ),
+        "powers that differ": lambda: equal_roots((), Equation(sp.sqrt(1 + p), 1 + p), 2),
+        "the zeroth power": lambda: equal_roots((), Equation(p, q), 0),
+        "a power that is no number": lambda: equal_roots((), Equation(p, q), sp.Rational(1, 2)),
+        "what is the same on both sides": lambda: equal_roots((), Equation(p, p), 2),
+        "an inequality": lambda: equal_roots((at_least(p**2, q**2),), Equation(p, q), 2),
+        "the premise the other way round": lambda: equal_roots((equal(q**2, p**2 + p),), Equation(p, q), 2),
     },
     "specialise": {
         "a term without a sign": lambda: specialise((BERNOULLI, at_least(a, b)), h),

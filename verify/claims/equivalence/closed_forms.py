@@ -1,25 +1,25 @@
 """Claims of closed forms: mu0, mu1, mu2^2, h1, h2, E[(sigma' - h1)^2] of particular activations, (12) and (15).
 
-Each formula is proved by the heat equation (``verify.closed_forms.proof``) and compared with quadrature, which knows
-nothing of closed forms. The proofs see only the activation and the typed formula.
+Each formula is a theorem by what shifts, changes of scale and rotations do to Gaussian averages. The same formula is
+found by the heat equation (``verify.closed_forms.proof``) and compared with quadrature, which knows of neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
 
 from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.closed_forms.examples import closed_form
 from onestep.derivations.closed_forms.gaussian_class import Member, Shape, member
-from onestep.derivations.closed_forms.owens_t import OwensT
-from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.equivalence import symbols as s
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
-from onestep.verify.checks.kinds import ByNumbers, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from onestep.verify.protocol.claim import Claim, Domain, Range, Source
 from onestep.verify.protocol.statement import claim, eq
@@ -104,7 +104,7 @@ def _claim(
     return claim(
         f"closed-form.{name}", title, _paper(12) if constants else _paper(15),
         statement, CONSTANTS if constants else DOMAIN,
-        proof, numbers,
+        ByDerivation(partial(closed_form, text, statement.lhs)), proof, numbers,
         wrong=dict(wrong),
         uses=tuple(f"closed-form.{used}" for used in uses),
     )
@@ -142,18 +142,24 @@ _hardtanh_slope = (sp.erf(_edge(-1)) - sp.erf(_edge(1))) / 2
 
 _erf = sp.erf(x / sp.sqrt(1 + 2 * s.c))
 _erf_slope = 2 / sp.sqrt(sp.pi * (1 + 2 * s.c)) * sp.exp(-(x**2) / (1 + 2 * s.c))
-_erf_square: sp.Expr = 1 - 8 * OwensT(x / sp.sqrt(s.c + sp.Rational(1, 2)), 1 / sp.sqrt(1 + 4 * s.c))
+
+
+def _erf_square_at(place: sp.Expr) -> sp.Expr:
+    return 1 - 8 * OwensT(place / sp.sqrt(s.c + sp.Rational(1, 2)), 1 / sp.sqrt(1 + 4 * s.c))
+
+
+_erf_square = _erf_square_at(x)
 
 _sin = sp.exp(-s.c / 2) * sp.sin(x)
 _sin_residual = (1 - sp.exp(-2 * s.c) * sp.cos(2 * x)) / 2 - sp.exp(-s.c) * (sp.sin(x) ** 2 + s.c * sp.cos(x) ** 2)
-_gelu = x / 2 * (1 + sp.erf(x / sp.sqrt(2 * (1 + s.c)))) + s.c / sp.sqrt(2 * sp.pi * (1 + s.c)) * sp.exp(
+_gelu = x / 2 * (1 + sp.erf(x / (sp.sqrt(2) * sp.sqrt(1 + s.c)))) + s.c / sp.sqrt(2 * sp.pi * (1 + s.c)) * sp.exp(
     -(x**2) / (2 * (1 + s.c))
 )
 _bell = sp.exp(-(x**2) / (1 + 2 * s.c)) / sp.sqrt(1 + 2 * s.c)
 _elu = (
     x * (1 + sp.erf(_far)) / 2
     + _bump
-    - sp.erfc(_far) / 2
+    - (1 - sp.erf(_far)) / 2
     + sp.exp(x + s.c / 2) * (1 - sp.erf((x + s.c) / sp.sqrt(2 * s.c))) / 2
 )
 _he3 = x**3 - 3 * (1 - s.c) * x
@@ -234,8 +240,8 @@ _ONE_ACTIVATION: tuple[Claim, ...] = (
         "two-erfs-second-moment",
         "E[sigma^2] of a sum of two error functions with different centres, a bivariate normal probability",
         "erf(z) + erf(z - 1)",
-        eq(s.feature_square, _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + 2 * _product),
-        (("the product once", _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + _product),
+        eq(s.feature_square, _erf_square + _erf_square_at(x - 1) + 2 * _product),
+        (("the product once", _erf_square + _erf_square_at(x - 1) + _product),
          ("as if the centres were one", 4 * _erf_square)),
     ),
     _claim(
@@ -319,6 +325,7 @@ _ONE_ACTIVATION: tuple[Claim, ...] = (
 def _parameter_claim(
     name: str,
     title: str,
+    family: str,
     function: Callable[[], Member],
     text: Callable[[Point], str],
     formula: sp.Expr,
@@ -329,7 +336,8 @@ def _parameter_claim(
     return claim(
         f"closed-form.{name}", title, _paper(15),
         eq(s.mu0, formula), domain,
-        ByHeatEquation(function, s.kappa, s.r), ByNumbers("quadrature", _measure(text), QUADRATURE),
+        ByDerivation(partial(closed_form, family, s.mu0)), ByHeatEquation(function, s.kappa, s.r),
+        ByNumbers("quadrature", _measure(text), QUADRATURE),
         wrong=dict(wrong),
     )
 
@@ -340,13 +348,13 @@ _growing = sp.exp(s.sharpness * x**2 / _growing_root) / sp.sqrt(_growing_root)
 
 _FAMILIES: tuple[Claim, ...] = (
     _parameter_claim(
-        "leaky-relu-mu0", "mu0 of a leaky relu with any slope",
+        "leaky-relu-mu0", "mu0 of a leaky relu with any slope", "leaky_relu(z, ell)",
         lambda: Member((sp.S.Zero,), ({Shape(degree=1): s.leak}, {Shape(degree=1): sp.S.One})),
         lambda point: f"leaky_relu(z, {_decimal(point, s.leak)})", _leaky,
         Domain((*DOMAIN.ranges, Range(s.leak, 0.05, 0.9))), (("relu", _relu), _root_for_bulk(_leaky), _shifted(_leaky)),
     ),
     _parameter_claim(
-        "growing-gaussian-mu0", "mu0 of exp(q z^2), which exists for c < 1/(2q)",
+        "growing-gaussian-mu0", "mu0 of exp(q z^2), which exists for c < 1/(2q)", "exp(q*z**2)",
         lambda: Member((), ({Shape(quadratic=s.sharpness): sp.S.One},)),
         lambda point: f"exp({_decimal(point, s.sharpness)}*z**2)", _growing,
         Domain((*_LINE, Range(s.c, 0.2, 0.8), Range(s.sharpness, 0.02, 0.2))),
