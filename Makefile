@@ -37,7 +37,7 @@ drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
 
 kernel: $(INSTALLED)  ## the proofs before a second kernel, Rocq, where it is installed (Debian package coq)
 	$(BIN)/onestep verify --export rocq build/rocq
-	$(BIN)/python -m onestep.reports.commands.kernel build/rocq  # with --open: note what Rocq does not prove
+	$(BIN)/python -m onestep.reports.commands.kernel build/rocq
 
 bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
 	$(BIN)/python -m benchmarks.run

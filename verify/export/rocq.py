@@ -1,4 +1,4 @@
-"""Theorems of the kernel as a file of Rocq: one lemma for each, an axiom for each leaf and for what is no algebra.
+"""Theorems of the kernel as lemmas of Rocq, one for each, an axiom for each leaf and for what is no algebra.
 
 Every symbol of which an assumption speaks is a parameter; the others are quantified over, each lemma on its own.
 Declared signs of parameters are axioms, those of quantified symbols hypotheses, and so are the denominators and roots
@@ -20,10 +20,10 @@ import sympy as sp
 from onestep.derivations.kernel.statements import Assumption, Condition, Ground, Tends, sides
 from onestep.derivations.kernel.terms import free
 from onestep.derivations.kernel.theorem import Theorem, nodes
-from onestep.verify.checks.digest import digests
 from onestep.verify.export.moving import limit_variables, moving
 from onestep.verify.export.preamble import PREAMBLE
-from onestep.verify.export.proofs import Premise, Writer, chained, plain, posed, prover
+from onestep.verify.export.tactics.equalities import Premise, Writer, by_laws, chained, plain, posed
+from onestep.verify.export.tactics.rules import LEAVES, prover
 from onestep.verify.export.terms import (
     Named,
     Names,
@@ -40,12 +40,6 @@ from onestep.verify.export.terms import (
 
 # Whatever a name is given to, if it is the limit.
 _LIMIT = sp.Dummy("limit", real=True)
-# What begins the name of an axiom for a lemma that Rocq is not asked to prove.
-OPEN = "open_"
-# The same of all lemmas that follow from an axiom alone.
-TAKEN = ("definition_", "model_", "lemma_", "hypothesis_", "rule_", OPEN)
-# Rules that conclude what a lemma of the kernel's list of leaves says of their terms.
-LEAVES = ("stein", "rotate", "iterated", "differentiate", "limit_average", "average_limit", "taylor")
 
 
 @dataclass(frozen=True)
@@ -53,7 +47,7 @@ class Lemma:
     """One theorem: its name in the file, the inferences that it stands for, the symbols it is stated for, its
     hypotheses, what it says and how it follows.
 
-    ``axioms`` are those that it rests on itself, by name, and not by way of premises.
+    ``axioms`` are those that it rests on itself, by name, and not by way of premises; ``assumed`` says that it is one.
     """
 
     name: str
@@ -62,7 +56,9 @@ class Lemma:
     hypotheses: tuple[str, ...]
     says: str
     proof: str = ""
+    premises: tuple[str, ...] = ()
     axioms: Mapping[str, str] = field(default_factory=dict)
+    assumed: bool = False
 
     @property
     def node(self) -> Theorem:
@@ -75,11 +71,6 @@ class Lemma:
         return quantified(self.symbols, (*self.hypotheses, self.says))
 
     @property
-    def text(self) -> str:
-        """The lemma as it stands in the file."""
-        return f"Lemma {self.name} : {self.type}.\nProof. {self.script}. Qed.\n"
-
-    @property
     def script(self) -> str:
         """The tactic that proves it."""
         begins = f"intros {' '.join(self.symbols)}; " if self.symbols else ""
@@ -88,7 +79,7 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Exported:
-    """A file of Rocq: its opening, its lemmas in order, and for each theorem by name the lemma and axioms expected."""
+    """The opening of all files, lemmas in order, and for each theorem by name the lemma and the axioms expected."""
 
     names: Mapping[str, Any]
     moving: Mapping[str, int]
@@ -96,42 +87,12 @@ class Exported:
     lemmas: tuple[Lemma, ...]
     theorems: Mapping[str, str]
     expected: Mapping[str, frozenset[str]]
-    digests: Mapping[str, str]
-
-    @property
-    def text(self) -> str:
-        """The whole file."""
-        return "\n".join([self.opening, *self.bodies, *self.questions])
 
     @property
     def by_axiom(self) -> dict[str, int]:
         """How many theorems each rule concludes that Rocq takes from it as an axiom."""
         taken = [axiom.split("_")[:-1] for lemma in self.lemmas for axiom in lemma.axioms]
-        return dict(sorted(Counter("_".join(w) for w in taken if w[0] in ("lemma", "rule", "open")).items()))
-
-    def slips(self, module: str) -> str:
-        """A copy of each lemma that Rocq proves with a slip in what it says; its proof has to fail."""
-        begun = (
-            f"Require Import Reals Lra Lia FunctionalExtensionality.\nRequire Import {module}.\nOpen Scope R_scope.\n"
-        )
-        proved = [lemma for lemma in self.lemmas if not any(a.startswith(TAKEN) for a in lemma.axioms)]
-        return begun + "".join(map(perturbed, proved))
-
-    @property
-    def bodies(self) -> list[str]:
-        """The text of each lemma, with the axioms that it is the first to rest on."""
-        said: dict[str, str] = {}
-        found = []
-        for lemma in self.lemmas:
-            new = {name: axiom for name, axiom in lemma.axioms.items() if name not in said}
-            said |= new
-            found.append("".join(f"Axiom {name} : {axiom}.\n" for name, axiom in new.items()) + lemma.text)
-        return found
-
-    @property
-    def questions(self) -> list[str]:
-        """What Rocq is asked of each theorem."""
-        return [f"(* theorem: {name} *)\nPrint Assumptions {lemma}.\n" for name, lemma in self.theorems.items()]
+        return dict(sorted(Counter("_".join(w) for w in taken if w[0] in ("lemma", "rule")).items()))
 
 
 def quantified(symbols: Iterable[str], parts: Iterable[str]) -> str:
@@ -143,12 +104,8 @@ def quantified(symbols: Iterable[str], parts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class _Exporter:
-    """What has been written so far: a lemma for each theorem, and a name for each axiom by what it says.
+    """What has been written so far: a lemma for each theorem, and a name for each axiom by what it says."""
 
-    ``open`` has the digests of theorems that Rocq is not asked to prove.
-    """
-
-    open: frozenset[str] = frozenset()
     table: Table = field(default_factory=Table)
     parameters: dict[str, tuple[Named, Names]] = field(default_factory=dict)
     lemmas: dict[Any, Lemma] = field(default_factory=dict)
@@ -156,13 +113,11 @@ class _Exporter:
     limits: dict[str, frozenset[sp.Symbol]] = field(default_factory=dict)
     axioms: dict[str, str] = field(default_factory=dict)
     resting: dict[str, frozenset[str]] = field(default_factory=dict)
-    digests: dict[int, str] = field(default_factory=dict)
 
     def theorem(self, theorem: Theorem) -> dict[int, Lemma]:
         """A lemma for each node of a proof."""
         depends = moving(theorem)
         variables = limit_variables(theorem)
-        self.digests.update(digests(theorem))
         uses = Counter(id(p) for node in nodes(theorem) for p in node.premises)
         passed = {id(p) for node in nodes(theorem) if plain(node) and plain(p := node.premises[0]) and uses[id(p)] == 1}
         found: dict[int, Lemma] = {}
@@ -180,8 +135,8 @@ class _Exporter:
                 while id(steps[0].premises[0] if steps[0].premises else 0) in passed:
                     steps.insert(0, steps[0].premises[0])
                 self.lemmas[key] = self._lemma(steps, found, names, variables)
-                for step in steps:
-                    self._declare(step, names, variables)
+                for term in (term for step in steps for term in _terms(step)):
+                    self._declare(term, node, names, variables)
             found[id(node)] = self.lemmas[key]
         return found
 
@@ -196,6 +151,7 @@ class _Exporter:
         if isinstance(node.statement, Tends):
             taken |= {node.statement.variable}
         bound = {node.statement.variable} if isinstance(node.statement, Tends) else set()
+        bound |= {node.arguments[0]} if node.rule == "limit_order" else set()
         said = {s for side in sides(node.statement) for s in names.spoken(side)} - bound
         said |= {s for c in stated(node.conditions) for s in names.spoken(c.term) - taken}
         said |= {s for p in before for s in self.symbols[p.name]} - bound
@@ -206,44 +162,44 @@ class _Exporter:
         self.symbols[name], self.limits[name] = symbols, taken
         written = tuple(names.of(s) for s in symbols)
         hypotheses = (*_signs(symbols, names), *(_condition(c, names, taken) for c in stated(node.conditions)))
-        lemma = Lemma(name, tuple(steps), written, hypotheses, statement_text(node.statement, names))
+        said_of = tuple(p.name for p in before)
+        lemma = Lemma(name, tuple(steps), written, hypotheses, statement_text(node.statement, names), "", said_of)
         given = tuple(
             Premise(p, q.name, self.symbols[q.name], len(q.hypotheses)) for p, q in zip(premises, before, strict=True)
         )
-        made = self._proved(lemma, given, before, names, self.digests[id(node)] in self.open)
+        made = self._proved(lemma, given, before, names, variables)
         self.resting[name] = frozenset(made.axioms).union(*(self.resting[p.name] for p in before))
         return made
 
     def _proved(
-        self, lemma: Lemma, premises: tuple[Premise, ...], before: tuple[Lemma, ...], names: Names, open_: bool
+        self,
+        lemma: Lemma,
+        premises: tuple[Premise, ...],
+        before: tuple[Lemma, ...],
+        names: Names,
+        variables: frozenset[sp.Symbol],
     ) -> Lemma:
         node = lemma.node
         given = ["ltac:(sign)"] * len(lemma.hypotheses)
         if node.rule == "assume":
             (leaf,) = node.arguments
             name = self._axiom(f"{leaf.ground.value}_{slug(leaf.name)}", lemma.type)
-            return replace(lemma, proof=_exact(name, *lemma.symbols, *given), axioms={name: lemma.type})
+            return replace(lemma, proof=_exact(name, *lemma.symbols, *given), axioms={name: lemma.type}, assumed=True)
         if node.rule == "name_limit":
             return self._named(lemma, premises[0], names)
         prove = prover(node)
-        if prove is not None and not open_:
+        if prove is not None:
             axioms: dict[str, str] = {}
-
-            def exists(integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope) -> str:
-                new, proof = self._exists(integrand, over, outer, lemma, names)
-                axioms.update(new)
-                return proof
-
-            writer = Writer(names, exists)
+            writer = self._writer(lemma, names, variables, axioms)
             several = len(lemma.steps) > 1
             proof = chained(lemma.steps, premises, writer) if several else prove(node, premises, writer)
             return replace(lemma, proof="; ".join([*posed(node, writer), proof]), axioms=axioms)
         says = quantified(lemma.symbols, (*lemma.hypotheses, *(f"({p.type})" for p in before), lemma.says))
-        kind = OPEN if open_ else "lemma_" if node.rule in LEAVES else "rule_"
+        kind = "lemma_" if node.rule in LEAVES else "rule_"
         name = self._axiom(f"{kind}{node.rule}", says)
         # Premises may say the same: each is given in its place.
         proof = _exact(name, *lemma.symbols, *given, *(p.name for p in before))
-        return replace(lemma, proof=proof, axioms={name: says})
+        return replace(lemma, proof=proof, axioms={name: says}, assumed=True)
 
     def _named(self, lemma: Lemma, premise: Premise, names: Names) -> Lemma:
         """The definition of a name by a limit, whatever that is, and its value."""
@@ -259,38 +215,57 @@ class _Exporter:
         name = self._axiom(f"definition_{slug(leaf.name)}", axiom)
         return replace(lemma, proof=f"apply {name}; exact {premise.at(names)}", axioms={name: axiom})
 
-    def _exists(
-        self, integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope, lemma: Lemma, names: Names
-    ) -> tuple[dict[str, str], str]:
-        """The axiom that an average exists, where the laws of averages do not say it, and the proof by it."""
-        variable = over[0]
-        if variable not in free(integrand):
-            return {}, "(Exists_const _)"
-        if len(over) > 1 and not free(integrand) & set(over[1:]):
-            found, proof = self._exists(integrand, over[:-1], outer, lemma, names)
-            return found, f"(Exists_drop _ {proof})"
-        base, power = integrand.as_base_exp()
-        if base == variable and power.is_Integer and power > 0:
-            return {}, "Exists_id" if power == 1 else f"(Exists_power {power})"
-        spoken = names.spoken(integrand) - set(over) - outer.keys()
-        symbols = _ordered(s for s in spoken if names.of(s) in lemma.symbols)
-        around = _ordered(v for v in outer if v in free(integrand))
-        asked = [
-            condition_text(c, names) for c in stated(lemma.node.conditions) if names.spoken(c.term) <= set(symbols)
-        ]
-        hypotheses = [h for h in (*_signs(symbols, names), *asked) if h in lemma.hypotheses]
-        says = f"Exists (fun {names.of(variable)} => {nested(integrand, over[1:], names)})"
-        type_ = quantified([*map(names.of, (*symbols, *around))], [*hypotheses, says])
-        name = self._axiom("exists", type_)
-        given = [*map(names.of, symbols), *(outer[v] for v in around), *["ltac:(sign)"] * len(hypotheses)]
-        return {name: type_}, f"({' '.join((name, *given))})" if given else name
+    def _writer(self, lemma: Lemma, names: Names, variables: frozenset[sp.Symbol], axioms: dict[str, str]) -> Writer:
+        """What the proof of a lemma is written with; what it assumes on the way joins the axioms."""
 
-    def _declare(self, node: Theorem, names: Names, variables: frozenset[sp.Symbol]) -> None:
-        """The functions of a theorem, and the symbols of which its assumptions speak, are parameters."""
-        for term in _terms(node):
-            for what in named_in(term):
-                if isinstance(what, tuple) or (what in node.fixed and what not in variables):
-                    self.parameters.setdefault(names.of(what), (what, names))
+        def granted(name: str, says: str, spoken: frozenset[sp.Symbol], bound: tuple[str, ...], outer: Scope) -> str:
+            symbols = _ordered(s for s in spoken if names.of(s) in lemma.symbols)
+            asked = [
+                condition_text(c, names) for c in stated(lemma.node.conditions) if names.spoken(c.term) <= set(symbols)
+            ]
+            hypotheses = [h for h in (*_signs(symbols, names), *asked) if h in lemma.hypotheses]
+            around = _ordered(outer)
+            type_ = quantified([*map(names.of, (*symbols, *around)), *bound], [*hypotheses, says])
+            name = self._axiom(name, type_)
+            axioms[name] = type_
+            given = [*map(names.of, symbols), *(outer[v] for v in around)]  # type: ignore[index]
+            # What is bound comes before the hypotheses.
+            given += ["_"] * len(bound) + ["ltac:(sign)"] * len(hypotheses)
+            return f"({' '.join((name, *given))})" if given else name
+
+        def exists(integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope) -> str:
+            if (known := by_laws(integrand, over)) is not None:
+                return known
+            if len(over) > 1 and not free(integrand) & set(over[1:]):
+                return f"(Exists_drop _ {exists(integrand, over[:-1], outer)})"
+            says = f"Exists (fun {names.of(over[0])} => {nested(integrand, over[1:], names)})"
+            around = {v: of for v, of in outer.items() if v in free(integrand)}
+            return granted("exists", says, names.spoken(integrand) - set(over) - outer.keys(), (), around)
+
+        def leaf(kind: str, says: str, terms: tuple[sp.Expr, ...], bound: tuple[str, ...]) -> str:
+            for term in terms:
+                self._declare(term, lemma.node, names, variables)
+            return granted(kind, says, frozenset().union(*map(names.spoken, terms)), bound, {})
+
+        def slope(function: Named, rate: Named) -> str:
+            over = names.moving.get(function, ())
+            moved = " ".join(map(names.of, over))
+            heads = (f"({names.of(head)} {moved})" if over else names.of(head) for head in (function, rate))
+            first, second = heads
+            type_ = quantified([*map(names.of, over), "x__"], [f"Slope {first} x__ ({second} x__)"])
+            name = self._axiom(f"slope_{slug(str(function[0]))}", type_)
+            axioms[name] = type_
+            for head in (function, rate):
+                self.parameters.setdefault(names.of(head), (head, names))
+            return f"({' '.join((name, *map(names.of, over)))})" if over else name
+
+        return Writer(names, exists, leaf, slope)
+
+    def _declare(self, term: sp.Basic, node: Theorem, names: Names, variables: frozenset[sp.Symbol]) -> None:
+        """The functions of a term, and the symbols in it that the assumptions of a theorem fix, are parameters."""
+        for what in named_in(term):
+            if isinstance(what, tuple) or (what in node.fixed and what not in variables):
+                self.parameters.setdefault(names.of(what), (what, names))
 
     def declared(self) -> str:
         """The parameters, with the signs that they are declared to have."""
@@ -312,12 +287,9 @@ class _Exporter:
         return self.axioms.setdefault(says, f"{name}_{len(self.axioms) + 1}")
 
 
-def exported(theorems: Mapping[str, Theorem], open_: frozenset[str] = frozenset()) -> Exported:
-    """The file of named theorems; what several of them share stands there once.
-
-    ``open_`` has the digests of theorems that Rocq is not asked to prove: each is an axiom of its own.
-    """
-    exporter = _Exporter(open_)
+def exported(theorems: Mapping[str, Theorem]) -> Exported:
+    """The lemmas of named theorems; what several of them share stands there once."""
+    exporter = _Exporter()
     last: dict[str, Lemma] = {}
     expected: dict[str, frozenset[str]] = {}
     for name, theorem in theorems.items():
@@ -331,13 +303,12 @@ def exported(theorems: Mapping[str, Theorem], open_: frozenset[str] = frozenset(
         tuple(exporter.lemmas.values()),
         {name: lemma.name for name, lemma in last.items()},
         expected,
-        {lemma.name: exporter.digests[id(lemma.node)] for lemma in exporter.lemmas.values()},
     )
 
 
 def _roots(lemmas: Iterable[Lemma]) -> str:
     """The roots of whole numbers that are no primes, by those of their primes."""
-    numbers = {int(n) for lemma in lemmas for n in re.findall(r"\(sqrt (\d+)\)", lemma.text)}
+    numbers = {int(n) for lemma in lemmas for n in re.findall(r"\(sqrt (\d+)\)", f"{lemma.type} {lemma.script}")}
     lines = []
     for number in sorted(n for n in numbers if n > 1 and not sp.isprime(n)):
         primes = [p for p, times in sp.factorint(number).items() for _ in range(times)]
@@ -350,26 +321,6 @@ def _roots(lemmas: Iterable[Lemma]) -> str:
         lines += [f"Lemma root_{number} : sqrt {number} = {product}.", f"Proof. {steps}ring. Qed."]
         lines += [f"#[global] Hint Rewrite root_{number} : roots."]
     return "\n".join(lines) + "\n"
-
-
-def perturbed(lemma: Lemma) -> str:
-    """A copy of a lemma with 27/25 X + 1/13 for its right side, and the demand that its proof fail."""
-    if lemma.says.startswith("Tends"):
-        left, right = lemma.says[: -len(_last(lemma.says))], _last(lemma.says)
-    else:
-        left, relation, right = lemma.says.partition(" = " if " = " in lemma.says else " >= ")
-        left += relation
-    kind = quantified(lemma.symbols, (*lemma.hypotheses, f"{left}((27 / 25) * {right} + (1 / 13))"))
-    return f"Goal {kind}.\nProof. Fail solve [{lemma.script}]. Abort.\n"
-
-
-def _last(text: str) -> str:
-    """The last word, or what stands in the last brackets."""
-    depth, at = 0, len(text)
-    while at and (depth or text[at - 1] != " "):
-        at -= 1
-        depth += {")": 1, "(": -1}.get(text[at], 0)
-    return text[at:]
 
 
 def _exact(name: str, *given: str) -> str:

@@ -15,13 +15,23 @@ from onestep.derivations.language.expectation import Expectation
 
 # What Rocq's library, the preamble of a file or the proofs of its lemmas call by a name that a symbol may have.
 RESERVED = frozenset({
-    "E", "Exists", "INR", "IZR", "PI", "Prop", "Props", "R", "Rabs", "Rinv", "Rle", "Rlt", "S", "O", "Set", "Tends",
-    "Type", "as", "at", "cofix", "cos", "else", "end", "eventually", "exists", "exp", "fix", "for", "forall", "fun",
-    "if", "in", "let", "ln", "match", "mod", "nat", "erf", "return", "sin", "sqrt", "tan", "tanh", "then", "using",
-    "where", "with",
+    "E", "Exists", "INR", "IZR", "PI", "Prop", "Props", "R", "Rabs", "Rinv", "Rle", "Rlt", "Rmax", "S", "O", "Set",
+    "Slope", "Tends", "Type", "as", "asin", "at", "cofix", "constant", "cos", "else", "end", "erf", "eventually",
+    "exists", "exp", "far", "fix", "for", "forall", "from", "fun", "if", "in", "let", "ln", "match", "mod", "nat",
+    "near", "put", "return", "sin", "soon", "sqrt", "tan", "tanh", "then", "unequal", "unproved", "using", "where",
+    "with",
 })  # fmt: skip
 # Functions that Rocq's library has, and erf, whose meaning it is not told.
-KNOWN = {sp.exp: "exp", sp.log: "ln", sp.Abs: "Rabs", sp.tanh: "tanh", sp.sin: "sin", sp.cos: "cos", sp.erf: "erf"}
+KNOWN = {
+    sp.exp: "exp",
+    sp.log: "ln",
+    sp.Abs: "Rabs",
+    sp.tanh: "tanh",
+    sp.sin: "sin",
+    sp.cos: "cos",
+    sp.erf: "erf",
+    sp.asin: "asin",
+}
 
 # A symbol, or the head of a function with the number of its arguments.
 Named = Any
@@ -116,6 +126,11 @@ def text(term: sp.Expr, names: Names, scope: Scope | None = None) -> str:
             names.memo[term] = nested(term.integrand, term.variables, names)
         return nested(term.integrand, term.variables, names, scope) if scope else names.memo[term]
     arguments = tuple(text(part, names, scope) for part in term.args)
+    if isinstance(term, sp.Max):
+        *others, said = arguments
+        for other in reversed(others):
+            said = f"(Rmax {other} {said})"
+        return said
     if term.func in KNOWN:
         return f"({' '.join((KNOWN[term.func], *arguments))})"
     return _applied((term.func, len(term.args)), arguments, names, scope)
@@ -179,6 +194,8 @@ def sign_text(symbol: sp.Symbol, name: str) -> str | None:
     """The sign that a symbol is declared to have."""
     if symbol.is_positive:
         return f"0 < {name}"
+    if symbol.is_negative:
+        return f"{name} < 0"
     if symbol.is_nonnegative:
         return f"0 <= {name}"
     return f"{name} <> 0" if symbol.is_nonzero else None

@@ -14,7 +14,7 @@ RECORD = Path(__file__).parent / "second_kernel.json"
 def record() -> dict[str, Any]:
     """The committed record; empty where there is none."""
     if not RECORD.is_file():
-        return {"replayed": {}, "open": []}
+        return {"replayed": {}}
     document: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
     return document
 

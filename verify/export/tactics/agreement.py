@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from math import lcm
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -50,6 +51,7 @@ def moves(
 
 def settled(terms: Iterable[sp.Expr], names: Names, scope: Scope, path: str = "") -> str:
     """What algebra does not look into is written in one way, and then algebra does the rest."""
+    terms = tuple(terms)
     tactics = []
     for k, (old, new) in enumerate(_twins(terms)):
         label = f"T__{path}{k}"
@@ -65,7 +67,36 @@ def settled(terms: Iterable[sp.Expr], names: Names, scope: Scope, path: str = ""
             proof = f"apply {_congruent(len(parts))}; [{' | '.join(parts)}]"
         said = f"{text(old, names, scope)} = {text(new, names, scope)}"
         tactics.append(f"assert ({label} : {said}) by ({proof}); try put {label}; clear {label}")
-    return "; ".join([*tactics, "same"])
+    powers = _exponentials(terms, names, scope, path)
+    last = f"first [same | {'; '.join([*powers, 'same'])}]" if powers else "same"
+    return "; ".join([*tactics, last])
+
+
+def _exponentials(terms: Iterable[sp.Expr], names: Names, scope: Scope, path: str) -> list[str]:
+    """Each exponential as a product of whole powers of some few: exp(a/2 - b) = exp(a/4)^2 / exp(b)."""
+    spots = dict.fromkeys(s for term in terms for s in _spots(term, nothing, {}) if s.func is sp.exp)
+    sums = {
+        spot: [part.as_coeff_Mul(rational=True) for part in sp.Add.make_args(sp.expand(spot.exp))] for spot in spots
+    }
+    shares: dict[sp.Expr, int] = {}
+    for parts in sums.values():
+        for number, rest in parts:
+            shares[rest] = lcm(shares.get(rest, 1), int(number.q))
+    tactics = []
+    for k, (spot, parts) in enumerate(sums.items() if len(spots) > 1 else ()):
+        proof, product = "exp_0", "1"
+        for number, rest in reversed(parts):
+            base, times = text(rest / shares[rest], names, scope), int(number * shares[rest])
+            law = "exp_times" if times > 0 else "exp_inverse"
+            power = f"((exp {base}) ^ {abs(times)})"
+            product = f"({power if times > 0 else f'(/ {power})'} * {product})"
+            known = f"({law} {abs(times)} {base} ({times}) ltac:(simpl; lra))"
+            proof = f"(exp_cons _ _ _ _ {known} {proof})"
+        label = f"X__{path}{k}"
+        said = f"{text(spot, names, scope)} = {product}"
+        tactics.append(f"assert ({label} : {said}) by (refine (exp_as _ _ _ {proof} _); same)")
+        tactics.append(f"try put {label}; clear {label}")
+    return tactics
 
 
 def _twins(terms: Iterable[sp.Expr]) -> list[tuple[sp.Expr, sp.Expr]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import sympy as sp
 
@@ -17,8 +16,8 @@ from onestep.derivations.kernel.statements import AtLeast, Demand, Equation, Sta
 from onestep.derivations.kernel.terms import free, replace, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.export.agreement import Change, Known, agree, moves, nothing, settled
-from onestep.verify.export.terms import Names, Scope, nested, stated, text
+from onestep.verify.export.tactics.agreement import Change, Known, agree, moves, nothing, settled
+from onestep.verify.export.terms import Named, Names, Scope, nested, stated, text
 
 
 @dataclass(frozen=True)
@@ -40,20 +39,23 @@ class Premise:
 
 @dataclass(frozen=True)
 class Writer:
-    """What a proof is written with: names, and a name for the assumption that an average exists.
+    """What a proof is written with: names, and names for what is assumed on the way.
 
     ``exists(integrand, variable, outer)`` is the proof that the integrand, with names in place of what was averaged
-    over further out, has an average over the variable.
+    over further out, has an average over the variable; ``leaf(kind, says, terms, bound)`` that of what a leaf says of
+    terms for all values of names that it binds; ``slope(function, rate)`` that one function is the slope of another.
     """
 
     names: Names
     exists: Callable[[sp.Expr, tuple[sp.Symbol, ...], Scope], str]
+    leaf: Callable[[str, str, tuple[sp.Expr, ...], tuple[str, ...]], str]
+    slope: Callable[[Named, Named], str]
 
 
 Prover = Callable[[Theorem, tuple[Premise, ...], Writer], str]
 
 
-def _moved(statement: Statement, change: Change, names: Names, left: Scope, known: Known, proof: str) -> str:
+def moved(statement: Statement, change: Change, names: Names, left: Scope, known: Known, proof: str) -> str:
     """From the proof of what holds in the scope ``left`` to its changed form."""
     first, second = (agree(side, change, names, left, {}, known, f"{k}_") for k, side in enumerate(sides(statement)))
     if isinstance(statement, Tends):
@@ -114,10 +116,10 @@ def _put(node: Theorem, by: Premise, names: Names) -> tuple[Change, Known]:
     return lambda term: replace(term, old, new)[0], known
 
 
-def _rewrite(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def rewritten(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     first, by = premises
     change, known = _put(node, by, writer.names)
-    proof = _moved(first.theorem.statement, change, writer.names, {}, known, first.at(writer.names))
+    proof = moved(first.theorem.statement, change, writer.names, {}, known, first.at(writer.names))
     carried = [] if isinstance(node.statement, Tends) else _carried(node, [(change, known)], writer.names)
     return "; ".join([*carried, proof])
 
@@ -137,20 +139,21 @@ def chained(steps: Sequence[Theorem], premises: tuple[Premise, ...], writer: Wri
     return "; ".join([*carried, f"refine (eq_trans {first.at(names)} _)", "cbv beta", *tactics, last])
 
 
-def _instantiate(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def instantiated(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     (premise,) = premises
     names = writer.names
     values: Mapping[sp.Symbol, sp.Expr] = node.arguments[0]
     scope = {symbol: text(value, names) for symbol, value in values.items()}
     change = partial(substitute, values=values)
-    return _moved(premise.theorem.statement, change, names, scope, nothing, premise.at(names, scope))
+    return moved(premise.theorem.statement, change, names, scope, nothing, premise.at(names, scope))
 
 
 def posed(node: Theorem, writer: Writer) -> list[str]:
     """That averages exist whose sign a proof may ask for: those of which a logarithm or a power is taken, and those
     which stand for symbols.
     """
-    asked = [(average, outer) for side in sides(node.statement) for average, outer in _signed(side, ())]
+    said = [side for theorem in (node, *node.premises) for side in sides(theorem.statement)]
+    asked = [(average, outer) for side in said for average, outer in _signed(side, ())]
     if node.rule == "instantiate":
         asked += [(average, ()) for value in node.arguments[0].values() for average in value.atoms(Expectation)]
     found = []
@@ -175,7 +178,7 @@ def _signed(term: sp.Expr, outer: tuple[sp.Symbol, ...]) -> Iterator[tuple[sp.Ex
         yield from _signed(part, inside)
 
 
-def _congruence(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def congruent(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     (premise,) = premises
     context, hole = node.arguments
     names = writer.names
@@ -187,7 +190,7 @@ def _congruence(node: Theorem, premises: tuple[Premise, ...], writer: Writer) ->
     return f"refine (eq_sides _ _ _ _ {lifted} _ _); cbv beta; [{proofs[0]} | {proofs[1]}]"
 
 
-def _ring(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def by_ring(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     names = writer.names
     cofactors = node.arguments[1] if len(node.arguments) > 1 else ()
     used = [side for premise in premises for side in sides(premise.theorem.statement)]
@@ -203,7 +206,7 @@ def _ring(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     return f"refine (from _ _ _ {proof} _); {last}"
 
 
-def _order(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def by_order(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     names = writer.names
     rest = node.arguments[1:]
     multipliers, squares = rest[0] if rest else (), rest[1] if len(rest) > 1 else ()
@@ -219,7 +222,7 @@ def _order(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     return f"refine (ge_sum _ _ _ _ {proof}); same"
 
 
-def _average(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def averaged(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     (premise,) = premises
     (variables,) = node.arguments
     names = writer.names
@@ -247,7 +250,7 @@ def _drops(integrand: sp.Expr, variables: tuple[sp.Symbol, ...]) -> str:
     return "; ".join([*steps, "reflexivity"])
 
 
-def _linear(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def expanded(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     whole, parts = node.arguments
     names = writer.names
     variables = whole.variables
@@ -260,7 +263,7 @@ def _linear(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str
 
     def expand(inner: tuple[sp.Symbol, ...], scope: Mapping[sp.Basic, str]) -> str:
         if not inner:
-            return "same"
+            return settled([whole.integrand, *(c * m for c, m in parts)], names, scope)
         name = f"z__{len(scope)}"
         below = {**scope, inner[0]: name}
         proof = "sum_nil"
@@ -279,7 +282,7 @@ def _linear(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str
     return f"transitivity {total(variables, {})}; [{expand(variables, {})} | {last}]"
 
 
-def _independent(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def factorised(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     whole, first, second = node.arguments
     names = writer.names
 
@@ -299,11 +302,11 @@ def _independent(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -
     return f"transitivity ({product}); [{split(whole.variables, {})} | same]"
 
 
-def _iterated(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def same_order(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     return "reflexivity"
 
 
-def _renamed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def renamed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     whole, new, matrix = node.arguments
     left, right, images, steps = {}, {}, {}, []
     for k, (variable, row) in enumerate(zip(whole.variables, matrix, strict=True)):
@@ -316,7 +319,7 @@ def _renamed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> st
     )
 
 
-def _moment(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+def of_power(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     _, power = node.arguments
     if power == 1:
         return "exact E_mean"
@@ -324,39 +327,12 @@ def _moment(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str
     return "; ".join([*steps, f"rewrite {'E_first' if power % 2 else 'E_zeroth'}", "simpl", "lra"])
 
 
-PROVERS: dict[str, Prover] = {
-    "ring": _ring,
-    "order": _order,
-    "rewrite": _rewrite,
-    "instantiate": _instantiate,
-    "congruence": _congruence,
-    "average": _average,
-    "linear": _linear,
-    "independent": _independent,
-    "iterated": _iterated,
-    "moment": _moment,
-    "rotate": _renamed,
-}
-
-
-def prover(node: Theorem) -> Prover | None:
-    """How Rocq proves a node; None where the node is an axiom of its own."""
-    if node.rule == "rotate" and not _renames(node.arguments):
-        return None
-    if node.rule == "iterated" and not _in_order(*node.arguments):
-        return None
-    return PROVERS.get(node.rule)
-
-
-def _renames(arguments: tuple[Any, ...]) -> bool:
-    """Whether a rotation gives variables other names and signs, and does nothing else."""
-    _, new, matrix = arguments
-    return len(new) == len(matrix) and all(
-        abs(entry) == int(i == j) for i, row in enumerate(matrix) for j, entry in enumerate(row)
-    )
-
-
-def _in_order(whole: sp.Expr, inner: tuple[sp.Symbol, ...]) -> bool:
-    """Whether what is averaged over first stands innermost, in one order, already."""
-    variables = whole.variables
-    return tuple(variables) == (*(v for v in variables if v not in inner), *inner)
+def by_laws(integrand: sp.Expr, over: tuple[sp.Symbol, ...]) -> str | None:
+    """The proof that an average exists, of constants and powers of a variable."""
+    variable = over[0]
+    if variable not in free(integrand):
+        return "(Exists_const _)"
+    base, power = integrand.as_base_exp()
+    if base == variable and power.is_Integer and power > 0:
+        return "Exists_id" if power == 1 else f"(Exists_power {power})"
+    return None

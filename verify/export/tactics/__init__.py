@@ -1,0 +1,1 @@
+"""What Rocq is told of how the conclusion of each rule follows from its premises."""
