@@ -20,7 +20,7 @@ from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu
 from onestep.derivations.free_energy.envelopes import envelope
 from onestep.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, assembled, entropic, trace
+from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, entropic, trace
 from onestep.derivations.free_energy.sample_energy import (
     EXCESS,
     LABEL_NOISE,
@@ -131,7 +131,6 @@ def free_energy() -> Derivation:
     parts = ((trace(), s.trace_term), (entropic(), s.entropic_term), (energetic(), s.energetic_term))
     known = [found for part, name in parts if (found := part.theorem_of(name)) is not None]
     result = rewritten(unfolded(meaning), DROPPED[s.dropped_m_hat], *known)
-    square = at_square_loss(value(result)) - assembled().results[s.free_energy]
     hypotheses = dict.fromkeys((*entropic().hypotheses, *energetic().hypotheses))
     return Derivation(
         "free energy of a convex loss",
@@ -140,11 +139,6 @@ def free_energy() -> Derivation:
         *entropic().steps,
         *energetic().steps,
         proved("Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).", result),
-        Step(
-            "At the square loss it is equation (116).",
-            eq(sp.Symbol(r"\Phi_{\mathrm{square}}"), assembled().results[s.free_energy]),
-            Vanishing("averages over z, xi and the noise taken", expand_expectations(square)),
-        ),
         results={s.free_energy: value(result)},
         hypotheses=tuple(hypotheses),
     )

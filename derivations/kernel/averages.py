@@ -257,7 +257,7 @@ def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *pa
     conditions = vanishing(first - second, (first, second))
     if conditions is not None:
         conditions = conditions.union(*(defined_where(admit(part)) for part in parts))
-        given = vanishing(sp.Integer(0), (first,)) or frozenset()
+        given = (vanishing(sp.Integer(0), (first,)) or frozenset()) | defined_where(first)
         conditions = frozenset(c for c in conditions if not free(c.term) & set(variables) or not _given(c, given))
     if conditions is None or any(free(condition.term) & set(variables) for condition in conditions):
         raise Refused(f"{first} and {second} are not the same integrand for all values of {variables}")
@@ -265,7 +265,9 @@ def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *pa
 
 
 def _given(condition: Condition, given: frozenset[Condition]) -> bool:
-    """Whether a denominator vanishes nowhere but where those do that are given."""
+    """Whether a condition is given, or a denominator vanishes nowhere but where those do that are given."""
+    if condition in given:
+        return True
     if condition.demand is not Demand.NONZERO or not given:
         return False
     return (vanishing(sp.Integer(0), (1 / condition.term,)) or frozenset()) <= given

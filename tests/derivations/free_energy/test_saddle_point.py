@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy.ridge import ENERGY
+from onestep.derivations.free_energy import convex_loss
+from onestep.derivations.free_energy import symbols as s
+from onestep.derivations.free_energy.ridge import ENERGY, assembled
 from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search import follows
 from onestep.derivations.kernel.statements import Equation, Ground
 from onestep.derivations.kernel.theorem import replay
+from onestep.derivations.language.expectation import expand_expectations
 from onestep.verify.claims.saddle_point.result_3_3 import CLAIMS
 
 BY_UNKNOWN = {c.statement.lhs: c for c in CLAIMS if c.id.startswith("result-3-3.saddle.")}
@@ -31,3 +35,12 @@ def test_a_saddle_point_equation_is_a_theorem(variable: sp.Symbol) -> None:
     assert leaves >= TRUSTED
     wrong = Equation(statement.lhs, sp.Rational(27, 25) * statement.rhs)
     assert follows(wrong, [ENERGY.solved(variable, unknown)]) is None
+
+
+def test_the_free_energy_of_a_convex_loss_is_that_of_the_ridge_at_the_square_loss() -> None:
+    general, ridge = (d.results[s.free_energy] for d in (convex_loss.free_energy(), assembled()))
+    gap, wrong = (
+        expand_expectations(convex_loss.at_square_loss(general) - factor * ridge) for factor in (1, sp.Rational(27, 25))
+    )
+    assert vanishing(gap, (ridge,)) is not None
+    assert vanishing(wrong, (ridge,)) is None

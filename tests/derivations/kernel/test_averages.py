@@ -27,3 +27,13 @@ def test_an_average_is_split_only_where_its_own_integrand_is_defined() -> None:
         linear((), whole, ((one, 1 / f), (one, (1 + f) / (1 + h) - 1 / f)))
     with pytest.raises(Refused):
         linear((), Expectation(f, x), ((one, f / (1 + h)), (one, f * h / (1 + h))))
+
+
+def test_a_constant_leaves_an_average_of_a_root_that_is_real_where_the_whole_is() -> None:
+    x = sp.Symbol("x", real=True)
+    f, h = (sp.Function(name, real=True)(x) for name in ("f", "h"))
+    one = sp.Integer(1)
+    split = linear((), Expectation(-f * sp.sqrt(h), x), ((-one, f * sp.sqrt(h)),))
+    assert replay(split).statement == Equation(Expectation(-f * sp.sqrt(h), x), -Expectation(f * sp.sqrt(h), x))
+    with pytest.raises(Refused):  # the root of f may not be real where the whole is
+        linear((), Expectation(f * sp.sqrt(h), x), ((one, f * sp.sqrt(h) - sp.sqrt(f)), (one, sp.sqrt(f))))
