@@ -46,6 +46,11 @@ theta_of_tau = {theta[a]: s.beta * s.c_of[a] * s.V2_of[a] for a in LETTERS}
 Theta_tau = Theta.subs(theta_of_tau)
 
 
+def diagonal_inverse(a: int, block_traces: sp.Matrix) -> sp.Expr:
+    """1/(S^-1)_ii for a row of group a: s_a + c_a [C - beta C T C]_aa, the Schur complement with T averaged in."""
+    return shift[a] + s.c_of[a] * (C - s.beta * C * block_traces * C)[a, a]
+
+
 def block_relation(block_traces: sp.Matrix) -> sp.Matrix:
     """beta (T - what one row adds to it), which vanishes: beta T = Theta - beta T C Theta."""
     return s.beta * block_traces - Theta + s.beta * block_traces * C * Theta

@@ -30,22 +30,23 @@ from onestep.derivations.free_energy.leaves import (
     over_replicas,
     per_neuron,
     product_of,
+    saddle_point,
     unfolded,
     updated_form,
 )
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import field_force, form_of, one_replica
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
-from onestep.derivations.free_energy.stationarity import partial_of, vanishing, where_stationary
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.calculus import logarithm
+from onestep.derivations.kernel.calculus import logarithm, slope
 from onestep.derivations.kernel.limits import limit_compose, name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
     equal,
+    isolated,
     limit_of,
     proved,
     rewritten,
@@ -411,18 +412,21 @@ def assembled() -> Derivation:
 
 @functools.cache
 def partial(variable: sp.Symbol) -> Theorem:
-    """The derivative of (116) in one variable, or in the ridge."""
+    """The derivative of (116) in one variable, or in the ridge, under a name of its own."""
     energy = assembled().theorem_of(s.free_energy)
     assert energy is not None
-    return partial_of(energy, variable)
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
+    return averages_expanded(rate, s.kappa, s.mode)
 
 
 def vanishing_partial(variable: sp.Symbol) -> Theorem:
     """The hypothesis that (116) is stationary in a variable."""
-    return vanishing(partial(variable))
+    name, _ = sides(partial(variable).statement)
+    return saddle_point(name)
 
 
 @functools.cache
 def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
     """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
-    return where_stationary(partial(variable), unknown)
+    return isolated(unknown, rewrite((vanishing_partial(variable), partial(variable))))

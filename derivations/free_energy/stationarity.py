@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.free_energy.leaves import saddle_point
-from onestep.derivations.kernel.algebra import assume, rewrite
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import averages_expanded, isolated
+from onestep.derivations.kernel.algebra import assume
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
@@ -47,25 +44,6 @@ def vanishing_slope(energy: Theorem, variable: sp.Symbol) -> Theorem:
     call, _ = sides(energy.statement)
     partial = PARTIALS[call.func][call.args.index(variable)]
     return hypothesis(f"stationarity in {variable}", Equation(partial(*call.args), sp.Integer(0)), STATIONARY)
-
-
-def partial_of(energy: Theorem, variable: sp.Symbol) -> Theorem:
-    """The derivative of what a free energy is, in a variable or a constant, under a name of its own."""
-    quantity, _ = sides(energy.statement)
-    name = sp.Symbol(rf"\partial_{{{variable.name}}}{quantity}", real=True)
-    rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
-    return averages_expanded(rate, s.kappa, s.mode)
-
-
-def vanishing(rate: Theorem) -> Theorem:
-    """The hypothesis that the free energy is stationary in the variable of a derivative."""
-    name, _ = sides(rate.statement)
-    return saddle_point(name)
-
-
-def where_stationary(rate: Theorem, unknown: sp.Symbol) -> Theorem:
-    """``unknown`` = what it is where a derivative that is linear in it vanishes."""
-    return isolated(unknown, rewrite((vanishing(rate), rate)))
 
 
 def solve_linear(derivative: sp.Expr, unknown: sp.Symbol) -> sp.Expr:

@@ -27,16 +27,18 @@ from onestep.derivations.free_energy.leaves import (
     over_replicas,
     per_neuron,
     product_of,
+    saddle_point,
     unfolded,
 )
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import field_force, one_replica
 from onestep.derivations.free_energy.ridge import SAMPLES, one_mode, spike_inversion, spike_part
 from onestep.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
-from onestep.derivations.free_energy.stationarity import EXCHANGE, partial_of, vanishing, where_stationary
+from onestep.derivations.free_energy.stationarity import EXCHANGE
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
+from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.search import (
     averages_expanded,
     both_expanded,
@@ -237,22 +239,25 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
 
 @functools.cache
 def partial(variable: sp.Symbol) -> Theorem:
-    """The derivative of the free entropy in one variable, or in the argument."""
+    """The derivative of the free entropy in one variable, or in the argument, under a name of its own."""
     entropy = free_entropy().theorem_of(s.free_entropy)
     assert entropy is not None
-    return partial_of(entropy, variable)
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi(\mathsf{{z}})", real=True)
+    rate = slope((entropy,), variable, name, f"the derivative of the free entropy in {variable.name}")
+    return averages_expanded(rate, s.kappa, s.mode)
 
 
 def vanishing_partial(variable: sp.Symbol) -> Theorem:
     """The hypothesis that the free entropy is stationary in a variable."""
-    return vanishing(partial(variable))
+    name, _ = sides(partial(variable).statement)
+    return saddle_point(name)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Equations (187), (189): stationarity of the free entropy in one variable."""
     base, unknown = free_entropy(), CONJUGATE[variable]
-    solution = where_stationary(partial(variable), unknown)
+    solution = isolated(unknown, rewrite((vanishing_partial(variable), partial(variable))))
     return Derivation(
         f"stationarity of the free entropy in {variable}",
         f"{SOURCE}, (187)-(189)",

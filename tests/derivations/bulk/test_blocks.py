@@ -47,6 +47,13 @@ def test_the_relation_between_blocks_holds_at_the_solver() -> None:
     assert max(abs(float(entry)) for entry in relation) < 1e-13
 
 
+@pytest.mark.parametrize("a", block.LETTERS)
+def test_a_row_against_the_rest_holds_at_the_solver(a: int) -> None:
+    numbers = values()
+    inverse = float(block.diagonal_inverse(a, block.T).subs(numbers))
+    assert FRACTIONS[a] / inverse == pytest.approx(float(numbers[s.V2_of[a]]), rel=1e-13)
+
+
 def test_slopes_are_those_of_the_solver() -> None:
     step = 1e-5
     (T_up, tau_up), (T_down, tau_down) = solved(step), solved(-step)
