@@ -16,6 +16,7 @@ from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bulk import network as one_letter
 from onestep.derivations.bulk import symbols as s_bulk
 from onestep.derivations.bulk.blocks import LETTERS
+from onestep.derivations.bulk.network_rows import SOURCE
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
 from onestep.derivations.free_energy.sample_energy import TEACHER, moments_named
@@ -139,7 +140,7 @@ def floor(readout: Readout) -> Derivation:
     result = order((error, everywhere, nearest), AtLeast(s.test_error, readout.distance), (_ONE, _ONE, _ONE))
     return Derivation(
         "no network below the distance from its span",
-        one_letter.SOURCE,
+        SOURCE,
         proved("The test error.", error),
         proved("What of the label is not linear in z has a mean square.", wider),
         proved("So has what of the readouts lies across theta_perp: q1 >= psi^2 for one letter.", readouts),

@@ -74,7 +74,7 @@ _others = sp.symbols("W'_{12} W'_{21} W'_{22}", real=True)
 
 
 @functools.cache
-def answers() -> tuple[Theorem, Theorem, Theorem]:
+def answers() -> tuple[Theorem, ...]:
     """W' entry by entry, from W' (1 + G W/alpha0) = W: above, beside and below the diagonal's first."""
     (own, beside), (a, b, c) = sample, blocks
     W, G = sp.Matrix([[own, beside], [beside, 0]]), sp.Matrix([[a, b], [b, c]])

@@ -168,6 +168,7 @@ def squared_residual(yhat: sp.Expr) -> sp.Expr:
 
 squared = squared_residual(prediction)
 
+
 @functools.cache
 def errors() -> Derivation:
     """Test and training error: the first from the output on a new input, the second from the fitted outputs."""

@@ -10,7 +10,16 @@ from onestep.derivations.bounds import arcsines, heavy_ridge
 from onestep.derivations.bounds import closed_form as bounds_closed_form
 from onestep.derivations.bounds import leaves as bounds_leaves
 from onestep.derivations.bounds import symbols as s_bounds
-from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, network, network_rows, overlapping_bulk
+from onestep.derivations.bulk import (
+    any_activation,
+    blocks,
+    letter_poles,
+    marchenko_pastur,
+    network,
+    network_rows,
+    overlapping_bulk,
+    two_batch_matrices,
+)
 from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import examples, gaussian_means, heat_equation, semigroup, sign_activation
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
@@ -49,6 +58,7 @@ from onestep.derivations.language.named_functions import repeated, sgn, sigma
 from onestep.derivations.saddle_point import (
     any_law,
     conventions,
+    directions,
     equations,
     leave_one_out,
     letter_energy,
@@ -204,6 +214,8 @@ SADDLE_POINT = (
           ("leave-one-out.V1-hat", "leave-one-out.zeta-hat", "leave-one-out.psi-hat")),
     Plant(leave_one_out, "trace_of", lambda right: lambda first, second: right(first, -second),
           ("leave-one-out.q1", "leave-one-out.q2")),
+    Plant(directions, "without_directions", lambda right: lambda x, y: right(x, y).xreplace({s.V1_hat: -s.V1_hat}),
+          ("spike-directions.overlap-matrix",)),
     Plant(any_law, "component", lambda right: lambda projection: 2 * right(projection),
           ("spectral.spike-integral", "spectral.psi", "spectral.q2")),
     Plant(any_law, "without_spike", lambda right: lambda form, along: right(form, -along),
@@ -293,6 +305,13 @@ NETWORKS = (
     Plant(network_rows, "stein_step", lambda right: lambda *given: -right(*given), ("beyond.norm-along-target",)),
     Plant(network, "stein", lambda right: lambda premises, *given: right(premises, given[0], given[1], -given[2]),
           ("beyond.third-function",)),
+    # A sample that counts twice, and fields, steps and blocks of another size or sign.
+    Plant(network, "WITH_THIRD", lambda right: replace(right, shared=2 * right.shared), ("beyond.floor",)),
+    Plant(network_rows, "STEP", lambda right: -right, ("beyond.large-batch",)),
+    Plant(any_activation, "squared_length", lambda right: lambda *given: 2 * right(*given),
+          ("beyond.any-norm-exact", "beyond.any-row-exact")),
+    Plant(two_batch_matrices, "blocks_and_weight", lambda right: lambda label: (-right(label)[0], right(label)[1]),
+          ("beyond.any-place-linear", "beyond.any-place-square")),
     # A letter that enters once too often.
     Plant(letter_bulk, "of_letter", lambda _: lambda e: e.subs(s.eta, s.letter[0] ** 2 * s.eta),
           ("beyond.groups.row-covariance", "beyond.groups.norm-variance")),
