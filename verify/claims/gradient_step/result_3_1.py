@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -14,7 +15,7 @@ from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step import constants as gradient_constants
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import Obligation
+from onestep.derivations.language.derivation import Derivation, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma_prime
 from onestep.verify.checks.evaluate import Functions
@@ -23,7 +24,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq, le
+from onestep.verify.protocol.statement import Wrong, claim, eq, le
 from onestep.verify.second_route.gradient_step.steps import ABSTRACT, ONE_NEURON, experiment, functions_at, numbers_at
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
@@ -164,29 +165,37 @@ ALIGNMENT = claim(
           "result-3-1.spike-concentration"),
 )
 
-SPIKE_NOISY = claim(
-    "result-3-1.spike-strength-noisy", "The spike strength with label noise: h2* becomes h2* + Delta",
-    paper("Section 3.1, with label noise, on (9)"),
-    eq(s.r, _strength(s.noise)), ABSTRACT,
-    ByDerivation(partial(gradient_step.spike, s.noise)),
-    BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
-    kind=Kind.CONCENTRATION,
+
+def _noisy(
+    id_: str, title: str, number: int, statement: sp.Basic, build: Callable[[sp.Expr], Derivation],
+    *uses: str, wrong: Wrong,
+) -> Claim:  # fmt: skip
+    """A constant of Result 3.1 with label noise, which adds to the second moment of the labels."""
+    return claim(
+        f"result-3-1.{id_}-noisy", f"{title} with label noise: h2* becomes h2* + Delta",
+        paper(f"Section 3.1, with label noise, on ({number})"),
+        statement, ABSTRACT,
+        ByDerivation(partial(build, s.noise)),
+        BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
+        kind=Kind.CONCENTRATION,
+        wrong=wrong,
+        uses=uses,
+    )  # fmt: skip
+
+
+SPIKE_NOISY = _noisy(
+    "spike-strength", "The spike strength", 9, eq(s.r, _strength(s.noise)), gradient_step.spike,
+    "result-3-1.spike-strength", "result-3-1.spike-norm-exact-noisy",
     wrong={
         "noise averages out": _strength(sp.S.Zero),
         "noise in both terms": STEP * s.h1 * sp.sqrt(s.h1_star**2 + s.noise + (s.h2_star + s.noise) / s.alpha0),
     },
-    uses=("result-3-1.spike-strength", "result-3-1.spike-norm-exact-noisy"),
 )
 
-ALIGNMENT_NOISY = claim(
-    "result-3-1.alignment-noisy", "The alignment with label noise: h2* becomes h2* + Delta",
-    paper("Section 3.1, with label noise, on (10)"),
-    eq(s.gamma, _alignment(s.noise)), ABSTRACT,
-    ByDerivation(partial(gradient_step.spike, s.noise)),
-    BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
-    kind=Kind.CONCENTRATION,
+ALIGNMENT_NOISY = _noisy(
+    "alignment", "The alignment", 10, eq(s.gamma, _alignment(s.noise)), gradient_step.spike,
+    "result-3-1.alignment", "result-3-1.spike-norm-exact-noisy",
     wrong={"noise averages out": _alignment(sp.S.Zero), "noise not divided by alpha0": _alignment(s.alpha0 * s.noise)},
-    uses=("result-3-1.alignment", "result-3-1.spike-norm-exact-noisy"),
 )
 
 
@@ -259,15 +268,9 @@ BULK = claim(
     uses=("result-3-1.row-correction", "result-3-1.cross-term"),
 )
 
-BULK_NOISY = claim(
-    "result-3-1.bulk-variance-noisy", "The bulk variance with label noise: h2* becomes h2* + Delta",
-    paper("Section 3.1, with label noise, on (11)"),
-    eq(s.c, _bulk(s.noise)), ABSTRACT,
-    ByDerivation(partial(gradient_bulk.bulk, s.noise)),
-    BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
-    kind=Kind.CONCENTRATION,
+BULK_NOISY = _noisy(
+    "bulk-variance", "The bulk variance", 11, eq(s.c, _bulk(s.noise)), gradient_bulk.bulk, "result-3-1.bulk-variance",
     wrong={"noise averages out": _bulk(sp.S.Zero), "noise subtracted": _bulk(-s.noise)},
-    uses=("result-3-1.bulk-variance",),
 )
 
 CLAIMS: tuple[Claim, ...] = (
