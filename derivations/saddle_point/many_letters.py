@@ -32,11 +32,13 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.closed_forms.arcsine_law import arcsine_law, first, second, with_roots
+from onestep.derivations.closed_forms.gaussian_means import mean_of_erf
 from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import concluded, define, isolated, proved, value
+from onestep.derivations.kernel.search import concluded, define, isolated, over, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
@@ -63,61 +65,26 @@ targets = sp.symbols("y_1 y_2", real=True)
 fitted = sp.Symbol("M_1", real=True)
 
 
-def arcsine(first: sp.Expr, second: sp.Expr) -> sp.Expr:
-    """(2/pi) asin of the normalised overlap of two places, for an erf student and letters u ~ N(0, 1)."""
-    width = 1 + 2 * s.c
-    top = 2 * s.r**2 * first * second
-    return 2 / sp.pi * sp.asin(top / sp.sqrt((width + 2 * s.r**2 * first**2) * (width + 2 * s.r**2 * second**2)))
-
-
 @functools.cache
 def kernel_of_erf() -> Derivation:
     """E over normal letters of mu0_u(kappa_1) mu0_u(kappa_2) for an erf student: the arc-sine kernel."""
-    x, y = places
-    slope = s.r / sp.sqrt(1 + 2 * s.c)
-    b, q = slope * x, sp.Rational(1, 2) + slope**2 * y**2
-    antiderivative = -sp.exp(-q * letter**2) * sp.erf(b * letter) / (2 * q)
-    remaining = b / (q * sp.sqrt(sp.pi)) * sp.exp(-(q + b**2) * letter**2)
-    derivative = 2 * slope / sp.sqrt(sp.pi) * b / (q * sp.sqrt(sp.pi)) / sp.sqrt(2 * (q + b**2))
-    result = arcsine(x, y)
-    X = sp.sin(sp.pi * result / 2)
-    rest = (1 + 2 * s.c) * (1 + 2 * s.c + 2 * s.r**2 * x**2 + 2 * s.r**2 * y**2)
-    rest /= (1 + 2 * s.c + 2 * s.r**2 * x**2) * (1 + 2 * s.c + 2 * s.r**2 * y**2)
-    steps = (
-        Step(
-            "For an erf student mu0_u(kappa) = erf(r u kappa/sqrt(1 + 2c)). The slope of the kernel in kappa_2 is an "
-            "average of u erf(b u) exp(-(q - 1/2) u^2), which has an antiderivative up to a Gaussian.",
-            eq(sp.Symbol("d"), antiderivative),
-            Vanishing(
-                "its derivative",
-                sp.expand(
-                    (sp.diff(antiderivative, letter) + remaining) * sp.exp(q * letter**2) - letter * sp.erf(b * letter)
-                ),
-            ),
-        ),
-        Step(
-            "The antiderivative vanishes at both ends, and the average of exp(-(q + b^2 - 1/2) u^2) over u is "
-            "1/sqrt(2(q + b^2)).",
-            eq(sp.Symbol("k'"), derivative),
-        ),
-        Step(
-            "The arc-sine has that slope: with X the argument of asin, 1 - X^2 is a ratio of three factors.",
-            eq(1 - sp.Symbol("X") ** 2, rest),
-            Vanishing("1 - X^2", 1 - X**2 - rest),
-            Vanishing(
-                "squares of both slopes", sp.together((2 / sp.pi) ** 2 * sp.diff(X, y) ** 2 / rest - derivative**2)
-            ),
-        ),
-        Step(
-            "Both slopes have the sign of kappa_1, and both sides vanish at kappa_2 = 0.",
-            eq(kernel, result),
-            Vanishing("at kappa_2 = 0", result.subs(y, 0)),
-            Vanishing(
-                "their ratio at kappa_2 = 0 is one", sp.simplify((sp.diff(result, y) / derivative).subs(y, 0)) - 1
-            ),
-        ),
+    means = [Expectation(sp.erf(letter * s.r * place + sp.sqrt(s.c) * s.z), s.z) for place in places]
+    meaning = define(kernel, Expectation(means[0] * means[1], letter), "the average over letters of both their means")
+    student = [instantiate((mean_of_erf(),), {s.x: letter * s.r * place}) for place in places]
+    width = 1 + 2 * s.c
+    scales = [s.r * place / sp.sqrt(width) for place in places]
+    law = instantiate((arcsine_law(),), dict(zip((first, second), scales, strict=True)))
+    law = over(letter, with_roots(law, *((2 * (s.r * place) ** 2, width) for place in places)))
+    product = rewritten(meaning, *student)
+    return Derivation(
+        "arc-sine kernel of many letters",
+        SOURCE,
+        proved("The kernel is the average over the letters of the means of two places.", meaning),
+        proved("For an erf student mu0_u(kappa) = erf(r u kappa/sqrt(1 + 2c)).", product),
+        proved("The average of a product of error functions of one normal variable is an arc-sine.", law),
+        proved("So the kernel is one.", rewrite((product, law))),
+        results={kernel: value(rewrite((product, law)))},
     )
-    return Derivation("arc-sine kernel of many letters", SOURCE, *steps, results={kernel: result})
 
 
 def kernel_matrix() -> sp.Matrix:
