@@ -14,9 +14,7 @@ import sympy as sp
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.heavy_ridge import heavy_ridge
 from onestep.derivations.bounds.leaves import aligned
-from onestep.derivations.closed_forms.arcsine_law import arcsine_law
-from onestep.derivations.closed_forms.arcsine_law import first as arcsine_first
-from onestep.derivations.closed_forms.arcsine_law import second as arcsine_second
+from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
 from onestep.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
 from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
@@ -54,7 +52,7 @@ NORM = define(s.student_norm, over_kappa(mu0**2), "the mean square of mu0")
 
 
 def _law(first: sp.Expr, second: sp.Expr) -> Theorem:
-    return instantiate((over(s.kappa, arcsine_law()),), {arcsine_first: first, arcsine_second: second})
+    return instantiate((over(s.kappa, arcsine_law()),), dict(zip(SCALES, (first, second), strict=True)))
 
 
 def arcsine(first: sp.Expr, second: sp.Expr, argument: sp.Expr) -> Theorem:

@@ -22,7 +22,8 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import c, x, z
 
-first, second, _t = sp.symbols("a b t", real=True)
+SCALES = first, second = sp.symbols("a b", real=True)
+_t = sp.Symbol("t", real=True)
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 
 ARCTANGENT = Assumption(

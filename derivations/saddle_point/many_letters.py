@@ -32,7 +32,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.arcsine_law import arcsine_law, first, second, with_roots
+from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law, with_roots
 from onestep.derivations.closed_forms.gaussian_means import mean_of_erf
 from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
@@ -73,7 +73,7 @@ def kernel_of_erf() -> Derivation:
     student = [instantiate((mean_of_erf(),), {s.x: letter * s.r * place}) for place in places]
     width = 1 + 2 * s.c
     scales = [s.r * place / sp.sqrt(width) for place in places]
-    law = instantiate((arcsine_law(),), dict(zip((first, second), scales, strict=True)))
+    law = instantiate((arcsine_law(),), dict(zip(SCALES, scales, strict=True)))
     law = over(letter, with_roots(law, *((2 * (s.r * place) ** 2, width) for place in places)))
     product = rewritten(meaning, *student)
     return Derivation(

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.bounds import arcsines
-from onestep.derivations.closed_forms.arcsine_law import arcsine_law, first, second
+from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
 from onestep.derivations.gradient_step.signs import mean_error_function
 from onestep.derivations.kernel.search import value
 from onestep.derivations.kernel.statements import Refused
@@ -25,7 +25,7 @@ erf = np.vectorize(math.erf)
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.3, 2.0), (-0.7, 0.4)])
 def test_the_arcsine_law(a: float, b: float) -> None:
-    said = value(arcsine_law()).subs({first: a, second: b})
+    said = value(arcsine_law()).subs(dict(zip(SCALES, (a, b), strict=True)))
     # erf(2 x) is analytic, and grows in a strip of width one like exp(4 - 4 x^2) at most.
     assert float(said) == pytest.approx(WEIGHTS @ (erf(a * NODES) * erf(b * NODES)), abs=ROUNDING)
 
