@@ -1,6 +1,6 @@
 r"""The upper bound for erf learning erf and for sign learning sign: averages of products of erf are arcsines.
 
-Three facts of Gaussian calculus are used as lemmas: what erf and sign are after Gaussian smoothing, and
+They rest on what erf and sign are after Gaussian smoothing, and on
 
     E[erf(a kappa) erf(b kappa)] = (2/pi) arcsin(2 a b/((1 + 2 a^2)(1 + 2 b^2))^(1/2)).
 """
@@ -14,19 +14,19 @@ import sympy as sp
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.heavy_ridge import heavy_ridge
 from onestep.derivations.bounds.leaves import aligned
+from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
 from onestep.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
 from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import averages_expanded, define, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, define, over, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sgn
 
 _x = sp.Symbol("x", real=True)
-_a, _b = sp.symbols("a b", real=True)
 _s = sp.Symbol("s", nonnegative=True)
 _t = sp.Symbol("t", real=True)
 _hole = sp.Symbol("hole", real=True)
@@ -38,14 +38,6 @@ def _lemma(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal:
     return assume((), leaf)
 
 
-ARCSINE = _lemma(
-    "arcsine law of erf",
-    Expectation(sp.erf(_a * s.kappa) * sp.erf(_b * s.kappa), s.kappa),
-    2 / sp.pi * sp.asin(2 * _a * _b / (sp.sqrt(1 + 2 * _a**2) * sp.sqrt(1 + 2 * _b**2))),
-    "Williams (1997): the kernel of a network of infinite width with erf units",
-    _a,
-    _b,
-)
 OF_SIGN = _lemma(
     "sign smoothed",
     Expectation(sgn(_t + sp.sqrt(_s) * s.z), s.z),
@@ -55,15 +47,17 @@ OF_SIGN = _lemma(
     _s,
 )
 
-
-
 OVERLAP = define(s.target_overlap, over_kappa(y0 * mu0), "the average of y0 mu0")
 NORM = define(s.student_norm, over_kappa(mu0**2), "the mean square of mu0")
 
 
+def _law(first: sp.Expr, second: sp.Expr) -> Theorem:
+    return instantiate((over(s.kappa, arcsine_law()),), dict(zip(SCALES, (first, second), strict=True)))
+
+
 def arcsine(first: sp.Expr, second: sp.Expr, argument: sp.Expr) -> Theorem:
     """E[erf(first kappa) erf(second kappa)] = (2/pi) arcsin(argument)."""
-    known = instantiate((ARCSINE,), {_a: first, _b: second})
+    known = _law(first, second)
     (call,) = value(known).atoms(sp.asin)
     if call.args[0] == argument:
         return known
@@ -71,7 +65,8 @@ def arcsine(first: sp.Expr, second: sp.Expr, argument: sp.Expr) -> Theorem:
     return rewrite((known, congruence((same,), sp.asin(_hole), _hole)))
 
 
-def _target(activation: sp.FunctionClass) -> Theorem:
+def target_is(activation: sp.FunctionClass) -> Theorem:
+    """g(x) = activation(x)."""
     return assume(
         (),
         Assumption(Ground.MODEL, "target", Equation(g(_x), activation(_x)), "activation and target", frozenset({_x})),
@@ -99,7 +94,7 @@ def erf_upper() -> tuple[Theorem, ...]:
     """mu0, E[g mu0], E[mu0^2] and the upper bound for erf learning erf, gamma = 1."""
     smooth = instantiate((mean_error_function(),), {position: s.r * s.kappa, variance: s.c})
     student = rewritten(mean_of(sp.erf), smooth)
-    first, _, square = (target_at(_target(sp.erf), theorem) for theorem in aligned())
+    first, _, square = (target_at(target_is(sp.erf), theorem) for theorem in aligned())
     scale = s.r / sp.sqrt(1 + 2 * s.c)
     overlap = _overlap(student, first, arcsine(_ONE, scale, 2 * scale / (sp.sqrt(3) * sp.sqrt(1 + 2 * scale**2))))
     norm = _norm(student, arcsine(scale, scale, 2 * scale**2 / (1 + 2 * scale**2)))
@@ -111,7 +106,7 @@ def erf_upper() -> tuple[Theorem, ...]:
 @functools.cache
 def sign_upper() -> tuple[Theorem, ...]:
     """mu0, y0, E[y0 mu0], E[mu0^2] and the upper bound for sign learning sign."""
-    target = _target(sgn)
+    target = target_is(sgn)
     student = rewritten(mean_of(sgn), instantiate((OF_SIGN,), {_t: s.r * s.kappa, _s: s.c}))
     here = {_t: s.gamma * s.kappa, _s: s.rho}
     first = rewritten(target_at(target, LABEL_MOMENTS[0]), instantiate((OF_SIGN,), here))
@@ -128,7 +123,7 @@ def sign_upper() -> tuple[Theorem, ...]:
 
 def _turned(teacher: sp.Expr, scale: sp.Expr, apart: Theorem) -> Theorem:
     """E[erf(teacher kappa) erf(scale kappa)], with the roots in the arcsine taken together."""
-    known = instantiate((ARCSINE,), {_a: teacher, _b: scale})
+    known = _law(teacher, scale)
     (call,) = value(known).atoms(sp.asin)
     in_c = ring((), Equation(s.c * (1 + s.r**2 / s.c), s.c + s.r**2))
     in_rho = ring((apart,), Equation(s.rho * (1 + s.gamma**2 / s.rho), _ONE), (_ONE,))

@@ -18,7 +18,13 @@ import functools
 import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s
+from onestep.derivations.kernel.algebra import rewrite, ring
+from onestep.derivations.kernel.averages import stein
+from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, value
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, sigma_prime, with_slopes
 
 SOURCE = "Section 3.1, equation (12), and Appendix B: Hermite expansions"
 
@@ -80,6 +86,46 @@ def rules() -> Derivation:
             eq(sp.Symbol("E[GG]"), sp.exp(first * second)),
             Vanishing("exponents", -(z**2) / 2 + first * z - first**2 / 2 + second * z - second**2 / 2 - squared),
         ),
+    )
+
+
+_polynomial, _polynomial_slope, _ = with_slopes("He_J")
+_next = sp.Function("He_{J+1}", real=True)
+_size = sp.Symbol("J!", positive=True)
+
+
+@functools.cache
+def slope() -> Derivation:
+    """E[h_J sigma'] = (J + 1)^(1/2) s_{J+1} with h_J = He_J/(J!)^(1/2), for He_J of any order."""
+    recurrence = define(
+        _next(z), z * _polynomial(z) - _polynomial_slope(z), "the next Hermite polynomial: z He_J - He_J'", z
+    )
+    parts = stein((), Expectation(z * _polynomial(z) * sigma(z), z), z, _polynomial(z) * sigma(z))
+    of_slope = isolated(Expectation(_polynomial(z) * sigma_prime(z), z), averages_expanded(parts))
+    following = averages_expanded(
+        rewrite((
+            define(
+                s.next_coefficient,
+                Expectation(_next(z) * sigma(z), z) / sp.sqrt((s.level + 1) * _size),
+                "the coefficient of order J + 1, (J + 1)! = (J + 1) J!",
+            ),
+            recurrence,
+        ))
+    )
+    meaning = define(
+        s.slope_moment, Expectation(_polynomial(z) * sigma_prime(z), z) / sp.sqrt(_size), "the coefficient of sigma'"
+    )
+    goal = Equation(s.slope_moment, sp.sqrt(s.level + 1) * s.next_coefficient)
+    result = ring((rewrite((meaning, of_slope)), following), goal, (sp.Integer(1), -sp.sqrt(s.level + 1)))
+    return Derivation(
+        "the coefficients of sigma'",
+        SOURCE,
+        proved("The recurrence of Hermite polynomials, whatever the order.", recurrence),
+        proved("By Stein's lemma E[He_J sigma'] = E[(z He_J - He_J') sigma],", of_slope),
+        proved("which has the next polynomial beside sigma.", following),
+        proved("So its coefficient is there, with (J + 1)! = (J + 1) J!.", result),
+        results={s.slope_moment: value(result)},
+        hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
     )
 
 

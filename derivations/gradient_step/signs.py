@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.averages import average, iterated, linear, rotate, translate
-from onestep.derivations.kernel.search import both_expanded, equal, isolated, replaced, rewritten, value
+from onestep.derivations.kernel.search import both_expanded, equal, isolated, over, replaced, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
@@ -104,9 +104,7 @@ def mean_sign() -> Theorem:
 @functools.cache
 def sign_of_noise(argument: sp.Expr, noise: sp.Symbol) -> Theorem:
     """E[sgn(w + x sqrt 2)] = erf(x) for normal noise w."""
-    mean = sides(mean_sign().statement)[0]
-    renamed = rewrite((mean_sign(), rotate((), mean, (noise,), ((sp.Integer(1),),))))
-    return instantiate((renamed,), {shift: sp.sqrt(2) * argument})
+    return instantiate((over(noise, mean_sign()),), {shift: sp.sqrt(2) * argument})
 
 
 @functools.cache

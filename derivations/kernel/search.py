@@ -247,6 +247,12 @@ def renamed(theorem: Theorem, names: Mapping[sp.Symbol, sp.Symbol]) -> Theorem:
     return theorem
 
 
+def over(variable: sp.Symbol, theorem: Theorem) -> Theorem:
+    """``theorem`` on an average over one variable, with another name for that variable."""
+    average, _ = sides(theorem.statement)
+    return rewrite((theorem, rotate((), average, (variable,), ((sp.Integer(1),),))))
+
+
 def averages_expanded(theorem: Theorem, *kept: sp.Symbol) -> Theorem:
     """``theorem`` with every average on its right side expanded; averages over variables to keep stay over these."""
     return _expanded_among(sides(theorem.statement)[1], theorem, kept)

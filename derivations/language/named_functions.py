@@ -7,6 +7,7 @@ Gaussian average. Derivations call them by name, so that a test can plant a wron
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import sympy as sp
@@ -117,11 +118,11 @@ DERIVATIVES = {
 }
 
 
-def with_slopes(name: str) -> tuple[sp.FunctionClass, sp.FunctionClass, sp.FunctionClass]:
-    """A function of one parameter, which a derivation defines, and its first two slopes, under the names F, F', F''."""
-    function, slope, second = (sp.Function(name + "'" * order, real=True) for order in range(3))
-    DERIVATIVES.update({function: slope, slope: second})
-    return function, slope, second
+def with_slopes(name: str, count: int = 2) -> tuple[sp.FunctionClass, ...]:
+    """A function of one parameter, which a derivation defines, and its first slopes, under the names F, F', F'', ..."""
+    functions = tuple(sp.Function(name + "'" * order, real=True) for order in range(count + 1))
+    DERIVATIVES.update(pairwise(functions))
+    return functions
 
 
 def with_partials(name: str, count: int) -> sp.FunctionClass:

@@ -32,15 +32,28 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
+from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law, with_roots
+from onestep.derivations.closed_forms.gaussian_means import mean_of_erf
+from onestep.derivations.equivalence.hermite_features import DEGREE, hermite
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import concluded, define, isolated, proved, value
+from onestep.derivations.kernel.averages import iterated, linear, rotate, translate
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    isolated,
+    over,
+    proved,
+    replaced,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import with_partials
+from onestep.derivations.language.named_functions import sigma, with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import (
     prediction,
@@ -63,61 +76,26 @@ targets = sp.symbols("y_1 y_2", real=True)
 fitted = sp.Symbol("M_1", real=True)
 
 
-def arcsine(first: sp.Expr, second: sp.Expr) -> sp.Expr:
-    """(2/pi) asin of the normalised overlap of two places, for an erf student and letters u ~ N(0, 1)."""
-    width = 1 + 2 * s.c
-    top = 2 * s.r**2 * first * second
-    return 2 / sp.pi * sp.asin(top / sp.sqrt((width + 2 * s.r**2 * first**2) * (width + 2 * s.r**2 * second**2)))
-
-
 @functools.cache
 def kernel_of_erf() -> Derivation:
     """E over normal letters of mu0_u(kappa_1) mu0_u(kappa_2) for an erf student: the arc-sine kernel."""
-    x, y = places
-    slope = s.r / sp.sqrt(1 + 2 * s.c)
-    b, q = slope * x, sp.Rational(1, 2) + slope**2 * y**2
-    antiderivative = -sp.exp(-q * letter**2) * sp.erf(b * letter) / (2 * q)
-    remaining = b / (q * sp.sqrt(sp.pi)) * sp.exp(-(q + b**2) * letter**2)
-    derivative = 2 * slope / sp.sqrt(sp.pi) * b / (q * sp.sqrt(sp.pi)) / sp.sqrt(2 * (q + b**2))
-    result = arcsine(x, y)
-    X = sp.sin(sp.pi * result / 2)
-    rest = (1 + 2 * s.c) * (1 + 2 * s.c + 2 * s.r**2 * x**2 + 2 * s.r**2 * y**2)
-    rest /= (1 + 2 * s.c + 2 * s.r**2 * x**2) * (1 + 2 * s.c + 2 * s.r**2 * y**2)
-    steps = (
-        Step(
-            "For an erf student mu0_u(kappa) = erf(r u kappa/sqrt(1 + 2c)). The slope of the kernel in kappa_2 is an "
-            "average of u erf(b u) exp(-(q - 1/2) u^2), which has an antiderivative up to a Gaussian.",
-            eq(sp.Symbol("d"), antiderivative),
-            Vanishing(
-                "its derivative",
-                sp.expand(
-                    (sp.diff(antiderivative, letter) + remaining) * sp.exp(q * letter**2) - letter * sp.erf(b * letter)
-                ),
-            ),
-        ),
-        Step(
-            "The antiderivative vanishes at both ends, and the average of exp(-(q + b^2 - 1/2) u^2) over u is "
-            "1/sqrt(2(q + b^2)).",
-            eq(sp.Symbol("k'"), derivative),
-        ),
-        Step(
-            "The arc-sine has that slope: with X the argument of asin, 1 - X^2 is a ratio of three factors.",
-            eq(1 - sp.Symbol("X") ** 2, rest),
-            Vanishing("1 - X^2", 1 - X**2 - rest),
-            Vanishing(
-                "squares of both slopes", sp.together((2 / sp.pi) ** 2 * sp.diff(X, y) ** 2 / rest - derivative**2)
-            ),
-        ),
-        Step(
-            "Both slopes have the sign of kappa_1, and both sides vanish at kappa_2 = 0.",
-            eq(kernel, result),
-            Vanishing("at kappa_2 = 0", result.subs(y, 0)),
-            Vanishing(
-                "their ratio at kappa_2 = 0 is one", sp.simplify((sp.diff(result, y) / derivative).subs(y, 0)) - 1
-            ),
-        ),
+    means = [Expectation(sp.erf(letter * s.r * place + sp.sqrt(s.c) * s.z), s.z) for place in places]
+    meaning = define(kernel, Expectation(means[0] * means[1], letter), "the average over letters of both their means")
+    student = [instantiate((mean_of_erf(),), {s.x: letter * s.r * place}) for place in places]
+    width = 1 + 2 * s.c
+    scales = [s.r * place / sp.sqrt(width) for place in places]
+    law = instantiate((arcsine_law(),), dict(zip(SCALES, scales, strict=True)))
+    law = over(letter, with_roots(law, *((2 * (s.r * place) ** 2, width) for place in places)))
+    product = rewritten(meaning, *student)
+    return Derivation(
+        "arc-sine kernel of many letters",
+        SOURCE,
+        proved("The kernel is the average over the letters of the means of two places.", meaning),
+        proved("For an erf student mu0_u(kappa) = erf(r u kappa/sqrt(1 + 2c)).", product),
+        proved("The average of a product of error functions of one normal variable is an arc-sine.", law),
+        proved("So the kernel is one.", rewrite((product, law))),
+        results={kernel: value(rewrite((product, law)))},
     )
-    return Derivation("arc-sine kernel of many letters", SOURCE, *steps, results={kernel: result})
 
 
 def kernel_matrix() -> sp.Matrix:
@@ -180,6 +158,8 @@ def kernel_ridge() -> Derivation:
 
 coefficients = tuple(sp.Symbol(rf"[u^{n}]\mu_0^u(\kappa)", real=True) for n in range(DEGREE + 1))
 _other = sp.Symbol("z_1", real=True)
+_added = sp.Symbol(r"\delta_c", nonnegative=True)  # c - 1
+_letter_mean, *_ = with_slopes(r"\mu_0^{(\cdot)}(\kappa)", len(coefficients) - 1)
 _along = sp.Symbol("y", positive=True)
 _argument = sp.Symbol("x", positive=True)
 exponent = sp.Symbol("s", real=True)
@@ -207,45 +187,65 @@ MELLIN = (
 
 
 @functools.cache
+def _mean_in_letter() -> tuple[Theorem, Theorem]:
+    """mu0_u = E sigma(u r kappa + sqrt(c_u) z) as a function of u, and as an average of sigma(z) exp(a z - a^2/2).
+
+    sqrt(c_u) z has the law of u sqrt(c - 1) t + z, so that sigma is averaged at z + a with a = u (r kappa + sqrt(c - 1)
+    t); a shift of z leaves sigma without a parameter.
+    """
+    along, width = letter * s.r * s.kappa, sp.sqrt(1 + letter**2 * _added)
+    mean = Expectation(sigma(along + width * s.z), s.z)
+    curve = define(_letter_mean(letter), mean, "the mean of a letter, c_u = 1 + u^2 (c - 1)", letter)
+    tilt = letter * sp.sqrt(_added)
+    both = Expectation(sigma(along + tilt * _other + s.z), s.z, _other)
+    turned = rotate((), both, (s.z, _other), ((1 / width, -tilt / width), (tilt / width, 1 / width)))
+    (call,) = value(turned).atoms(sigma)
+    one = replaced(turned, call.args[0], along + width * s.z)
+    apart = iterated((), both, (s.z,))
+    (inner,) = (average for average in value(apart).atoms(Expectation) if average.variables == (s.z,))
+    shift = along + tilt * _other
+    moved = translate((), inner, s.z, -shift)
+    plain = linear((), value(moved), ((sp.Integer(1), sigma(s.z) * sp.exp(shift * s.z - shift**2 / 2)),))
+    nested = rewrite((apart, rewrite((moved, plain))))
+    return curve, rewrite((rewrite((curve, one), True), nested))
+
+
+@functools.cache
 def taylor(order: int) -> Derivation:
     """The coefficient of u^order in the mean of a letter: E[He_n sigma]/n! times E_z (r kappa + sqrt(c - 1) z)^n."""
-    variance = 1 + letter**2 * (s.c - 1)
-    mean = sp.expand(average(polynomial(letter * s.r * s.kappa + sp.sqrt(variance) * s.z), s.z))
-    smoothed = average(polynomial(letter * (s.r * s.kappa + sp.sqrt(s.c - 1) * _other) + s.z), s.z, _other)
-    moments = {name: average(hermite(k, s.z) * polynomial(s.z), s.z) for k, name in enumerate(s.hermite_moments)}
-    power = average((s.r * s.kappa + sp.sqrt(s.c - 1) * _other) ** order, _other)
-    result = mean.coeff(letter, order)
-    steps = (
-        Step(
-            "sqrt(c_u) z has the law of u sqrt(c - 1) z' + z: a letter's mean is that of one function of u times a "
-            "normal variable y.",
-            eq(sp.Symbol(r"\mu_0^u(\kappa)"), sp.Symbol("E g(u y)")),
-            Vanishing("the variances add", variance - (letter * sp.sqrt(s.c - 1)) ** 2 - 1),
-            Vanishing("both averages, moment by moment", sp.expand(mean - smoothed)),
-        ),
-        Step(
-            "The n-th derivative of P_1 sigma at 0 is E[He_n sigma].",
-            eq(coefficients[order], result),
-            Vanishing(
-                f"order {order}", sp.expand(result - moments[s.hermite_moments[order]] / sp.factorial(order) * power)
-            ),
-            *(
-                Vanishing(
-                    f"derivative {k}",
-                    sp.expand(sp.diff(average(polynomial(s.x + s.z), s.z), s.x, k).subs(s.x, 0) - moment),
-                )
-                for k, moment in enumerate(moments.values())
-            ),
-        ),
+    bulk = define(s.c, 1 + _added, "the bulk's variance before the step, and what the step adds")
+    curve, smooth = _mean_in_letter()
+    slope = smooth
+    for _ in range(order):
+        slope = differentiate((slope,), letter)
+    slope = instantiate((slope,), {letter: sp.Integer(0)})
+    moment = define(s.hermite_moments[order], Expectation(hermite(order, s.z) * sigma(s.z), s.z), "a Hermite moment")
+    (inner,) = (average for average in value(slope).atoms(Expectation) if average.variables == (s.z,))
+    power = (s.r * s.kappa + sp.sqrt(_added) * _other) ** order
+    parted = linear((), inner, ((power, value(moment).integrand),))
+    slope = averages_expanded(rewrite((rewrite((slope, parted)), moment), True))
+    meaning = define(
+        coefficients[order],
+        sides(slope.statement)[0] / sp.factorial(order),
+        f"the derivative of order {order} in the letter, over {order}!",
     )
+    found = rewrite((meaning, slope))
+    in_bulk = value(found).xreplace({_added: s.c - 1})
+    added = ring((bulk,), Equation(_added, s.c - 1), (-sp.Integer(1),))
+    result = concluded(Equation(coefficients[order], in_bulk), found, added)
     return Derivation(
         f"order {order} of a letter's mean",
         SOURCE,
-        *steps,
-        results={**moments, coefficients[order]: result},
-        hypotheses=(
-            f"the activation is a polynomial of degree {DEGREE}; others are limits of polynomials in mean square",
+        proved("The mean of a letter as a function of it.", curve),
+        proved(
+            "sqrt(c_u) z has the law of u sqrt(c - 1) t + z: a letter's mean is that of one function of u times a "
+            "normal variable y = r kappa + sqrt(c - 1) t.",
+            smooth,
         ),
+        proved("The n-th derivative at u = 0 is E[He_n sigma] times a moment of y.", slope),
+        proved("With c for what the bulk has in all.", result),
+        results={coefficients[order]: value(result)},
+        hypotheses=("derivatives in u pass under the average",),
     )
 
 

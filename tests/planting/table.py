@@ -21,7 +21,14 @@ from onestep.derivations.bulk import (
     two_batch_matrices,
 )
 from onestep.derivations.bulk import letters as letter_bulk
-from onestep.derivations.closed_forms import examples, gaussian_means, heat_equation, semigroup, sign_activation
+from onestep.derivations.closed_forms import (
+    arcsine_law,
+    examples,
+    gaussian_means,
+    heat_equation,
+    semigroup,
+    sign_activation,
+)
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
 from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy import (
@@ -48,7 +55,7 @@ from onestep.derivations.gradient_step import (
     spike,
 )
 from onestep.derivations.gradient_step import symbols as s_step
-from onestep.derivations.kernel.algebra import assume
+from onestep.derivations.kernel.algebra import assume, instantiate
 from onestep.derivations.kernel.search import define, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -231,11 +238,10 @@ BOUNDS_AND_FEATURES = (
     Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
     Plant(arcsines, "arcsine", lambda right: lambda first, second, argument: right(2 * first, second, argument),
           ("bounds.sign-norm", "bounds.erf-upper")),
-    Plant(bounds_closed_form, "erf_product_mean", lambda right: lambda first, second: -right(first, second),
+    Plant(arcsine_law, "dilate", lambda right: lambda premises, *given: right(premises, *given[:2], given[2] / 2),
           ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
-    Plant(bounds_closed_form, "erf_mean",
-          lambda _: lambda position, variance: sp.erf(position / sp.sqrt(1 + variance)),
-          ("bounds.erf-upper", "bounds.erf-perfect-spike", "bounds.erf-perfect-rate")),
+    Plant(bounds_closed_form, "mean_of_erf", lambda right: lambda: instantiate((right(),), {s.c: 2 * s.c}),
+          ("bounds.erf-perfect-spike", "bounds.erf-perfect-rate")),
     Plant(no_spike, "plain_free_energy", lambda right: lambda: right() + s.beta * s.M_hat**2 * no_spike.T_trace,
           ("no-spike.zeta", "no-spike.q1")),
     Plant(no_spike, "target_moment_rules",

@@ -1,4 +1,4 @@
-"""The lemmas of the closed forms of the bounds, each against its integral."""
+"""What the closed forms of the bounds rest on, each against its integral."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.bounds import arcsines
+from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
 from onestep.derivations.gradient_step.signs import mean_error_function
 from onestep.derivations.kernel.search import value
 from onestep.derivations.kernel.statements import Refused
@@ -24,7 +25,7 @@ erf = np.vectorize(math.erf)
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.3, 2.0), (-0.7, 0.4)])
 def test_the_arcsine_law(a: float, b: float) -> None:
-    said = value(arcsines.ARCSINE).subs({sp.Symbol("a", real=True): a, sp.Symbol("b", real=True): b})
+    said = value(arcsine_law()).subs(dict(zip(SCALES, (a, b), strict=True)))
     # erf(2 x) is analytic, and grows in a strip of width one like exp(4 - 4 x^2) at most.
     assert float(said) == pytest.approx(WEIGHTS @ (erf(a * NODES) * erf(b * NODES)), abs=ROUNDING)
 
@@ -40,7 +41,7 @@ def test_erf_and_sign_smoothed(t: float, size: float) -> None:
 
 
 def test_an_arcsine_of_what_may_exceed_one_leaves_a_condition() -> None:
-    assert arcsines.ARCSINE.conditions
+    assert arcsine_law().conditions
     for foreign in (sp.acos(sp.Symbol("x", real=True)), sp.asin(sp.I)):
         with pytest.raises(Refused):
             admit(foreign)

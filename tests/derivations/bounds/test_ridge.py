@@ -42,9 +42,11 @@ def test_a_strong_spike_makes_sign_perfect() -> None:
 
 
 def test_erf_learns_erf_perfectly_at_its_spike() -> None:
-    results = bounds_closed_form.erf_target().results
-    assert results[s.error_infinity].subs({s.c: 1, s.r: sp.sqrt(3)}) == 0
-    assert float(results[s.eta_perfect].subs(s.beta, 1)) == pytest.approx(3 * math.sqrt(3) * math.pi / 4)
+    error = bounds_closed_form.erf_target().results[s.error_infinity]
+    spike = bounds_closed_form.perfect_spike().results[s.spike_perfect]
+    assert error.subs({s.r: spike}).subs(s.c, 1) == 0
+    rate = bounds_closed_form.perfect_rate().results[s.eta_perfect]
+    assert float(rate.subs(s.beta, 1)) == pytest.approx(3 * math.sqrt(3) * math.pi / 4)
 
 
 def test_the_figure_of_the_slides() -> None:

@@ -258,6 +258,6 @@ NUMBERS: Mapping[str, Numbers] = {
         ),
         sign,
     ),
-    **dict.fromkeys(("arcsine law of erf", "characteristic function"), at_numbers),
+    **dict.fromkeys(("arcsine by arctangent", "characteristic function"), at_numbers),
     "product of signs": two_signs,
 }

@@ -43,7 +43,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
         claim(
             "bounds.erf-perfect-spike", "Perfect learning: the spike at which mu0 of erf is erf", paper(SECTION),
             eq(s.spike_perfect, sp.sqrt(1 + 2 * s.c)), Domain((Range(s.c, 0.6, 1.8),), ("gamma = 1",)),
-            ByDerivation(bounds_closed_form.erf_target),
+            ByDerivation(bounds_closed_form.perfect_spike),
             ByNumbers("minimising the upper bound over the spike", _best_spike, MINIMUM, points=4),
             uses=("bounds.erf-upper",),
         ),
@@ -52,7 +52,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
             paper(SECTION),
             eq(s.eta_perfect, 3 * sp.sqrt(3) * sp.pi / 4 * s.beta),
             Domain((Range(s.beta, 0.3, 3.0, log=True),), ("alpha0 -> infinity, so that gamma = c = 1",)),
-            ByDerivation(bounds_closed_form.erf_target),
+            ByDerivation(bounds_closed_form.perfect_rate),
             ByNumbers("the rate of a batch of 1e5 samples per dimension", _perfect_rate, ASYMPTOTIC, finite_size=True),
             kind=Kind.LIMIT, uses=("bounds.erf-perfect-spike",),
         ),

@@ -15,7 +15,7 @@ from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.equivalence.hermite_orders import coefficient, index
 from onestep.derivations.language.derivation import Obligation, Vanishing
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByNumbers, ByObligations, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range
@@ -173,14 +173,6 @@ _SLOPES = sp.Sum(index * coefficient(index) ** 2, (index, 2, s.series_degree))
 _LAST = s.series_degree + 1
 
 
-def _slope(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """E[h_k sigma'] = E[(z h_k - h_k') sigma] = sqrt(k + 1) E[h_{k+1} sigma], as sqrt((k+1)!) = sqrt(k+1) sqrt(k!)."""
-    k = hermite_orders.order
-    ratio = hermite_orders.factorials(sp.factorial(k + 1) - (k + 1) * sp.factorial(k))
-    at = (statement.lhs - statement.rhs).subs(s.slope_moment, sp.sqrt(s.level + 1) * s.next_coefficient)
-    return (*_rules(), Vanishing("squared norms", ratio), Vanishing("the statement", at))
-
-
 def _tail(statement: sp.Basic) -> tuple[Obligation, ...]:
     """One more term: E(r - s h)^2 = E r^2 - 2 s E[r h] + s^2 with E[r h_{N+1}] = s_{N+1}, r the remainder."""
     cross, new = sp.symbols("c_0 s_0", real=True)
@@ -204,7 +196,7 @@ def _covariance(statement: sp.Basic) -> tuple[Obligation, ...]:
 SLOPE = claim(
     "hermite.slope", "The orthonormal coefficient of order k of sigma' is sqrt(k + 1) s_{k+1}", paper(BEHIND),
     eq(s.slope_moment, sp.sqrt(s.level + 1) * s.next_coefficient), _SERIES,
-    ByObligations("Stein's lemma and the recurrence, at any order", _slope), _numbers,
+    ByDerivation(hermite_orders.slope), _numbers,
     wrong={"k": sp.sqrt(s.level) * s.next_coefficient, "without the root": (s.level + 1) * s.next_coefficient},
     uses=("hermite.orthogonality",),
 )
