@@ -12,7 +12,7 @@ from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.kernel.algebra import assume, rewrite
 from onestep.derivations.kernel.averages import average, iterated
 from onestep.derivations.kernel.orders import limit_order
-from onestep.derivations.kernel.search import averages_expanded, define, expanded, rewritten
+from onestep.derivations.kernel.search import averages_expanded, expanded, rewritten
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
@@ -64,18 +64,6 @@ def orthogonal(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
     """The normal equation worked out: a polynomial in the coefficients and averages over kappa is zero."""
     equation = normal_equation(coefficient, *coefficients)
     return rewrite((equation, averaged(sides(equation.statement)[0].integrand)))
-
-
-# The readout along theta_perp and in all: coordinates of Pi W^T a/sqrt(p), a vector of d components, and of theta_perp.
-READOUT, DIRECTION = (sp.Function(name, real=True)(s.mode) for name in ("U", "T"))
-SIZE = define(s.q1, Expectation(READOUT**2, s.mode), "|u|^2 of u = Pi W^T a/sqrt(p), as a mean over its components")
-ALONG = define(s.psi, Expectation(READOUT * DIRECTION, s.mode), "u.theta_perp, as a mean over components")
-UNIT = assume(
-    (),
-    Assumption(
-        Ground.MODEL, "unit direction", Equation(Expectation(DIRECTION**2, s.mode), sp.Integer(1)), "|theta_perp| = 1"
-    ),
-)
 
 
 def test_error() -> Theorem:

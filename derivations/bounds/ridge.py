@@ -13,19 +13,15 @@ import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.leaves import (
-    ALONG,
     BASIS,
-    DIRECTION,
-    READOUT,
-    SIZE,
     TEACHER,
-    UNIT,
     averaged,
     combination,
     orthogonal,
     test_error,
 )
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.search import averages_expanded, define, equal, expanded, proved, rewritten, value
@@ -134,20 +130,6 @@ def _projections_taken_off() -> sp.Expr:
     first, other = over_kappa(mu0 * y0), over_kappa(s.kappa * mu1 * y0)
     along = (first**2 * second - 2 * first * other * cross + other**2 * norm) / (norm * second - cross**2)
     return over_kappa(y2) - s.noise - along - over_kappa(mu1 * y1) ** 2 / over_kappa(mu1**2)
-
-
-@functools.cache
-def cauchy_schwarz() -> Theorem:
-    """q1 >= psi^2, equation (170): the mean square of u - psi theta_perp over components, |theta_perp| = 1."""
-    rest = READOUT - s.psi * DIRECTION
-    square = average((order((), AtLeast(rest**2, sp.Integer(0)), (), ((sp.Integer(1), rest),)),), (s.mode,))
-    in_parts = expanded(sides(square.statement)[0], frozenset({s.mode}))
-    assert in_parts is not None
-    return order(
-        (square, in_parts, SIZE, ALONG, UNIT),
-        AtLeast(s.q1, s.psi**2),
-        (sp.Integer(1), sp.Integer(-1), sp.Integer(1), -2 * s.psi, -(s.psi**2)),
-    )
 
 
 def above_distance() -> Theorem:

@@ -7,15 +7,17 @@ number of replicas, neurons and modes.
 
 from __future__ import annotations
 
+import functools
+
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.gradient_step.leaves import REPEATED
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
-from onestep.derivations.kernel.averages import linear, rotate
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite
+from onestep.derivations.kernel.averages import average, linear, rotate
 from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.search import value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.search import define, expanded, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import repeated
@@ -192,3 +194,25 @@ def logarithm_vanishes() -> Theorem:
 def saddle_point(derivative: sp.Symbol) -> Theorem:
     """The hypothesis that a derivative of the free energy vanishes."""
     return assume((), Assumption(Ground.HYPOTHESIS, "stationary saddle point", Equation(derivative, _ZERO), STATIONARY))
+
+
+# The readout along theta_perp and in all: coordinates of Pi W^T a/sqrt(p), a vector of d components, and of theta_perp.
+READOUT, DIRECTION = (sp.Function(name, real=True)(s.mode) for name in ("U", "T"))
+SIZE = define(s.q1, Expectation(READOUT**2, s.mode), "|u|^2 of u = Pi W^T a/sqrt(p), as a mean over its components")
+ALONG = define(s.psi, Expectation(READOUT * DIRECTION, s.mode), "u.theta_perp, as a mean over components")
+UNIT = assume(
+    (),
+    Assumption(Ground.MODEL, "unit direction", Equation(Expectation(DIRECTION**2, s.mode), _ONE), "|theta_perp| = 1"),
+)
+
+
+@functools.cache
+def cauchy_schwarz() -> Theorem:
+    """q1 >= psi^2, equation (170): the mean square of u - psi theta_perp over components, |theta_perp| = 1."""
+    rest = READOUT - s.psi * DIRECTION
+    square = average((order((), AtLeast(rest**2, _ZERO), (), ((_ONE, rest),)),), (s.mode,))
+    in_parts = expanded(sides(square.statement)[0], frozenset({s.mode}))
+    assert in_parts is not None
+    return order(
+        (square, in_parts, SIZE, ALONG, UNIT), AtLeast(s.q1, s.psi**2), (_ONE, -_ONE, _ONE, -2 * s.psi, -(s.psi**2))
+    )
