@@ -36,7 +36,15 @@ from onestep.derivations.kernel.algebra import assume, congruence, instantiate, 
 from onestep.derivations.kernel.averages import linear, stein
 from onestep.derivations.kernel.calculus import average_limit, slope
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    both_expanded,
+    define,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import named_functions as named
@@ -206,7 +214,7 @@ def equation(variable: sp.Symbol) -> Derivation:
         unknown, result = s.m_response, rate
     else:
         unknown = CONJUGATE[variable]
-        result = isolated(unknown, averages_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.z, s.xi, s.mode))
+        result = isolated(unknown, both_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.z, s.xi, s.mode))
     return Derivation(
         f"convex loss: stationarity in {variable}",
         f"{APPENDIX}, (118)-(120)",
@@ -220,6 +228,13 @@ def equation(variable: sp.Symbol) -> Derivation:
         results={unknown: value(result)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
+
+
+def at_saddle(variable: sp.Symbol) -> Theorem:
+    """The saddle-point equation of a convex loss from stationarity in ``variable``, for any law nu."""
+    theorem = equation(variable).theorem_of(CONJUGATE[variable])
+    assert theorem is not None
+    return theorem
 
 
 def at_square_loss(expression: sp.Expr) -> sp.Expr:

@@ -85,15 +85,17 @@ def fixed_overlap(overlap: sp.Expr, conjugate: sp.Expr) -> sp.Expr:
     return -repeated(R, overlap * B * conjugate)
 
 
-def cold_trace(products: tuple[sp.Expr, ...]) -> tuple[Theorem, Theorem, Theorem, Theorem]:
+def cold_trace(
+    products: tuple[sp.Expr, ...], exponent: sp.FunctionClass = trace_exponent, term: sp.Symbol = s.trace_term
+) -> tuple[Theorem, Theorem, Theorem, Theorem]:
     """The trace term of products with conjugates: for R replicas, their derivative at R = 0, at zero temperature."""
-    meaning = define(trace_exponent(R), sp.Add(*products), "minus the products with the conjugates, for R replicas", R)
+    meaning = define(exponent(R), sp.Add(*products), "minus the products with the conjugates, for R replicas", R)
     counted = unfolded(meaning)
     at_zero = slope_at_zero(counted)
     per_temperature = congruence((at_zero,), _hole / B, _hole)
     form = sp.expand(value(per_temperature))
     cold = rewrite((limit_of(form, B), equal(per_temperature, form)), True)
-    result = name_limit((cold,), s.trace_term, "the trace term per replica, neuron and inverse temperature")
+    result = name_limit((cold,), term, "the trace term per replica, neuron and inverse temperature")
     return meaning, counted, at_zero, result
 
 
@@ -157,7 +159,7 @@ def spike_inversion() -> Derivation:
 # A mode of W W^T, by the label that its eigenvalue is a function of; the sum of a weight over replicas, and of squares.
 _squares, _total = sp.symbols("Q T", real=True)
 _exponent, _curvature, _noise, _force = (
-    sp.Function(name, real=True) for name in ("mode exponent", "curvature", "noise", "force")
+    sp.Function(name, real=True) for name in ("mode exponent", "curvature of mode", "noise of mode", "force of mode")
 )
 
 

@@ -7,6 +7,7 @@ the variable that the derivative is linear in, :func:`isotropic` puts in the int
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import sympy as sp
 
@@ -87,6 +88,8 @@ def at_saddle(variable: sp.Symbol) -> Theorem:
     return theorem
 
 
+Saddle = Callable[[sp.Symbol], Theorem]
+
 # Integrals over the law nu of an isotropic bulk, for all values of the conjugates and the ridge.
 _FREE = (s.V1_hat, s.V2_hat, s.ridge)
 _of_spike = over_modes(varrho * vartau**2 / denominator)
@@ -118,17 +121,38 @@ def isotropic_slopes() -> tuple[Theorem, ...]:
     return tuple(found)
 
 
-def traces() -> tuple[Theorem, Theorem]:
+def traces(saddle: Saddle = at_saddle) -> tuple[Theorem, Theorem]:
     """V1 and V2 at the saddle point: the traces of the resolvent."""
-    return at_saddle(s.q1_hat), at_saddle(s.q2_hat)
+    return saddle(s.q1_hat), saddle(s.q2_hat)
 
 
 @functools.cache
-def marchenko_pastur() -> tuple[Theorem, ...]:
+def marchenko_pastur(saddle: Saddle = at_saddle) -> tuple[Theorem, ...]:
     """The second moments of higher order by that of the lowest, and V1 by V2: the law and its derivatives, named."""
     *_, law = isotropic_law()
     *_, along_V1, along_V2 = isotropic_slopes()
-    return tuple(bulk.named(theorem, *traces()) for theorem in (along_V1, along_V2, law))
+    return tuple(bulk.named(theorem, *traces(saddle)) for theorem in (along_V1, along_V2, law))
+
+
+@functools.cache
+def for_isotropic_rows(variable: sp.Symbol, saddle: Saddle = at_saddle) -> tuple[Theorem, Theorem]:
+    """The equation from stationarity in one of zeta^, psi^, V1^, V2^ in traces of the resolvent, and solved.
+
+    ``saddle``: the saddle-point equation from stationarity in a variable, for any law nu.
+    """
+    tau, pi, _ = isotropic_law()
+    in_traces = bulk.named(rewritten(saddle(variable), *isotropic_slopes()[:4], tau, pi), *traces(saddle))
+    across = s.q1_hat + s.beta * s.psi_hat**2
+    along = s.q2_hat + s.beta * s.c * s.zeta_hat**2
+    closed = {
+        s.zeta: s.beta * s.c * s.V2 * s.zeta_hat,
+        s.psi: s.beta * s.V1 * s.psi_hat,
+        s.q1: across * s.resolvent_double + along * s.resolvent_mixed,
+        s.q2: across * s.resolvent_mixed + along * s.resolvent_square,
+    }
+    unknown = CONJUGATE[variable]
+    goal = Equation(unknown, sp.expand(closed[unknown]))
+    return in_traces, follows(goal, (in_traces, *marchenko_pastur(saddle))) or in_traces
 
 
 @functools.cache
@@ -140,16 +164,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     """
     unknown, general = CONJUGATE[variable], equation(variable)
     tau, pi, law = isotropic_law()
-    in_traces = bulk.named(rewritten(at_saddle(variable), *isotropic_slopes()[:4], tau, pi), *traces())
-    across = s.q1_hat + s.beta * s.psi_hat**2
-    along = s.q2_hat + s.beta * s.c * s.zeta_hat**2
-    closed = {
-        s.zeta: s.beta * s.c * s.V2 * s.zeta_hat,
-        s.psi: s.beta * s.V1 * s.psi_hat,
-        s.q1: across * s.resolvent_double + along * s.resolvent_mixed,
-        s.q2: across * s.resolvent_mixed + along * s.resolvent_square,
-    }
-    solution = follows(Equation(unknown, sp.expand(closed[unknown])), (in_traces, *marchenko_pastur())) or in_traces
+    in_traces, solution = for_isotropic_rows(variable)
     return Derivation(
         f"stationarity in {variable} for isotropic rows",
         f"{PAPER}, Section 3.3, (18)-(24)",

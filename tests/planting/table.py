@@ -75,7 +75,14 @@ from onestep.derivations.saddle_point import network as network_readout
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import isotropic, orthogonal
 from onestep.derivations.saddle_point.letter_energy import mu1_of
-from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
+from onestep.derivations.saddle_point.random_features import (
+    convex,
+    no_spike,
+    one_system,
+    plain_equivalence,
+    square_loss,
+    vanishing_spike,
+)
 from onestep.derivations.spectrum import log_determinant, resolvent, small_bulk
 from onestep.verify.closed_forms import proof
 from tests.planting.errors import Plant
@@ -242,14 +249,15 @@ BOUNDS_AND_FEATURES = (
           ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
     Plant(bounds_closed_form, "mean_of_erf", lambda right: lambda: instantiate((right(),), {s.c: 2 * s.c}),
           ("bounds.erf-perfect-spike", "bounds.erf-perfect-rate")),
-    Plant(no_spike, "plain_free_energy", lambda right: lambda: right() + s.beta * s.M_hat**2 * no_spike.T_trace,
-          ("no-spike.zeta", "no-spike.q1")),
-    Plant(no_spike, "target_moment_rules",
-          lambda right: lambda: {average: -found for average, found in right().items()},
-          ("no-spike.zeta", "no-spike.psi")),
     # A spike of another length.
     Plant(conventions, "_unit", lambda right: lambda square: right(2 * square),
           ("section-2.input-scale", "result-3-2.split")),
+    Plant(no_spike, "OVERLAP", lambda right: define(s.M, -value(right), "a wrong sign"),
+          ("no-spike.zeta", "no-spike.psi", "convex-features.square-loss.m-s")),
+    Plant(no_spike, "SIZE", lambda right: define(s.Q1, value(right) + s.zeta**2, "what is along v twice"),
+          ("no-spike.q1", "no-spike.test-error")),
+    Plant(vanishing_spike, "SMALL",
+          lambda right: (*right[1:], right[0]), ("vanishing-spike.m", "vanishing-spike.test-error")),
     Plant(conventions, "rescaled",
           lambda right: lambda expression, mapping: right(expression, {**mapping, s.zeta: -s.zeta}),
           ("invariance.activation", "invariance.target", "invariance.bulk")),
@@ -259,11 +267,17 @@ BOUNDS_AND_FEATURES = (
           ("convex-features.q-s", "convex-features.q-w", "convex-features.V-s")),
     Plant(convex, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, q, -V_hat, q_hat),
           ("convex-features.V-s-hat", "convex-features.q-s")),
-    # A rotation the wrong way, and another ratio, in the dictionary of the two systems.
-    Plant(any_loss, "_TURNED", lambda right: {s.xi: right[s.xi], s.z: -right[s.z]},
+    # Another variance of theta.x, another ratio and twice the loss, in the dictionary of the two systems.
+    Plant(convex, "UNIT_TARGET",
+          lambda right: assume((), Assumption(Ground.MODEL, "wrong", Equation(sides(right.statement)[0], sp.Integer(4)),
+                                              "|theta| = 2")),
           ("convex-features.any-loss.m-s-hat",)),
-    Plant(any_loss, "DICTIONARY", lambda _: {s.alpha_p: s.alpha, s.gamma_p: 1 / s.beta},
-          ("convex-features.any-loss.V-w-hat",)),
+    Plant(one_system, "_per_dimension", lambda right: {**right, s.gamma_p: (s.p / s.d, "the wrong way round")},
+          ("convex-features.any-loss.V-s-hat", "convex-features.square-loss.V-w")),
+    Plant(square_loss, "SQUARE",
+          lambda right: assume((), Assumption(Ground.MODEL, "wrong", Equation(
+              sides(right.statement)[0], 2 * value(right)), "twice", frozenset(value(right).free_symbols))),
+          ("convex-features.square-loss.V-s-hat", "convex-features.square-loss.m-s-hat")),
 )
 
 LETTERS = (

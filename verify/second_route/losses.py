@@ -174,7 +174,7 @@ MATRIX_DOMAIN = Domain(
         Range(s.q_w_hat, 0.2, 2.0),
         Range(s.m_s_hat, -1.5, 1.5),
     ),
-    interpretations=({"varrho": lambda u: 1.2 + np.tanh(u)},),
+    interpretations=({"varrho_F": lambda u: 1.2 + np.tanh(u)},),
 )
 
 

@@ -17,11 +17,11 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import varrho
 from onestep.derivations.free_energy.envelopes import PLACES, envelope_slopes, proximal
 from onestep.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
 from onestep.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear, rotate, stein
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.search import (
@@ -34,7 +34,7 @@ from onestep.derivations.kernel.search import (
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -46,6 +46,7 @@ from onestep.derivations.language.named_functions import (
     g_prime,
     proximal_point,
     with_partials,
+    with_slopes,
 )
 from onestep.derivations.language.named_functions import force as force_of
 from onestep.derivations.language.named_functions import force_slope as force_slope_of
@@ -59,6 +60,12 @@ HYPOTHESES = (
 )
 
 k1, k2 = s.mu1_constant, s.mu2_constant
+# The free energy of random features and its terms; the eigenvalue of F^T F/p by the label of its modes.
+FREE_ENERGY, _trace_term, _entropic_term = (
+    sp.Symbol(name, real=True) for name in (r"\Phi_{\mathrm{RF}}", r"\Psi_{t,\mathrm{RF}}", r"\Psi_{w,\mathrm{RF}}")
+)
+_trace_exponent, *_ = with_slopes("trace exponent of random features")
+eigenvalue = sp.Function("varrho_F", nonnegative=True)(s.mode)
 eta = sp.Function("eta", real=True)  # proximal map: argmin over x of (x - omega)^2/(2V) + l(y, x)
 eta_prime = sp.Function("eta_prime", real=True)  # its derivative in omega
 
@@ -81,6 +88,7 @@ def over_spectrum(integrand: sp.Expr) -> sp.Expr:
 
 energy = with_partials("E", 3)  # the average energy of a sample, a function of Q, M and V
 _force, _target = sp.symbols("Xi T", real=True)
+_ZERO = sp.Integer(0)
 OVERLAPS = {
     s.output_square: k1**2 * s.q_s + k2**2 * s.q_w,
     s.output_overlap: k1 * s.m_s,
@@ -89,7 +97,7 @@ OVERLAPS = {
 PARTNERS = {s.V_s_hat: s.q_s, s.V_w_hat: s.q_w, s.q_s_hat: s.V_s, s.q_w_hat: s.V_w, s.m_s_hat: s.m_s}
 
 shift = s.ridge + s.V_w_hat
-resolvent = shift + s.V_s_hat * varrho
+resolvent = shift + s.V_s_hat * eigenvalue
 ratio = shift / s.V_s_hat  # the z of the slides
 
 
@@ -101,36 +109,36 @@ def products() -> sp.Expr:
 
 def entropic_trace() -> sp.Expr:
     """(1/p) tr[((q_s^ + m_s^^2) Omega + q_w^) S^-1]: d modes with the law mu, p - d without an eigenvalue."""
-    force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
+    force = (s.q_s_hat + s.m_s_hat**2) * eigenvalue + s.q_w_hat
     return s.gamma_p * over_spectrum(force / resolvent) + (1 - s.gamma_p) * s.q_w_hat / shift
 
 
 @functools.cache
 def entropic_term() -> tuple[Theorem, Theorem]:
     """The entropic term, mode by mode: half the square of a force over the mode's curvature."""
-    force = sp.sqrt(s.q_s_hat * varrho + s.q_w_hat) * _force + s.m_s_hat * sp.sqrt(varrho) * _target
+    force = sp.sqrt(s.q_s_hat * eigenvalue + s.q_w_hat) * _force + s.m_s_hat * sp.sqrt(eigenvalue) * _target
     of_modes = Expectation(Expectation(force**2, _force, _target) / (2 * resolvent), s.mode)
     of_null = Expectation((sp.sqrt(s.q_w_hat) * _force) ** 2, _force)
     meaning = define(
-        s.entropic_term,
+        _entropic_term,
         s.gamma_p * of_modes + (1 - s.gamma_p) * of_null / (2 * shift),
         "least energy of the readout per neuron: in each of d modes a force of noise and of the target's component, in "
         "p - d null ones noise of the features alone",
     )
     squares = [expanded(average) for average in (Expectation(force**2, _force, _target), of_null)]
     found = rewritten(meaning, *(square for square in squares if square is not None))
-    return meaning, concluded(Equation(s.entropic_term, entropic_trace() / 2), found)
+    return meaning, concluded(Equation(_entropic_term, entropic_trace() / 2), found)
 
 
 @functools.cache
 def free_energy() -> tuple[Theorem, ...]:
     """The free energy by its three terms, as a function of overlaps and conjugates."""
     pairs = s.gamma_p * coupled(s.V_s, s.q_s, s.V_s_hat, s.q_s_hat), coupled(s.V_w, s.q_w, s.V_w_hat, s.q_w_hat)
-    *_, trace = cold_trace((*pairs, s.gamma_p * fixed_overlap(s.m_s, s.m_s_hat)))
+    *_, trace = cold_trace((*pairs, s.gamma_p * fixed_overlap(s.m_s, s.m_s_hat)), _trace_exponent, _trace_term)
     cost = energy(*OVERLAPS.values())
     meaning = define(
-        s.free_energy,
-        -per_neuron(s.trace_term + s.entropic_term - s.alpha_p * cost),
+        FREE_ENERGY,
+        -per_neuron(_trace_term + _entropic_term - s.alpha_p * cost),
         "minus (1/(p R B)) ln E Z^R: the exponent at the saddle point",
     )
     whole = rewritten(unfolded(meaning), trace, entropic_term()[1])
@@ -176,11 +184,13 @@ _first, _turned = (force_of(*at) for at in (_target_first, _output_first))
 
 
 @functools.cache
-def energy_meaning() -> Theorem:
-    """E(Q, M, V): an output of variance Q that has the covariance M with theta.x."""
+def energy_meaning(noise: sp.Expr = _ZERO) -> Theorem:
+    """E(Q, M, V): an output of variance Q that has the covariance M with theta.x; with ``noise`` on the labels."""
+    label_, output, V = _target_first
+    variables = (s.z, s.xi, *sorted(noise.free_symbols & {LABEL_NOISE}, key=str))
     return define(
         energy(_Q, _M, _V),
-        Expectation(envelope(*_target_first), s.z, s.xi),
+        Expectation(envelope(label_ + noise, output, V), *variables),
         "the average least energy of a sample: theta.x and output of variances rho and Q and covariance M",
         _Q,
         _M,
@@ -214,13 +224,34 @@ def turned(integrand: sp.Expr, wanted: sp.Expr) -> Theorem:
 
 
 @functools.cache
+def slopes_target_first(noise: sp.Expr = _ZERO) -> tuple[Theorem, ...]:
+    """dE/dQ, dE/dM and dE/dV as averages of the force, theta.x first, by Stein's lemma."""
+    meaning = energy_meaning(noise)
+    raw = [averages_expanded(in_force(differentiate((meaning,), x))) for x in (_Q, _M, _V)]
+    label_, output, V = _target_first
+    variables = value(meaning).variables
+    force, slope_ = (of(label_ + noise, output, V) for of in (force_of, force_slope_of))
+    by_parts = averages_expanded(stein((), Expectation(s.xi * force, *variables), s.xi, force))
+    response = Expectation(slope_, *variables)
+    along = Expectation(s.z * force, *variables)
+    wanted = (
+        -response / 2,
+        _M / _variance * response - along / sp.sqrt(_variance),
+        -Expectation(force**2, *variables) / 2,
+    )
+    return tuple(
+        concluded(Equation(sides(theorem.statement)[0], right), theorem, by_parts)
+        for theorem, right in zip(raw, wanted, strict=True)
+    )
+
+
+@functools.cache
 def energy_slopes() -> tuple[Theorem, ...]:
-    """dE/dQ, dE/dM and dE/dV as averages of the force, by Stein's lemma and a rotation."""
-    raw = [averages_expanded(in_force(differentiate((energy_meaning(),), x))) for x in (_Q, _M, _V)]
+    """The same with the output first, by a rotation: E[z' f] is the mixed derivative."""
+    of_Q, of_M, of_V = slopes_target_first()
     slope_first, slope_turned = (force_slope_of(*at) for at in (_target_first, _output_first))
-    by_parts = averages_expanded(stein((), Expectation(s.xi * _first, s.z, s.xi), s.xi, _first))
     along = turned(slope_first, slope_turned)
-    in_Q = concluded(Equation(sides(raw[0].statement)[0], -value(along) / 2), raw[0], by_parts, along)
+    in_Q = concluded(Equation(sides(of_Q.statement)[0], -value(along) / 2), of_Q, along)
     # E[z' f] and E[xi' f] share E[df/dy g'].
     on_z = averages_expanded(stein((), Expectation(s.z * _turned, s.xi, s.z), s.z, _turned))
     on_xi = averages_expanded(stein((), Expectation(s.xi * _turned, s.xi, s.z), s.xi, _turned))
@@ -228,10 +259,31 @@ def energy_slopes() -> tuple[Theorem, ...]:
     common = Expectation(PARTIALS[force_of][0](*_output_first) * g_prime(*_output_first[0].args), s.xi, s.z)
     mixed = ring((on_z,), Equation(common, pull / _rest), (-1 / _rest,))
     moved = averages_expanded(turned(s.z * _first, (_cosine * s.xi + _sine * s.z) * _turned))
-    in_M = concluded(Equation(sides(raw[1].statement)[0], -pull / _rest), raw[1], by_parts, along, moved, on_xi, mixed)
+    in_M = concluded(Equation(sides(of_M.statement)[0], -pull / _rest), of_M, along, moved, on_xi, mixed)
     square = turned(_first**2, _turned**2)
-    in_V = concluded(Equation(sides(raw[2].statement)[0], -value(square) / 2), raw[2], square)
+    in_V = concluded(Equation(sides(of_V.statement)[0], -value(square) / 2), of_V, square)
     return in_Q, in_M, in_V
+
+
+UNIT_TARGET = assume(
+    (),
+    Assumption(Ground.MODEL, "variance of theta.x", Equation(_variance, sp.Integer(1)), "|theta| = 1, and x is normal"),
+)
+
+
+def at_target(theorem: Theorem) -> Theorem:
+    """A slope of the energy, theta.x first, at the overlaps Q, M and V and |theta| = 1."""
+    here = instantiate((theorem,), {_Q: s.output_square, _M: s.output_overlap, _V: s.V})
+    return rewritten(here, UNIT_TARGET)
+
+
+def conjugate_by_energy(hat: sp.Symbol) -> Theorem:
+    """A conjugate by a slope of the energy at Q, M and V."""
+    _, solution = stationary(PARTNERS[hat], hat)
+    for name in NAMES.values():
+        if value(solution).has(value(name)):
+            solution = rewrite((solution, name), True)
+    return solution
 
 
 @functools.cache
@@ -265,11 +317,8 @@ def energetic() -> Derivation:
     }
     steps, found = [], {}
     for hat, partner in PARTNERS.items():
-        rate, solution = stationary(partner, hat)
-        for name in NAMES.values():
-            if value(solution).has(value(name)):
-                solution = rewrite((solution, name), True)
-        found[hat] = concluded(Equation(hat, form[hat]), solution, *at_overlaps())
+        rate, _ = stationary(partner, hat)
+        found[hat] = concluded(Equation(hat, form[hat]), conjugate_by_energy(hat), *at_overlaps())
         steps.append(proved(f"The free energy differentiated in ${sp.latex(partner)}$, through Q, M and V.", rate))
         steps.append(proved("It vanishes at the saddle point.", found[hat]))
     return Derivation(
@@ -290,24 +339,26 @@ def energetic() -> Derivation:
 
 def traces() -> dict[sp.Symbol, sp.Expr]:
     """V_s, V_w, q_s, q_w, m_s as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J."""
-    force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
+    force = (s.q_s_hat + s.m_s_hat**2) * eigenvalue + s.q_w_hat
     return {
-        s.V_s: over_spectrum(varrho / resolvent),
+        s.V_s: over_spectrum(eigenvalue / resolvent),
         s.V_w: s.gamma_p * over_spectrum(1 / resolvent) + (1 - s.gamma_p) / shift,
-        s.q_s: over_spectrum(varrho * force / resolvent**2),
+        s.q_s: over_spectrum(eigenvalue * force / resolvent**2),
         s.q_w: s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * s.q_w_hat / shift**2,
-        s.m_s: s.m_s_hat * over_spectrum(varrho / resolvent),
+        s.m_s: s.m_s_hat * over_spectrum(eigenvalue / resolvent),
     }
 
 
-def in_resolvents(theorem: Theorem) -> Theorem:
-    """``theorem`` with every average over the spectrum in powers of the resolvent: varrho = (S - shift)/V_s^."""
+def in_resolvents(
+    theorem: Theorem, of_mode: sp.Expr = eigenvalue, own: sp.Expr = shift, weight: sp.Expr = s.V_s_hat
+) -> Theorem:
+    """``theorem`` with every average over modes in powers of S = own + weight eigenvalue, whose eigenvalue it is."""
     S = sp.Dummy("S", positive=True)
     over_modes = [average for average in value(theorem).atoms(Expectation) if average.variables == (s.mode,)]
     for average in sorted(over_modes, key=sp.default_sort_key):
-        integrand = average.integrand.xreplace({varrho: (S - shift) / s.V_s_hat})
+        integrand = average.integrand.xreplace({of_mode: (S - own) / weight})
         powers = sp.Poly(sp.expand(sp.cancel(sp.together(integrand))), S, 1 / S).terms()
-        parts = tuple((sp.factor(c), resolvent ** (up - down)) for (up, down), c in powers)
+        parts = tuple((sp.factor(c), (own + weight * of_mode) ** (up - down)) for (up, down), c in powers)
         if parts != ((1, average.integrand),):
             theorem = rewrite((theorem, linear((), average, parts)))
     return theorem
@@ -322,11 +373,11 @@ def entropic() -> Derivation:
         rates.append(proved(f"The free energy differentiated in ${sp.latex(unknown)}$.", rate))
         found[hat] = in_resolvents(solution)
     transforms = {
-        s.spectral_stieltjes: (over_spectrum(1 / (varrho + ratio)), "(1/d) tr (F^T F/p + z)^-1, z = shift/V_s^"),
-        s.spectral_slope: (over_spectrum(1 / (varrho + ratio) ** 2), "minus its derivative in z"),
+        s.spectral_stieltjes: (over_spectrum(1 / (eigenvalue + ratio)), "(1/d) tr (F^T F/p + z)^-1, z = shift/V_s^"),
+        s.spectral_slope: (over_spectrum(1 / (eigenvalue + ratio) ** 2), "minus its derivative in z"),
         # The p x p matrix F F^T/p has the same eigenvalues and p - d null ones.
         s.wide_stieltjes: (
-            s.gamma_p * over_spectrum(1 / (varrho + ratio)) + (1 - s.gamma_p) / ratio,
+            s.gamma_p * over_spectrum(1 / (eigenvalue + ratio)) + (1 - s.gamma_p) / ratio,
             "the same over the p x p matrix, which has the same eigenvalues and p - d null ones, or lacks them",
         ),
     }
@@ -406,7 +457,7 @@ def least_energy() -> tuple[Theorem, ...]:
 def training() -> Derivation:
     """The stationary value per sample: alpha times the mean loss plus the penalty, all else cancels."""
     whole = free_energy()[-1]
-    meaning = define(s.training_objective, s.free_energy / s.alpha_p, "the stationary value, per sample")
+    meaning = define(s.training_objective, FREE_ENERGY / s.alpha_p, "the stationary value, per sample")
     exact = rewritten(meaning, whole)
     for name in NAMES.values():
         exact = rewrite((exact, name), True)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
+from onestep.derivations.kernel.statements import Ground, sides
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import no_spike as random_features
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve
@@ -44,7 +45,13 @@ def test_the_floor_is_approached_with_many_samples_and_neurons() -> None:
     assert 0.06445291721025 < error < 1.02 * 0.06445291721025
 
 
-def test_the_plain_free_energy_has_its_eight_variables() -> None:
-    phi = random_features.plain_free_energy()
-    assert set(random_features.PLAIN_CONJUGATE) <= phi.free_symbols
-    assert not phi.free_symbols & {s.zeta, s.psi, s.gamma, s.m}
+def test_what_holds_at_no_spike_does_not_assume_it() -> None:
+    """Overlaps and error at r = 0 follow from the spiked system: no hypothesis speaks of M, Q1 or their conjugate."""
+    derivation = random_features.reduction()
+    for symbol in (s.zeta, s.psi, s.q1, s.test_error):
+        theorem = derivation.theorem_of(symbol)
+        assert theorem is not None
+        trusted = [leaf for leaf in theorem.assumptions if leaf.ground is Ground.HYPOTHESIS]
+        spoken = set().union(*(side.free_symbols for leaf in trusted for side in sides(leaf.statement)))
+        assert not spoken & {s.M, s.Q1, s.M_hat, s.gamma, s.h1_star, s.h2_star}
+        assert any(leaf.reference == "result-3-2.same-test-error" for leaf in trusted)

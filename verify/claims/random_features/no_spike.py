@@ -8,13 +8,16 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+from sympy.core.relational import Relational
 
-from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.kernel.algebra import order
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import no_spike as random_features
+from onestep.derivations.saddle_point.random_features import vanishing_spike as vanishing
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem, said
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
@@ -143,7 +146,8 @@ def _no_spike_claims() -> tuple[Claim, ...]:
         claim(
             "no-spike.floor", "Without a spike only the linear part of the target is learned", paper(section),
             ge(gap, floor), FLOOR,
-            ByObligations("the error less the floor is a sum of squares", _above_floor),
+            ByTheorem("the error less the floor is a sum of squares", _above_floor,
+                      hypotheses=random_features.floor().hypotheses),
             BySearch("the solver at r = 0", _without_spike, SOLVER),
             wrong={
                 "eight per cent more": MORE * floor,
@@ -155,13 +159,9 @@ def _no_spike_claims() -> tuple[Claim, ...]:
     )
 
 
-def _above_floor(statement: sp.Basic) -> tuple[Obligation, ...]:
+def _above_floor(statement: Relational) -> Theorem:
     """left - right = (h1* - mu1 M)^2 + mu1^2 (Q1 - M^2) + mu2^2 q2, with Q1 - M^2 >= 0 by Cauchy-Schwarz."""
-    spare = sp.Symbol("Q_1-M^2", nonnegative=True)
-    error = random_features.floor().results[s.test_error].subs(s.Q1, s.M**2 + spare)
-    left, right = (side.subs(s.test_error, error) for side in statement.args)
-    squares = ((sp.S.One, s.h1_star - k1 * s.M), (spare, k1), (s.q2, k2))
-    return (NonNegative("error less floor", left - right, squares),)
+    return order(random_features.floor().theorems[-1:], said(statement), (sp.Integer(1),))
 
 
 # ---- a vanishing spike ----
@@ -197,7 +197,7 @@ def _tiny_spike(point: Point) -> Mapping[str, float] | None:
 def _vanishing_spike_claims() -> tuple[Claim, ...]:
     section = "Section 4.2"
     checks = (
-        ByDerivation(random_features.vanishing_spike),
+        ByDerivation(vanishing.vanishing_spike),
         ByNumbers("the solver at r = 1e-3, where corrections are of order 1e-6", _tiny_spike, ASYMPTOTIC,
                   finite_size=True),
     )

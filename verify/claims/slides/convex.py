@@ -114,10 +114,13 @@ _PRINTED = (
 )
 
 
+_BOTH = Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations)
+
+
 def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim:
     return claim(
         f"convex-features.square-loss.{name}", f"Square loss: {title}", Source("slides", FRAME),
-        eq(left, right), Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations),
+        eq(left, right), _BOTH,
         ByDerivation(convex_square_loss.square_loss),
         ByNumbers("the ridge solver at r = 0 against the equations of the slides", dictionary, SOLVER, points=6),
         wrong={"twice": 2 * right, "the square": right**2},
