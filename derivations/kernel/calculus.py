@@ -10,7 +10,7 @@ from sympy.core.function import AppliedUndef
 from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
 from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import (
     REAL,
     admit,
@@ -22,7 +22,7 @@ from onestep.derivations.kernel.terms import (
     positive,
     substitute,
 )
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, meanings_of, names, rule
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, meanings_of, names, resting_on, rule, spoken
 from onestep.derivations.language.expectation import Expectation
 
 
@@ -67,16 +67,16 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     if not isinstance(statement, Equation) or not isinstance(statement.left, sp.Symbol):
         raise Refused(f"{statement} does not say what a quantity is")
     meanings = meanings_of(theorem.assumptions)
-    moving = {named for named, meant in meanings.items() if x in meant}
+    moving = resting_on(x, meanings)
     if x in meanings or statement.left not in moving:
         raise Refused(f"{statement.left} is not defined by way of {x}")
     if moving & names(statement.right) or name in names(statement.right) | {statement.left, x}:
         raise Refused(f"{statement.right} speaks of what depends on {x} under a name of its own")
     for leaf in theorem.assumptions:
         if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS):
-            spoken = frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
-            if spoken & (moving | {x}):
-                raise Refused(f"{leaf.name} speaks of {', '.join(map(str, spoken & (moving | {x})))}")
+            touched = spoken(leaf) & (moving | {x})
+            if touched:
+                raise Refused(f"{leaf.name} speaks of {', '.join(map(str, touched))}")
     rate = sp.Derivative(statement.left, x, evaluate=False)
     leaves = {Assumption(Ground.DEFINITION, str(name), Equation(name, rate), meaning)}
     if any(x in free(average) for average in statement.right.atoms(Expectation)):

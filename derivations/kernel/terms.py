@@ -82,6 +82,7 @@ def _admit_average(term: Expectation) -> None:
                 raise Refused(f"{term} may not exist: exp({call.exp}) grows too fast")
 
 
+@lru_cache(maxsize=16384)
 def _integrable_where(exponent: sp.Expr, variables: tuple[sp.Symbol, ...]) -> frozenset[Condition]:
     """Where exp(exponent) grows by less than half a square in each variable, as far as signs do not decide it.
 
@@ -134,15 +135,15 @@ def replace(term: sp.Expr, old: sp.Expr, new: sp.Expr) -> tuple[sp.Expr, frozens
     """
     if term == old:
         return new, frozenset()
-    if not term.args or not term.has(old):
+    results = [replace(part, old, new) for part in term.args]
+    parts = tuple(part for part, _ in results)
+    if all(part is before for part, before in zip(parts, term.args, strict=True)):
         return term, frozenset()
-    parts, captured = zip(*(replace(part, old, new) for part in term.args), strict=True)
-    caught = frozenset().union(*captured)
+    caught = frozenset().union(*(captured for _, captured in results))
     if isinstance(term, Expectation):
         if parts[1:] != term.args[1:]:
             raise Refused(f"{old} is a variable that {term} binds")
-        if parts[0] != term.integrand:
-            caught |= bound(term) & (free(old) | free(new))
+        caught |= bound(term) & (free(old) | free(new))
     return term.func(*parts), caught
 
 

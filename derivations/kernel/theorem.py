@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any
 
 import sympy as sp
@@ -92,8 +92,9 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     for condition in conditions:
         if not _can_be_met(condition, assumptions):
             raise Refused(f"{condition.term} never {condition.demand}")
-    _constants_are_constant(conditions, _moving(assumptions))
-    if isinstance(concluded.statement, Tends) and concluded.statement.variable in meanings_of(assumptions):
+    meanings = meanings_of(assumptions)
+    _constants_are_constant(conditions, assumptions)
+    if isinstance(concluded.statement, Tends) and concluded.statement.variable in meanings:
         raise Refused(f"{concluded.statement.variable} grows, and is a name for something")
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
@@ -103,10 +104,7 @@ def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> boo
     """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
     if condition.demand is Demand.CONSTANT:
         return True
-    stated = [leaf.statement for leaf in assumptions if isinstance(leaf.statement, Equation)]
-    # The meaning of a slope is no term: its value stands in the equation that the rule gives.
-    said = [equation for equation in stated if not equation.right.has(sp.Derivative)]
-    meanings = {equation.left: equation.right for equation in said if isinstance(equation.left, sp.Symbol)}
+    meanings = _values(assumptions)
     term = condition.term
     for _ in range(len(meanings) + 1):
         if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
@@ -119,18 +117,32 @@ def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> boo
     return True
 
 
+@lru_cache(maxsize=4096)
+def _values(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, sp.Expr]:
+    """What symbols are said to equal. The meaning of a slope is no term: its value stands in the rule's equation."""
+    stated = [leaf.statement for leaf in assumptions if isinstance(leaf.statement, Equation)]
+    told = [equation for equation in stated if isinstance(equation.left, sp.Symbol)]
+    return {equation.left: equation.right for equation in told if not equation.right.has(sp.Derivative)}
+
+
 def replay(theorem: Theorem) -> Theorem:
     """The same theorem, made anew from its leaves. Raises Refused at the first theorem that no rule makes."""
-    anew: dict[int, Theorem] = {}
     for node in nodes(theorem):
-        if node.rule not in RULES:
-            raise Refused(f"there is no rule {node.rule}")
-        again = _made(node.rule, tuple(anew[id(premise)] for premise in node.premises), node.arguments)
+        again = _again(node, node.rule, node.premises)
         kept = ("statement", "assumptions", "conditions")
-        if any(getattr(again, part) != getattr(node, part) for part in kept):
+        if again.arguments is not node.arguments or any(getattr(again, part) != getattr(node, part) for part in kept):
             raise Refused(f"the rule {node.rule} does not conclude {node.statement}")
-        anew[id(node)] = again
-    return anew[id(theorem)]
+    return again
+
+
+@cache
+def _again(node: Theorem, name: str, premises: tuple[Theorem, ...]) -> Theorem:
+    """What the rule of that name makes of premises that were made anew, with the arguments of ``node``: once a process,
+    since a rule is a pure function.
+    """
+    if name not in RULES:
+        raise Refused(f"there is no rule {name}")
+    return _made(name, tuple(_again(premise, premise.rule, premise.premises) for premise in premises), node.arguments)
 
 
 def nodes(theorem: Theorem) -> Iterator[Theorem]:
@@ -149,16 +161,22 @@ def nodes(theorem: Theorem) -> Iterator[Theorem]:
 @lru_cache(maxsize=4096)
 def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
     """The free symbols of assumptions that do not stand for any value; those of lemmas all do."""
-    found: set[sp.Symbol] = set()
-    for leaf in assumptions:
-        if leaf.ground is not Ground.LEMMA:
-            found |= frozenset().union(*map(free, sides(leaf.statement))) - leaf.universal
-    return frozenset(found)
+    return frozenset().union(*(_free_in(leaf) for leaf in assumptions if leaf.ground is not Ground.LEMMA))
+
+
+@lru_cache(maxsize=16384)
+def _free_in(leaf: Assumption) -> frozenset[sp.Symbol]:
+    return frozenset().union(*map(free, sides(leaf.statement))) - leaf.universal
+
+
+# What each name rests on.
+Meanings = dict[sp.Expr, frozenset[sp.Expr]]
+_SLOPES: list[tuple[Any, Meanings]] = []  # the functions that have names for their slopes by now, and `_slopes`
 
 
 @lru_cache(maxsize=4096)
-def meanings_of(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
-    """For each name that is defined, and each named slope, all that it rests on by way of definitions.
+def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
+    """For each name that is defined, and each named slope, what its definition names.
 
     Raises Refused where a name is defined twice, or by way of itself.
     """
@@ -169,42 +187,40 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozense
             if name in meanings or name in slopes:
                 raise Refused(f"{name} is defined twice")
             meanings[name] = meaning
-    reached = _reached(slopes | meanings)
-    circular = [name for name in meanings if name in reached[name]]
-    if circular:
-        raise Refused(f"{', '.join(map(str, circular))} are defined in a circle")
-    return reached
+    known = slopes | meanings
+    open_, before = set(known), 0
+    while len(open_) != before:  # what names nothing that is open is no part of a circle
+        before = len(open_)
+        open_ = {name for name, meaning in known.items() if meaning & open_}
+    if open_:
+        raise Refused(f"{', '.join(map(str, open_ & set(meanings)))} are defined in a circle")
+    return known
 
 
 @lru_cache(maxsize=4096)
-def _moving(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
-    """The same, where what model and hypotheses equate moves together, too."""
-    linked: dict[sp.Expr, frozenset[sp.Expr]] = dict(meanings_of(assumptions))
+def _moved_by(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
+    """All that rests on a variable, where what model and hypotheses equate moves together, too."""
+    linked = dict(meanings_of(assumptions))
     for leaf in assumptions:
         if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS) and not isinstance(leaf.statement, Tends):
-            together = frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
+            together = spoken(leaf)
             linked |= {name: linked.get(name, frozenset()) | together for name in together}
-    return _reached(linked)
+    return resting_on(variable, linked)
 
 
-def _slopes() -> dict[sp.Expr, frozenset[sp.Expr]]:
-    """The functions that each named slope is one of: two may have one slope."""
-    found: dict[sp.Expr, frozenset[sp.Expr]] = {}
-    pairs = [*DERIVATIVES.items(), *((function, slope) for function, of in PARTIALS.items() for slope in of)]
-    for function, slope in pairs:
-        found[slope] = found.get(slope, frozenset()) | {function}
-    return found
+def resting_on(variable: sp.Symbol, meanings: Meanings) -> frozenset[sp.Expr]:
+    """The names that rest on a variable, by way of any number of meanings."""
+    found, fresh = set[sp.Expr](), {variable}
+    while fresh:
+        fresh = {name for name, meaning in meanings.items() if meaning & fresh} - found
+        found |= fresh
+    return frozenset(found)
 
 
-def _reached(meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> dict[sp.Expr, frozenset[sp.Expr]]:
-    """Meanings with the meanings of all that they name."""
-    reached = dict(meanings)
-    for _ in reached:
-        wider = {n: m.union(*(reached[other] for other in m & reached.keys())) for n, m in reached.items()}
-        if wider == reached:
-            break
-        reached = wider
-    return reached
+@lru_cache(maxsize=16384)
+def spoken(leaf: Assumption) -> frozenset[sp.Expr]:
+    """The symbols and heads of functions of which a leaf speaks, but for what stands for any value."""
+    return frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
 
 
 def names(term: sp.Expr) -> frozenset[sp.Expr]:
@@ -213,13 +229,27 @@ def names(term: sp.Expr) -> frozenset[sp.Expr]:
     return frozenset(part.func if isinstance(part, AppliedUndef) else part for part in parts)
 
 
-def _constants_are_constant(conditions: frozenset[Condition], meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> None:
+def _constants_are_constant(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
     """What a limit took for constant does not rest on its variable."""
     for condition in conditions:
-        if condition.demand is Demand.CONSTANT and condition.variable in meanings.get(condition.term, ()):
-            raise Refused(f"{condition.term} was held constant in {condition.variable}, which it is defined by")
+        variable = condition.variable
+        if condition.demand is Demand.CONSTANT and variable and condition.term in _moved_by(variable, assumptions):
+            raise Refused(f"{condition.term} was held constant in {variable}, which it is defined by")
 
 
+def _slopes() -> Meanings:
+    """The functions that each named slope is one of: two may have one slope."""
+    named = (tuple(DERIVATIVES.items()), tuple(PARTIALS.items()))
+    if not _SLOPES or _SLOPES[0][0] != named:  # compared by identity, which is cheaper than to hash a function
+        pairs = [*named[0], *((function, slope) for function, slopes in named[1] for slope in slopes)]
+        found: Meanings = {}
+        for function, slope in pairs:
+            found[slope] = found.get(slope, frozenset()) | {function}
+        _SLOPES[:] = [(named, found)]
+    return _SLOPES[0][1]
+
+
+@lru_cache(maxsize=16384)
 def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
     """What a definition gives a meaning to, as a symbol or the head of a function, and all that its meaning names."""
     name, meaning = sides(leaf.statement)

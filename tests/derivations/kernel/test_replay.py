@@ -15,6 +15,7 @@ from onestep.derivations.kernel.search import by_ring, define, expanded, follows
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,
+    Condition,
     Equation,
     Ground,
     Refused,
@@ -28,6 +29,7 @@ from onestep.derivations.language.named_functions import g, sigma
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 p, q, d = sp.symbols("p q d", positive=True)
+a = sp.Symbol("a", real=True)
 
 # A slip that is made everywhere at once: in the derivation, in its result and in the claim.
 SLIPS = (
@@ -103,6 +105,41 @@ def test_a_forged_premise_is_found_wherever_it_stands(strength: Theorem) -> None
                 forged[id(node)] = replace(node, premises=premises)
         with pytest.raises(Refused):
             replay(forged[id(strength)])
+
+
+@pytest.mark.parametrize("part", ["statement", "assumptions", "conditions", "rule", "premises", "arguments"])
+def test_a_theorem_that_was_tampered_with_after_it_was_made_again_is_refused(part: str) -> None:
+    """What replay remembers of a theorem is no licence to alter it: each part in turn, at the end and beneath it."""
+    beneath = define(a, x + y, "a sum")
+    theorem = ring((beneath,), Equation(a**2, (x + y) ** 2), (a + x + y,))
+    slips = {
+        "statement": Equation(a, 7 * x),
+        "assumptions": frozenset(),
+        "conditions": frozenset({Condition(x)}),
+        "rule": "congruence",
+        "premises": (define(a, 7 * x, "another"),),
+        "arguments": (Equation(a, 7 * x),),
+    }
+    for victim in (theorem, beneath):
+        replay(theorem)
+        before = getattr(victim, part)
+        object.__setattr__(victim, part, slips[part])
+        with pytest.raises((Refused, TypeError, AttributeError)):
+            replay(theorem)
+        object.__setattr__(victim, part, before)
+    replay(theorem)
+
+
+def test_a_proof_is_made_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    right = RULES["ring"]
+    monkeypatch.setitem(RULES, "ring", lambda *given: made.append("ring") or right(*given))
+    first = ring((define(a, x + y, "a sum"),), Equation(a**2, (x + y) ** 2), (a + x + y,))
+    second = ring((first,), Equation(a**2, x**2 + 2 * x * y + y**2), (sp.Integer(1),))
+    for _ in range(3):
+        for theorem in (first, second):
+            replay(theorem)
+    assert len(made) == 4  # each when it was made, and once more
 
 
 def test_a_leaf_that_is_left_out_is_missed(strength: Theorem) -> None:
