@@ -43,6 +43,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "closed_forms": ("checks", "protocol"),
         "export": ("checks", "protocol"),
         "ledger": ("checks", "protocol"),
+        "properties": ("ledger", "protocol", "second_route"),
         "protocol": (),
         "second_route": ("checks", "protocol"),
     },

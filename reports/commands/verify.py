@@ -1,18 +1,21 @@
-"""onestep verify: run the ledger of claims, or some claims with all they rest on, and print the verdicts."""
+"""onestep verify: run the ledger of claims, or some claims with all they rest on, or search the properties."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, check_writable
+from onestep.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
 from onestep.reports.command_line.profiles import check_profile, profile_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onestep.verify.ledger.run import Entry, Ledger
+    from onestep.verify.properties.run import Outcome
     from onestep.verify.protocol.claim import Claim
 
 HELP = """\b
@@ -22,12 +25,17 @@ Examples:
   onestep verify result-3-1
   onestep verify --profile thorough --json
   onestep verify --export rocq build/rocq
+  onestep verify --properties limits.narrow
 
 Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. With
 claims named by their ids or the beginnings of ids, those and all they rest on. With --export nothing is run: the
 theorems of the claims are written for a second kernel, as one file of Rocq, and beside it what each may rest on.
 
-Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
+With --properties what is searched is the properties (limits with their rates, orderings, invariances, state machines
+...), all or those whose names begin so: models are drawn, the search turns towards the narrowest margin, and what fails
+is shrunk and printed as the command that shows it. --seed draws other examples.
+
+Exit code 1 if a claim is refuted or a mutant is not, or if a property fails; 3 if one stays undecided.
 """
 
 
@@ -41,14 +49,33 @@ Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecid
     metavar="rocq DIR",
     help="Write the proofs into DIR for a second kernel.",
 )
+@click.option("--properties", is_flag=True, help="Search the properties, all or those named.")
+@click.option("--seed", metavar="N", help="Seed of the search for --properties (default 0).")
 @common_options
 def verify(
-    claims: tuple[str, ...], profile: str, export: tuple[str, str] | None, as_json: bool, quiet: bool, debug: bool
+    claims: tuple[str, ...],
+    profile: str,
+    export: tuple[str, str] | None,
+    properties: bool,
+    seed: str | None,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
 ) -> int:
-    """Run the ledger and print it; the exit code."""
+    """Run the ledger, or the properties, and print what was found; the exit code."""
     from onestep.reports.commands.claims import find
 
     check_profile(profile)
+    if properties and export is None:
+        return search_properties(claims, profile, seed, as_json, quiet)
+    if properties or seed is not None:
+        raise InputProblem(
+            "--export rocq and --properties were both given: one of them is accepted, for example onestep verify "
+            "--properties"
+            if properties
+            else "--seed goes with --properties, whose draws it seeds: the ledger has seeds "
+            "of its own, for example onestep verify --properties --seed 7"
+        )
     from onestep.verify.claims.index import all_claims
     from onestep.verify.ledger.document import as_json as ledger_json
 
@@ -82,6 +109,57 @@ def export_proofs(claims: tuple[Claim, ...], directory: Path, as_json: bool, qui
     else:
         print(f"{theorems} theorems, {lemmas} lemmas\n" + "\n".join(names))
     return DONE
+
+
+def search_properties(names: tuple[str, ...], profile: str, seed: str | None, as_json: bool, quiet: bool) -> int:
+    """Search the properties named, or all of them, and print the narrowest margins; the exit code."""
+    from onestep.reports.command_line.console import Progress, print_json
+    from onestep.reports.command_line.machine.workers import pool
+    from onestep.reports.command_line.values import parse_whole
+    from onestep.verify.properties.run import SEED, meant, named, run
+
+    for name in names:
+        if not named(name):
+            raise InputProblem(
+                f"no property is called {name[:80]!a}; their names, which may be cut short, are accepted, for example "
+                f"{', '.join(meant(name))}"
+            )
+    wanted = list(dict.fromkeys(found for name in names or ("",) for found in named(name)))
+    start = SEED if seed is None else parse_whole("seed", seed, 0, 2**31, "0")
+    with Progress("searching properties", len(wanted), quiet=quiet) as progress, pool() as executor:
+        found = run(wanted, profile, start, executor, progress.step)
+    if as_json:
+        print_json({"properties": [outcome_document(one) for one in found]})
+    else:
+        print(properties_table(found))
+    outcomes = {one.outcome for one in found}
+    return FAILED if "fails" in outcomes else UNDECIDED if "undecided" in outcomes else DONE
+
+
+def outcome_document(found: Outcome) -> dict[str, Any]:
+    """What a search found, as plain data."""
+    names = ("name", "claim", "examples", "narrowest_margin", "outcome", "counterexample")
+    return {name: getattr(found, name) for name in names}
+
+
+def properties_table(found: Sequence[Outcome]) -> str:
+    """Every property with its examples and the narrowest margin; then what failed, and the command that shows it."""
+    from onestep.reports.command_line.console import table
+
+    rows = [[one.name, one.outcome, str(one.examples), _margin(one.narrowest_margin), one.claim] for one in found]
+    listed = table(rows, ["property", "outcome", "examples", "narrowest margin", "claim"])
+    failed = [
+        f"{one.name} fails: {one.sentence} {one.trouble}\n  {one.counterexample}"
+        for one in found
+        if one.outcome == "fails"
+    ]
+    examples = sum(one.examples for one in found)
+    total = f"{sum(one.outcome == 'holds' for one in found)} of {len(found)} properties hold on {examples} examples"
+    return "\n".join([listed, "", *failed, *([""] if failed else []), total])
+
+
+def _margin(margin: float | None) -> str:
+    return "-" if margin is None else f"{margin:.2g}"
 
 
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:

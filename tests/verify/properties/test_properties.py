@@ -1,0 +1,123 @@
+"""Every property holds on what the quick profile draws, names a claim of the ledger, and fails on its plant."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from onestep.reports.command_line.cli import run as onestep
+from onestep.verify.claims.index import all_claims
+from onestep.verify.properties import commands
+from onestep.verify.properties.property import Property, is_so, near, plant
+from onestep.verify.properties.run import BY_NAME, PROPERTIES, TIMES, meant, named, run, search
+from onestep.verify.properties.strategies import wide
+
+# Drawn within a hundred examples each, without shrinking; most plants are found within ten.
+PLANTED = 100
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_it_holds_on_what_the_quick_profile_draws(name: str) -> None:
+    one = BY_NAME[name]
+    found = search(one, one.examples)
+    assert (found.outcome, found.counterexample, found.trouble) == ("holds", None, "")
+    assert found.narrowest_margin is not None
+    assert 0.0 <= found.narrowest_margin <= 1.0
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_it_fails_on_its_plant(name: str) -> None:
+    one = BY_NAME[name]
+    found = search(one, PLANTED, theory=one.plant.theory, shrunk=False)
+    assert found.outcome == "fails", one.plant.text
+    assert found.counterexample is not None
+    assert shlex.split(found.counterexample)[0] == "onestep"
+
+
+def test_there_are_many_of_them_and_each_serves_a_claim() -> None:
+    known = {claim.id for claim in all_claims()}
+    assert len(PROPERTIES) >= 80
+    assert len(BY_NAME) == len(PROPERTIES)
+    assert {one.claim for one in PROPERTIES} - known == set()
+    assert all(one.sentence and one.reason and one.plant.text for one in PROPERTIES)
+
+
+def test_the_thorough_profile_draws_a_hundred_thousand_examples() -> None:
+    assert TIMES["thorough"] * sum(one.examples for one in PROPERTIES) >= 1e5
+
+
+def test_a_counterexample_is_shrunk_to_a_model_that_a_person_would_type() -> None:
+    def margin(model: object, theory: object) -> float:
+        return 0.5 - getattr(model, "noise", 0.0)
+
+    one = Property(
+        "toy.noise", "The noise is under a half.", "no claim", wide(), margin, "", plant(""), commands.solve, 30
+    )
+    found = search(one, 100)
+    assert found.outcome == "fails"
+    options = dict(zip(*[iter(shlex.split(str(found.counterexample))[2:])] * 2, strict=True))
+    assert [options[f"--{name}"] for name in ("noise", "alpha", "beta", "ridge")] == ["1.0"] * 4
+
+
+def test_what_crashes_fails_and_what_is_always_refused_is_undecided() -> None:
+    from onestep.numerics.models.model import ModelError
+
+    def crashing(model: object, theory: object) -> float:
+        raise ZeroDivisionError("by nothing")
+
+    def refusing(model: object, theory: object) -> float:
+        raise ModelError("not this one")
+
+    for margin, outcome, trouble in ((crashing, "fails", "ZeroDivisionError: by nothing"), (refusing, "undecided", "")):
+        one = Property("toy.crash", "", "", wide(), margin, "", plant(""), commands.solve, 5)
+        found = search(one, 5)
+        assert (found.outcome, found.trouble) == (outcome, trouble)
+
+
+def test_margins() -> None:
+    assert near(1.0, 1.5, 1.0) == pytest.approx(0.5)
+    assert near([1.0, float("nan")], 1.0, 1.0) == -float("inf")
+    assert near(0.0, 0.0, 0.0) == 1.0
+    assert near(1.0, 0.0, 0.0) == -1.0
+    assert (is_so(True), is_so(False)) == (1.0, -1.0)
+
+
+def test_names() -> None:
+    assert named("limits.heavy") == ["limits.heavy-ridge"]
+    assert named("nothing") == []
+    assert meant("limits.hevy-ridge")[0] == "limits.heavy-ridge"
+    assert meant("one-letter") == ["invariances.one-letter-in-a-plane"]
+
+
+def test_a_search_is_the_same_again_and_another_with_another_seed() -> None:
+    name = "limits.large-batch"
+    first, again, other = (run([name], "quick", seed)[0].narrowest_margin for seed in (0, 0, 1))
+    assert first == again != other
+
+
+def test_the_command_searches_by_name(capfd: pytest.CaptureFixture[str]) -> None:
+    assert onestep(["verify", "--properties", "limits.small-batch", "--json"]) == 0
+    out, _ = capfd.readouterr()
+    (entry,) = json.loads(out)["properties"]
+    assert set(entry) == {"name", "claim", "examples", "narrowest_margin", "outcome", "counterexample"}
+    assert (entry["name"], entry["outcome"], entry["counterexample"]) == ("limits.small-batch", "holds", None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named_in_it"),
+    [
+        (["--properties", "limits.hevy-ridge"], "limits.heavy-ridge"),
+        (["--properties", "--seed", "x"], "--seed"),
+        (["--seed", "3"], "--properties"),
+        (["--properties", "--export", "rocq", "somewhere"], "--export rocq"),
+        (["--properties", "--profile", "slow"], "thorough"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments: list[str], named_in_it: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert onestep(["verify", *arguments]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert named_in_it in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,106 @@
+"""What the strategies reach, and that the command of a drawn model is read as that model."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
+
+from onestep.derivations.expressions.parser import parse
+from onestep.derivations.expressions.tree import FUNCTIONS
+from onestep.numerics.models.model import Model
+from onestep.reports.command_line.options import request
+from onestep.verify.properties import commands
+from onestep.verify.properties.strategies import (
+    any_activations,
+    expressions,
+    functions_of,
+    readouts,
+    stepped,
+    tame,
+    wide,
+)
+
+
+def drawn(strategy: SearchStrategy[Any], count: int = 300) -> list[Any]:
+    """So many examples, generated alone."""
+    found: list[Any] = []
+    settled = settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+
+    def keep(example: Any) -> None:
+        found.append(example)
+
+    seed(1)(settled(given(strategy)(keep)))()
+    return found
+
+
+def test_expressions_reach_the_whole_language() -> None:
+    reached: set[str] = set().union(*map(functions_of, drawn(expressions(), 1500)))
+    kinds = {"Number", "Constant", "Variable", "Sum", "Product", "Power", "Quotient", "Maximum", "Minimum", "Piecewise"}
+    # tan is not finite on the line, and is built by nothing here.
+    assert reached >= (set(FUNCTIONS) | kinds) - {"tan"}
+
+
+def test_activations_have_jumps_kinks_parities_and_growths() -> None:
+    from onestep.derivations.activations.activation import activation
+
+    found = [activation(text) for text in drawn(any_activations(), 200)]
+    assert {function.parity for function in found} == {"odd", "even", "neither"}
+    assert {point.jump for function in found for point in function.breakpoints} == {True, False}
+    assert {"bounded", "polynomial", "exponential"} <= {function.growth.kind for function in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [("alpha", 0.05, 20.0), ("beta", 0.05, 20.0), ("ridge", 1e-10, 1e5), ("noise", 0.0, 5.0), ("spike", -2.0, 2.0),
+     ("bulk", 0.3, 2.5), ("alignment", -0.9, 0.9)],
+)  # fmt: skip
+def test_models_reach_both_ends_of_every_range(name: str, low: float, high: float) -> None:
+    values = [getattr(model, name) for model in drawn(wide(), 200)]
+    assert min(values) <= low
+    assert max(values) >= high
+
+
+def test_readouts_have_groups_of_all_kinds() -> None:
+    groups = [group for readout in drawn(readouts(), 60) for group in readout]
+    assert {group.bulk is None for group in groups} == {True, False}
+    assert {group.bias == 0.0 for group in groups} == {True, False}
+    assert min(group.weight for group in groups) < 0.0 < max(group.weight for group in groups)
+
+
+def _as_read(command: str) -> Model:
+    words = shlex.split(command)
+    options = {word[2:].replace("-", "_"): value for word, value in zip(words[2::2], words[3::2], strict=True)}
+    defaults: dict[str, Any] = {"bulk_model": "isotropic", "rows": "unit", "loss": "square"}
+    ((_, model),) = request(defaults | options).models()
+    return model
+
+
+@pytest.mark.parametrize(
+    ("strategy", "model"),
+    [(wide(), lambda one: one), (tame(readout=readouts()), lambda one: one),
+     (stepped(), lambda given: Model.from_gradient_step(**given)),
+     (stepped(bulk_model="network"), lambda given: Model.from_gradient_step(**given))],
+    ids=["wide", "groups", "steps", "networks"],
+)  # fmt: skip
+def test_the_command_of_a_model_is_read_as_that_model(
+    strategy: SearchStrategy[Any], model: Callable[[Any], Model]
+) -> None:
+    for one in drawn(strategy, 40):
+        expected = model(one)
+        assert _as_read(commands.solve(expected)) == expected
+
+
+def test_text_of_expressions_is_read_as_them() -> None:
+    for tree in drawn(expressions(), 200):
+        assert parse(str(tree), limited=False) == tree

@@ -1,0 +1,216 @@
+"""A property: a sentence that holds for everything that can be drawn, by which margin it does, and when it fails.
+
+A margin is 1 where nothing is off and 0 where the property only just holds; below 0 it is violated. What is looked at
+comes in as `Theory`, the functions on trial, so that a property can be tried on a theory with an error planted in it:
+there it has to fail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import hypothesis
+import numpy as np
+from hypothesis.strategies import SearchStrategy
+from numpy.typing import ArrayLike
+
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative, parse
+from onestep.numerics.balls.arithmetic import BallError, PrecisionError
+from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls
+from onestep.numerics.bounds.of_model import bounds
+from onestep.numerics.bounds.results import Bounds
+from onestep.numerics.certificates.certify import certify
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.gaussian.coefficients import (
+    Coefficients,
+    HermiteConstants,
+    TargetMoments,
+    conditional_coefficients,
+    hermite_constants,
+    target_moments,
+)
+from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.network import Network
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from onestep.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
+from onestep.numerics.saddle_point.solve import solve
+from onestep.numerics.spectrum.density import Spectrum, SpectrumError, atom_at_zero, spectrum, stieltjes
+from onestep.numerics.sweeps.store import Store
+from onestep.verify.ledger.drift import drift
+
+
+def _changed(model: Model, values: Mapping[str, Any]) -> Model:
+    return model.changed(**values)
+
+
+@dataclass(frozen=True)
+class Theory:
+    """The functions on trial, by default those of this suite; a planted error replaces one."""
+
+    solve: Callable[[Model], Solution] = solve
+    batch: Callable[..., BatchSolution] = solve_batch
+    convex: Callable[[Model], Solution] = solve_convex
+    digits: Callable[..., Solution] = solve
+    certify: Callable[..., Any] = certify
+    bounds: Callable[[Model], Bounds] = bounds
+    spectrum: Callable[[Model], Spectrum] = spectrum
+    stieltjes: Callable[[Model, complex], complex] = stieltjes
+    atom: Callable[[Model], float] = atom_at_zero
+    coefficients: Callable[..., Coefficients] = conditional_coefficients
+    moments: Callable[..., TargetMoments] = target_moments
+    constants: Callable[[Activation], HermiteConstants] = hermite_constants
+    step: Callable[..., Model] = Model.from_gradient_step
+    changed: Callable[[Model, Mapping[str, Any]], Model] = _changed
+    simulate: Callable[..., Any] = simulate
+    network: Callable[..., Network] = Network
+    parse: Callable[..., Expression] = parse
+    derivative: Callable[[Expression], Expression] = derivative
+    evaluate: Callable[[Expression, ArrayLike], Any] = lambda tree, x: compile_numpy(tree)(x)
+    precisely: Callable[..., Any] = evaluate_mpmath
+    analysed: Callable[[Expression], Activation] = Activation.checked
+    hermite_balls: Callable[..., Any] = hermite_balls
+    conditional_balls: Callable[..., Any] = conditional_balls
+    store: Callable[..., Store] = Store
+    drift: Callable[[Mapping[str, Any], Mapping[str, Any]], list[str]] = drift
+
+
+THEORY = Theory()
+# What says that a number does not exist or is not built: such a draw is none.
+REFUSALS = (ModelError, ExpressionError, SpectrumError, PrecisionError, BallError)
+
+
+@dataclass(frozen=True)
+class Plant:
+    """What is wrong in a planted theory, in words, and that theory."""
+
+    text: str
+    theory: Theory
+
+
+def plant(text: str, **functions: Callable[..., Any]) -> Plant:
+    """The theory with these functions in place of its own."""
+    return Plant(text, replace(THEORY, **functions))
+
+
+@dataclass(frozen=True)
+class Property:
+    """One property.
+
+    sentence: what holds. claim: the id of the ledger that it serves. drawn: what it is tried on. margin: how far it is
+    from failing. reason: why what it allows is as large as it is. shown: the command that shows a counterexample.
+    examples: how many the quick profile draws.
+    """
+
+    name: str
+    sentence: str
+    claim: str
+    drawn: SearchStrategy[Any]
+    margin: Callable[[Any, Theory], float]
+    reason: str
+    plant: Plant
+    shown: Callable[[Any], str]
+    examples: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A property of what has a state: `built` makes the state machine of a theory, which reports its margins."""
+
+    name: str
+    sentence: str
+    claim: str
+    built: Callable[[Theory, Callable[[float, str], None]], type]
+    reason: str
+    plant: Plant
+    examples: int
+    steps: int = field(default=8)
+
+
+def holds(
+    claim: str,
+    *,
+    drawn: SearchStrategy[Any],
+    reason: str,
+    planted: Plant,
+    shown: Callable[[Any], str],
+    examples: int = 20,
+) -> Callable[[Callable[[Any, Theory], float]], Property]:
+    """A function of (what is drawn, theory) as the property that its docstring states, with the name that it has."""
+
+    def made(margin: Callable[[Any, Theory], float]) -> Property:
+        name, sentence = _named(margin)
+        return Property(name, sentence, claim, drawn, margin, reason, planted, shown, examples)
+
+    return made
+
+
+def keeps(
+    claim: str, *, reason: str, planted: Plant, examples: int
+) -> Callable[[Callable[[Theory, Callable[[float, str], None]], type]], Machine]:
+    """The same for a state machine."""
+
+    def made(built: Callable[[Theory, Callable[[float, str], None]], type]) -> Machine:
+        return Machine(*_named(built), claim, built, reason, planted, examples)
+
+    return made
+
+
+def _named(function: Callable[..., Any]) -> tuple[str, str]:
+    theme, name = function.__module__.rpartition(".")[2], function.__name__
+    return f"{theme}.{name}".replace("_", "-"), " ".join((function.__doc__ or "").split())
+
+
+def listed(names: Mapping[str, Any]) -> tuple[Property | Machine, ...]:
+    """The properties among the names of a module, in their order."""
+    return tuple(found for found in names.values() if isinstance(found, Property | Machine))
+
+
+def near(found: ArrayLike, expected: ArrayLike, allowed: float) -> float:
+    """1 - |found - expected|/allowed, the least of it over arrays; minus infinity where something is no number."""
+    off = float(np.max(np.abs(np.asarray(found, dtype=complex) - np.asarray(expected, dtype=complex)), initial=0.0))
+    if not (math.isfinite(off) and math.isfinite(allowed)):
+        return -math.inf
+    return 1.0 - off / allowed if allowed > 0.0 else float(off == 0.0) - float(off != 0.0)
+
+
+def at_most(smaller: float, larger: float, allowed: float, scale: float = 1.0) -> float:
+    """smaller <= larger + allowed: the room that is left, beside the scale."""
+    room = (larger - smaller + allowed) / scale if scale > 0.0 else math.nan
+    return min(room, 1.0) if math.isfinite(room) else -math.inf
+
+
+def is_so(fact: bool) -> float:
+    """A property without a measure: 1 or -1."""
+    return 1.0 if fact else -1.0
+
+
+def decided(fact: bool) -> None:
+    """Leave this draw where the fact does not hold: it says nothing."""
+    if not fact:
+        hypothesis.reject()
+
+
+def trusted(theory: Theory, model: Model, **options: Any) -> Solution:
+    """The solution of a model that converged; other models say nothing."""
+    found = theory.solve(model, **options)
+    decided(found.converged)
+    return found
+
+
+# An estimate of an error is wrong where the error is ten times as large: what is allowed where two numbers are compared
+# of which each knows its own.
+ESTIMATES = 10.0
+# A few hundred roundings of 1e-16, beside numbers of order one.
+FLOOR = 1e-13
+
+
+def error_of(*solutions: Any) -> float:
+    """What the numbers of these solutions may differ by, by their own estimates."""
+    sizes = [1.0 + abs(float(one.test_error)) for one in solutions]
+    return ESTIMATES * sum(float(one.error_estimate) for one in solutions) + FLOOR * sum(sizes)

@@ -1,0 +1,416 @@
+"""What does not change the answer: scales, signs, reflections, names, the order and the number of equal groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.solution import Solution
+from onestep.verify.properties import commands
+from onestep.verify.properties.property import (
+    THEORY,
+    Property,
+    Theory,
+    error_of,
+    holds,
+    near,
+    plant,
+    trusted,
+)
+from onestep.verify.properties.strategies import (
+    ANY,
+    ODD,
+    TAME,
+    models,
+    noises,
+    odd,
+    powers,
+    readouts,
+    signed,
+    stepped,
+    steps,
+    tame,
+    wide,
+)
+from onestep.verify.properties.themes.limits import changed, moved
+from onestep.verify.properties.themes.orderings import bounded, room
+from onestep.verify.protocol.tolerances import SOLVER
+
+SAME = "ten times the estimates of both errors; order parameters are solved to 1e-12, with condition numbers up to 1e4"
+# Of no power of two: a scale that is one leaves every rounding where it was.
+scales = signed(st.sampled_from((3.0, 0.7, 0.2, 5.0, 11.0)))
+
+
+def same(one: Solution, other: Solution, scale: float = 1.0) -> float:
+    """The margin of scale times both errors of one solution being those of another."""
+    allowed = max(scale, 1.0) * error_of(one, other)
+    found = [scale * one.test_error, scale * one.training_error]
+    return near(found, [other.test_error, other.training_error], allowed)
+
+
+def overlaps(solution: Solution, *names: str) -> list[float]:
+    """Some order parameters, raveled."""
+    return [float(x) for name in names for x in np.ravel(getattr(solution.order_parameters, name))]
+
+
+def close(found: list[float], expected: list[float]) -> float:
+    """The margin of two lists of order parameters being the same."""
+    return near(found, expected, SOLVER.value * (1.0 + max(map(abs, expected))))
+
+
+def times(factor: float, text: Any) -> str:
+    """factor times an expression, exactly."""
+    return f"({factor!r})*({text})"
+
+
+def of_argument(text: Any, argument: str) -> str:
+    """An expression at another argument, through the tree."""
+    from onestep.derivations.expressions.algebra import substitute
+    from onestep.derivations.expressions.parser import parse
+
+    return str(substitute(parse(str(text)), parse(argument)))
+
+
+# ---- scales ----
+
+
+def _louder(model: Model, scale: float) -> Model:
+    return replace(model, activation=times(scale, model.activation), ridge=scale**2 * model.ridge)  # type: ignore[arg-type]
+
+
+@holds(
+    "invariance.activation", drawn=st.tuples(wide(ridge=powers(-6, 4)), scales), reason=SAME,
+    shown=lambda case: commands.solve(_louder(*case)),
+    planted=plant("a millionth of the ridge is added at any scale", solve=changed(
+        ridge=lambda model: model.ridge + 1e-3 * min(model.ridge, 1.0))),
+)  # fmt: skip
+def scale_of_the_activation(case: tuple[Model, float], theory: Theory) -> float:
+    """sigma -> s sigma with ridge -> s^2 ridge leaves both errors alone."""
+    return same(trusted(theory, case[0]), trusted(theory, _louder(*case)))
+
+
+def _bigger(model: Model, scale: float) -> Model:
+    return replace(model, target=times(scale, model.target), noise=scale**2 * model.noise)  # type: ignore[arg-type]
+
+
+@holds(
+    "invariance.target", drawn=st.tuples(wide(noise=noises), scales), reason=SAME,
+    shown=lambda case: commands.solve(_bigger(*case)),
+    planted=plant("a hundredth of the root of the noise is added", solve=moved(lambda model: 0.01 * model.noise**0.5)),
+)  # fmt: skip
+def scale_of_the_target(case: tuple[Model, float], theory: Theory) -> float:
+    """g -> s g with noise -> s^2 noise multiplies both errors by s^2."""
+    return same(trusted(theory, case[0]), trusted(theory, _bigger(*case)), case[1] ** 2)
+
+
+def _stretched(model: Model, scale: float) -> Model:
+    sigma = of_argument(model.activation, f"({scale!r})*z")
+    return replace(model, activation=sigma, spike=model.spike / scale, bulk=model.bulk / scale**2)  # type: ignore[arg-type]
+
+
+@holds(
+    "invariance.bulk", drawn=st.tuples(wide(), scales), reason=SAME,
+    shown=lambda case: commands.solve(_stretched(*case)),
+    planted=plant("a hundredth is added to the bulk", solve=changed(bulk=lambda model: model.bulk + 0.01)),
+)  # fmt: skip
+def scale_of_the_argument(case: tuple[Model, float], theory: Theory) -> float:
+    """sigma(s z) with spike/s and bulk/s^2 has the errors of sigma(z)."""
+    return same(trusted(theory, case[0]), trusted(theory, _stretched(*case)))
+
+
+@holds(
+    "invariance.target", drawn=st.tuples(tame(), scales), reason=SAME,
+    shown=lambda case: commands.bounds(_bigger(*case)),
+    planted=plant("a thousandth is added to the lower bound", bounds=lambda model: replace(
+        THEORY.bounds(model), lower=THEORY.bounds(model).lower + 1e-3)),
+)  # fmt: skip
+def bounds_have_the_scale_of_the_target(case: tuple[Model, float], theory: Theory) -> float:
+    """Both bounds of s g are s^2 times those of g."""
+    one, other = bounded(theory, case[0]), bounded(theory, _bigger(*case))
+    square = case[1] ** 2
+    allowed = max(square, 1.0) * (room(one) + room(other))
+    return near([square * one.lower, square * one.upper], [other.lower, other.upper], allowed)
+
+
+# ---- signs and reflections ----
+
+
+@holds(
+    "invariance.activation", drawn=wide(), reason=SAME,
+    shown=lambda model: commands.solve(_louder(model, -1.0)),
+    planted=plant("m is taken without its sign", solve=lambda model: replace(
+        THEORY.solve(model), order_parameters=replace(
+            THEORY.solve(model).order_parameters, m=np.abs(THEORY.solve(model).order_parameters.m)))),
+)  # fmt: skip
+def sign_of_the_activation(model: Model, theory: Theory) -> float:
+    """-sigma has the errors of sigma, and the opposite m and zeta and psi."""
+    one, other = trusted(theory, model), trusted(theory, _louder(model, -1.0))
+    names = ("m", "zeta", "psi")
+    opposite = near(overlaps(one, *names), [-x for x in overlaps(other, *names)], _of_overlaps(one, other, *names))
+    return min(same(one, other), opposite)
+
+
+def _of_overlaps(one: Solution, other: Solution, *names: str) -> float:
+    """What order parameters may differ by: the errors where double precision limits them, beside their size."""
+    size = 1.0 + max(map(abs, overlaps(one, *names)))
+    return size * (SOLVER.value + 1e4 * error_of(one, other))
+
+
+def _turned(model: Model) -> Model:
+    return model.changed(spike=-model.spike, alignment=-model.alignment)
+
+
+@holds(
+    "result-3-1.spike-coordinate", drawn=wide(), reason=SAME, shown=lambda model: commands.solve(_turned(model)),
+    planted=plant("the spike counts by its size", solve=changed(spike=lambda model: abs(model.spike))),
+)  # fmt: skip
+def direction_of_the_spike(model: Model, theory: Theory) -> float:
+    """v -> -v, that is (spike, alignment) -> -(spike, alignment), leaves both errors alone."""
+    return same(trusted(theory, model), trusted(theory, _turned(model)))
+
+
+@holds(
+    "result-3-2.target-across-spike", drawn=wide(), reason=SAME,
+    shown=lambda model: commands.solve(_reflected(model)),
+    planted=plant("a tenth of the alignment is lost where it is negative", solve=changed(
+        alignment=lambda model: model.alignment if model.alignment > 0 else 0.9 * model.alignment)),
+)  # fmt: skip
+def reflected_target(model: Model, theory: Theory) -> float:
+    """g(-z) with -alignment is g(z) with alignment."""
+    return same(trusted(theory, model), trusted(theory, _reflected(model)))
+
+
+def _reflected(model: Model) -> Model:
+    return replace(model, target=of_argument(model.target, "-z"), alignment=-model.alignment)  # type: ignore[arg-type]
+
+
+@holds(
+    "result-3-1.spike-coordinate", drawn=models(ODD, ANY), reason=SAME,
+    shown=lambda model: commands.solve(model.changed(spike=-model.spike)),
+    planted=plant("a negative spike is a tenth stronger", solve=changed(
+        spike=lambda model: model.spike * (1.0 if model.spike > 0 else 1.1))),
+)  # fmt: skip
+def sign_of_the_spike_of_odd_features(model: Model, theory: Theory) -> float:
+    """For odd features spike and -spike have the same errors: a readout changes the signs."""
+    return same(trusted(theory, model), trusted(theory, model.changed(spike=-model.spike)))
+
+
+@holds(
+    "random-features.mu-star", drawn=tame(alignment=steps(-18, 18, "0.05")), reason=SAME,
+    shown=lambda model: commands.solve(_shifted(model)),
+    planted=plant("a constant of the target is noise", solve=moved(
+        lambda model: 0.1 * THEORY.constants(model.target).mean ** 2)),
+)  # fmt: skip
+def constant_of_the_target(model: Model, theory: Theory) -> float:
+    """Where constant features are among the letters, a target and that target plus a constant have the same errors."""
+    one, other = (trusted(theory, with_constant(model)) for with_constant in (_with_constant, _shifted))
+    return same(one, other)
+
+
+def _with_constant(model: Model) -> Model:
+    """A second group of constant features, whose m is not regularised."""
+    return replace(model, spike=1.0, readout=(ReadoutGroup(model.spike, 0.5), ReadoutGroup(0.0, 0.5, bias=1.0)))
+
+
+def _shifted(model: Model) -> Model:
+    return replace(_with_constant(model), target=f"({model.target})+1/2")  # type: ignore[arg-type]
+
+
+# ---- names ----
+
+_TWO_WAYS = {
+    "tanh": "(exp(2*z)-1)/(exp(2*z)+1)", "relu": "(z+abs(z))/2", "hardtanh": "(abs(z+1)-abs(z-1))/2",
+    "sigmoid(3*z)": "(1+tanh(3*z/2))/2", "sign": "2*step(z)-1", "cos(z)+z/2": "z/2+1-2*sin(z/2)**2",
+    "softplus": "z/2+log(2*cosh(z/2))", "erf": "1-erfc(z)", "Max(z-1/2,-1)": "Piecewise((-1,z<-1/2),(z-1/2,True))",
+    "z**3/6-z/2": "he3/6",
+}  # fmt: skip
+
+
+@holds(
+    "definitions.mu0", drawn=models(st.sampled_from(tuple(_TWO_WAYS)), ODD, ranges=TAME), reason=SAME,
+    shown=lambda model: commands.solve(_otherwise(model)),
+    planted=plant("a long expression costs a hundredth", solve=moved(
+        lambda model: 0.01 * (len(str(model.activation)) > 14))),
+)  # fmt: skip
+def an_activation_in_other_words(model: Model, theory: Theory) -> float:
+    """Two expressions of one function have the same errors."""
+    return same(trusted(theory, model), trusted(theory, _otherwise(model)))
+
+
+_WRITTEN: dict[str, str] = {}
+
+
+def _otherwise(model: Model) -> Model:
+    if not _WRITTEN:
+        from onestep.derivations.activations.activation import activation
+
+        _WRITTEN.update({str(activation(one)): other for one, other in _TWO_WAYS.items()})
+    return replace(model, activation=_WRITTEN[str(model.activation)])  # type: ignore[arg-type]
+
+
+# ---- groups ----
+
+
+def _split(model: Model, share: float) -> Model:
+    return replace(model, readout=(ReadoutGroup(1.0, share), ReadoutGroup(1.0, 1.0 - share)))
+
+
+@holds(
+    "appendix-d.equal-letters", drawn=st.tuples(tame(activations=ANY), steps(1, 19, "0.05")), reason=SAME,
+    shown=lambda case: commands.solve(_split(*case)),
+    planted=plant("a group counts once beside its fraction", solve=changed(
+        ridge=lambda model: model.ridge * (1 + 0.01 * (len(model.groups) - 1)))),
+)  # fmt: skip
+def equal_groups_are_one(case: tuple[Model, float], theory: Theory) -> float:
+    """Two groups of equal weight, whatever their fractions, are one."""
+    one, two = trusted(theory, case[0]), trusted(theory, _split(*case))
+    # The Gram matrix of equal functions is singular, and solved in the least-squares sense.
+    allowed = error_of(one, two) + SOLVER.value * one.test_error
+    return near([two.test_error, two.training_error], [one.test_error, one.training_error], allowed)
+
+
+def _both_signs(model: Model, share: float) -> Model:
+    return replace(model, readout=(ReadoutGroup(1.0, share), ReadoutGroup(-1.0, 1.0 - share)))
+
+
+@holds(
+    "appendix-d.letter-scaling", drawn=st.tuples(odd(), steps(1, 19, "0.05")), reason=SAME,
+    shown=lambda case: commands.solve(_both_signs(*case)),
+    planted=plant("letters of opposite sign are a little apart", solve=changed(
+        ridge=lambda model: model.ridge * (1 + 0.01 * (model.groups[-1].weight < 0)))),
+)  # fmt: skip
+def letters_of_both_signs(case: tuple[Model, float], theory: Theory) -> float:
+    """For odd features letters of both signs are one group: a readout changes the signs."""
+    one, two = trusted(theory, case[0]), trusted(theory, _both_signs(*case))
+    allowed = error_of(one, two) + SOLVER.value * one.test_error
+    return near([two.test_error, two.training_error], [one.test_error, one.training_error], allowed)
+
+
+@holds(
+    "appendix-d.equivalent-map", drawn=tame(readout=readouts()), reason=SAME,
+    shown=lambda model: commands.solve(_reversed(model)),
+    planted=plant("the first group has a hundredth more ridge", solve=changed(
+        ridge=lambda model: model.ridge * (1 + 0.01 * model.groups[0].fraction))),
+)  # fmt: skip
+def order_of_the_groups(model: Model, theory: Theory) -> float:
+    """Groups in another order have the same errors, and their order parameters in that order."""
+    one, other = trusted(theory, model), trusted(theory, _reversed(model))
+    responses = near(overlaps(one, "V2"), overlaps(other, "V2")[::-1], _of_overlaps(one, other, "V2"))
+    return min(same(one, other), responses)
+
+
+def _reversed(model: Model) -> Model:
+    return replace(model, readout=model.groups[::-1])
+
+
+@holds(
+    "appendix-d.row-norm", drawn=st.tuples(tame(activations=ANY), steps(1, 30, "0.1")), reason=SAME,
+    shown=lambda case: commands.solve(_weighted(*case)),
+    planted=plant("a weight counts by its root", solve=changed(spike=lambda model: model.spike * math.copysign(
+        abs(model.groups[0].weight) ** -0.5, model.groups[0].weight))),
+)  # fmt: skip
+def weight_of_a_single_letter(case: tuple[Model, float], theory: Theory) -> float:
+    """One letter u with spike r is the uniform readout with spike u r."""
+    model, weight = case
+    return same(trusted(theory, model.changed(spike=model.spike * weight)), trusted(theory, _weighted(*case)))
+
+
+def _weighted(model: Model, weight: float) -> Model:
+    return replace(model, readout=(ReadoutGroup(weight),))
+
+
+# ---- directions ----
+
+
+@holds(
+    "spike-directions.test-error", examples=6,
+    drawn=st.tuples(tame(alignment=steps(-12, 12, "0.05")), steps(-12, 12, "0.05"), steps(0, 15, "0.1")),
+    reason="the rule in two dimensions moves the error by less than its estimate; ten times both estimates",
+    shown=lambda case: commands.solve(_in_a_plane(*case)),
+    planted=plant("the second alignment is lost", solve=lambda model: THEORY.solve(
+        model if model.rank == 1 else model.changed(further_alignments=(0.9 * model.further_alignments[0],)))),
+)  # fmt: skip
+def one_letter_in_a_plane(case: tuple[Model, float, float], theory: Theory) -> float:
+    """A spike of two directions with one letter (cos t, sin t) is one along that direction."""
+    model, second, angle = case
+    along = model.alignment * math.cos(angle) + second * math.sin(angle)
+    return same(trusted(theory, model.changed(alignment=along)), trusted(theory, _in_a_plane(*case)))
+
+
+def _in_a_plane(model: Model, second: float, angle: float) -> Model:
+    letter = ReadoutGroup(math.cos(angle), further_weights=(math.sin(angle),))
+    return replace(model, readout=(letter,), further_alignments=(second,))
+
+
+# ---- the step ----
+
+
+@holds(
+    "result-3-1.spike-order", drawn=st.tuples(stepped((*ODD, "relu"), (*ODD, "sign")), scales), reason="rounding",
+    shown=lambda case: commands.stepped(_wider(*case)),
+    planted=plant("the width enters by its root", step=lambda **given: THEORY.step(
+        **(given | {"eta": given["eta"] * given["beta"] ** 0.5}))),
+)  # fmt: skip
+def rate_and_width_in_one_ratio(case: tuple[dict[str, Any], float], theory: Theory) -> float:
+    """Spike, bulk and alignment know learning rate and width by their ratio."""
+    return _same_step(theory.step(**case[0]), theory.step(**_wider(*case)))
+
+
+def _wider(given: dict[str, Any], scale: float) -> dict[str, Any]:
+    return given | {name: abs(scale) * given[name] for name in ("eta", "beta")}
+
+
+def _same_step(one: Model, other: Model) -> float:
+    first, second = ([abs(m.spike), m.bulk, abs(m.alignment)] for m in (one, other))
+    return near(first, second, 1e-11 * (1.0 + max(second)))
+
+
+@holds(
+    "result-3-1.spike-strength-noisy", drawn=st.tuples(stepped(targets=(*ODD, "sign")), scales), reason="rounding",
+    shown=lambda case: commands.stepped(_rescaled(*case)),
+    planted=plant("the noise enters by its root", step=lambda **given: THEORY.step(
+        **(given | {"noise": given["noise"] ** 0.5 + 0.1}))),
+)  # fmt: skip
+def rate_beside_the_size_of_the_target(case: tuple[dict[str, Any], float], theory: Theory) -> float:
+    """A target s times as large, noise s^2 times, at 1/s of the rate leads to the same features."""
+    return _same_step(theory.step(**case[0]), theory.step(**_rescaled(*case)))
+
+
+def _rescaled(given: dict[str, Any], scale: float) -> dict[str, Any]:
+    new = {"target": times(abs(scale), given["target"]), "eta": given["eta"] / abs(scale)}
+    return given | new | {"noise": scale**2 * given["noise"]}
+
+
+def _bounds_without(name: str, drawn: Any, planted: Callable[[Model], Any]) -> Property:
+    """Both bounds do not know a parameter."""
+
+    def margin(case: tuple[Model, float], theory: Theory) -> float:
+        one, other = bounded(theory, case[0]), bounded(theory, case[0].changed(**{name: case[1]}))
+        return near([one.lower, one.upper], [other.lower, other.upper], room(one) + room(other))
+
+    return Property(
+        f"invariances.bounds-without-{name}", f"Neither bound knows {name}.", "bounds.sandwich",
+        st.tuples(wide(), drawn), margin, "ten times the estimates of both",
+        plant(f"a little of {name} is left", bounds=planted),
+        lambda case: commands.bounds(case[0].changed(**{name: case[1]})), 12,
+    )  # fmt: skip
+
+
+def _tilted(name: str) -> Callable[[Model], Any]:
+    def tilted(model: Model) -> Any:
+        found = THEORY.bounds(model)
+        return replace(found, upper=found.upper + 1e-6 * getattr(model, name))
+
+    return tilted
+
+
+bounds_without_alpha = _bounds_without("alpha", powers(-2, 2), _tilted("alpha"))
+bounds_without_beta = _bounds_without("beta", powers(-2, 2), _tilted("beta"))
+bounds_without_noise = _bounds_without("noise", noises, _tilted("noise"))
+bounds_without_ridge = _bounds_without("ridge", powers(-6, 6), _tilted("ridge"))
