@@ -121,6 +121,13 @@ def span(node: ast.stmt | ast.expr) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
+def idle_marks(tree: ast.Module) -> list[str]:
+    """Functions with a mark of pytest that are no tests: the mark was meant for the test below."""
+    helpers = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and not n.name.startswith("test_")]
+    marked = [n for n in helpers if any("pytest.mark." in ast.unparse(mark) for mark in n.decorator_list)]
+    return [f"{node.lineno} {node.name}" for node in marked]
+
+
 @dataclass
 class Findings:
     """What breaks the rules in a room, rule by rule, and its long functions with the share of their longest list."""
@@ -128,6 +135,7 @@ class Findings:
     single_letters: list[str] = field(default_factory=list)
     shadowed_imports: list[str] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
+    idle_marks: list[str] = field(default_factory=list)
     long: dict[tuple[str, str], float] = field(default_factory=dict)
 
 
@@ -143,11 +151,12 @@ def findings(room: str) -> Findings:
         found.single_letters += [f"{name}:{place}" for place in single_letters(tree)]
         found.shadowed_imports += [f"{name}:{place}" for place in shadowed_imports(tree)]
         found.orphans += [f"{name}:{place}" for place in orphans(text)]
+        found.idle_marks += [f"{name}:{place}" for place in idle_marks(tree)]
         found.long |= {(name, function): share for function, _, share in long_functions(tree)}
     return found
 
 
-@pytest.mark.parametrize("rule", ["single_letters", "shadowed_imports", "orphans"])
+@pytest.mark.parametrize("rule", ["single_letters", "shadowed_imports", "orphans", "idle_marks"])
 @pytest.mark.parametrize("room", ROOMS)
 def test_names_and_text_keep_the_rules(room: str, rule: str) -> None:
     assert getattr(findings(room), rule) == []
@@ -173,6 +182,8 @@ def test_functions_are_short_unless_they_are_one_list() -> None:
         (shadowed_imports, "import b.c\ntry: ...\nexcept E as b: ...", 1),
         (shadowed_imports, "from a import b\nclass C:\n    b: int\n    def b(self): ...", 0),
         (shadowed_imports, "from a import b\nclass C:\n    def c(self, b): ...", 1),
+        (idle_marks, "@pytest.mark.slow\ndef helper(): ...\ndef test_it(): ...", 1),
+        (idle_marks, "@cache\ndef helper(): ...\n@pytest.mark.slow\ndef test_it(): ...", 0),
         (orphans, '(\n    "some "\n    "text"\n)', 1),
         (orphans, '(\n    "some\\n"\n    "text"\n)', 0),
         (orphans, f'(\n    "{"word " * 22}"\n    "text"\n)', 0),
