@@ -18,7 +18,7 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import concentrates
-from onestep.derivations.gradient_step.spike import counted, evaluated, squared_length, tends_to
+from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, squared_length, tends_to
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import average, stein
 from onestep.derivations.kernel.limits import name_limit
@@ -128,7 +128,7 @@ def spike() -> Derivation:
     )
     exact = worked_out(meaning)
     limit = name_limit((tends_to(exact),), s.v_square, "the limit of E|w_Y|^2")
-    norm = concentrates("|w_Y|", Equation(_length**2, s.v_square), CONCENTRATES)
+    norm = concentrates("|w_Y|", Equation(_length**2, s.v_square), SELF_AVERAGING)
     length = rewrite((congruence((norm,), sp.sqrt(_hole), _hole), limit))
     along = worked_out(define(_along, Expectation(U * seen, U), "w_Y.theta, a mean over samples"))
     step = define(s.r, STEP * Expectation(sigma_prime(Z), Z) * _length, "the step averaged over rows, e E[sigma'] w_Y")
@@ -147,7 +147,7 @@ def spike() -> Derivation:
         results={
             s.batch_norm: value(exact), s.v_square: value(limit), s.r: value(strength), s.gamma: value(alignment)
         },
-        hypotheses=(CENTRED, CONCENTRATES),
+        hypotheses=(CENTRED, CONCENTRATES, SELF_AVERAGING),
     )  # fmt: skip
 
 

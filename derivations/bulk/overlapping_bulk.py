@@ -73,18 +73,15 @@ def put_in(own: sp.Expr, beside: sp.Expr, G: tuple[sp.Expr, ...]) -> tuple[sp.Ex
 _others = sp.symbols("W'_{12} W'_{21} W'_{22}", real=True)
 
 
-@functools.cache
-def answers() -> tuple[Theorem, ...]:
-    """W' entry by entry, from W' (1 + G W/alpha0) = W: above, beside and below the diagonal's first."""
-    (own, beside), (a, b, c) = sample, blocks
-    W, G = sp.Matrix([[own, beside], [beside, 0]]), sp.Matrix([[a, b], [b, c]])
-    primed = sp.Matrix([[answer, _others[0]], _others[1:]])
+def acting(W: sp.Matrix, G: sp.Matrix, primed: sp.Matrix, *universal: sp.Symbol) -> tuple[Theorem, ...]:
+    """W' by its entries 11, 12 and 22, from W' (1 + G W/alpha0) = W for W = [[own, beside], [beside, 0]]."""
     shrunk = sp.eye(2) + G * W / s.alpha0
     determinant = shrunk[0, 0] * shrunk[1, 1] - shrunk[0, 1] * shrunk[1, 0]
-    across = shrunk.adjugate() / determinant
-    acts = primed * shrunk
+    across, acts = shrunk.adjugate() / determinant, primed * shrunk
     found = []
-    for (i, j), form in zip(((0, 0), (0, 1), (1, 1)), put_in(own, beside, (a, b, c)), strict=True):
+    for (i, j), form in zip(
+        ((0, 0), (0, 1), (1, 1)), put_in(W[0, 0], W[0, 1], (G[0, 0], G[0, 1], G[1, 1])), strict=True
+    ):
         row = tuple(
             assume(
                 (),
@@ -94,12 +91,21 @@ def answers() -> tuple[Theorem, ...]:
                     Equation(acts[i, k], W[i, k]),
                     "Woodbury: (L + x W x^T/n0)^-1 = L^-1 - L^-1 x W' x^T L^-1/n0 with W' (1 + G W/alpha0) = W, where "
                     "G/alpha0 is x^T L^-1 x/n0",
+                    frozenset(universal),
                 ),
             )
             for k in (0, 1)
         )
         found.append(ring(row, Equation(primed[i, j], form), (across[0, j], across[1, j])))
     return tuple(found)
+
+
+@functools.cache
+def answers() -> tuple[Theorem, ...]:
+    """W' entry by entry: above, beside and below the diagonal's first."""
+    (own, beside), (a, b, c) = sample, blocks
+    W, G = sp.Matrix([[own, beside], [beside, 0]]), sp.Matrix([[a, b], [b, c]])
+    return acting(W, G, sp.Matrix([[answer, _others[0]], _others[1:]]))
 
 
 _root = sp.sqrt(s.gain * (1 - s.row_overlap))

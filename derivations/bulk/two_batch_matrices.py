@@ -8,15 +8,20 @@ linear in the samples.
 from __future__ import annotations
 
 import functools
+from functools import reduce
 
 import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.any_activation import SOURCE, U, Y
 from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import define, named_slope, proved, value
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.bulk.overlapping_bulk import acting
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.search import define, named_slope, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, with_slopes
 
@@ -52,7 +57,7 @@ def places() -> Derivation:
     origin = {_y: sp.S.Zero}
     slope = differentiate((meaning,), _y)
     curve = instantiate((differentiate((slope,), _y),), origin)
-    linear = named_slope(s.place_linear, "the coefficient of Y in D(Y)", instantiate((slope,), origin))
+    first = named_slope(s.place_linear, "the coefficient of Y in D(Y)", instantiate((slope,), origin))
     half = define(s.place_square, _determinant_curve(sp.S.Zero) / 2, "the coefficient of Y^2 in D(Y)")
     square = rewrite((half, curve))
     return Derivation(
@@ -64,74 +69,141 @@ def places() -> Derivation:
             "determinant is D(Y).",
             meaning,
         ),
-        proved("The coefficient of Y,", linear),
+        proved("The coefficient of Y,", first),
         proved("and that of Y^2.", square),
-        results={s.place_linear: value(linear), s.place_square: value(square)},
+        results={s.place_linear: value(first), s.place_square: value(square)},
         hypotheses=(SAMPLES,),
     )
+
+
+_seen = g(s.z) - s.mean_output
+_first, _second = sp.symbols("S_1 S_2", real=True)
+_bend = s.gain * s.turn**2 / s.alpha0
+_hole, _radicand = sp.Symbol("hole", real=True), sp.Symbol("discriminant", nonnegative=True)
+
+
+@functools.cache
+def answer() -> tuple[Theorem, ...]:
+    """What a sample of label Y acts by when it is put in."""
+    G, W = blocks_and_weight(_y)
+    return acting(W, G, sp.Matrix(2, 2, lambda i, j: sp.Function(f"W'_{{{i + 1}{j + 1}}}", real=True)(_y)), _y)
+
+
+def means(weight: sp.Expr = sp.S.One) -> tuple[Expectation, ...]:
+    """E[w W'] over samples, entry by entry, for a weight w of u."""
+    return tuple(Expectation(weight.subs(U, s.z) * value(entry).xreplace({_y: _seen}), s.z) for entry in answer())
+
+
+@functools.cache
+def averaged(weight: sp.Expr = sp.S.One) -> tuple[tuple[Theorem, ...], tuple[Theorem, ...]]:
+    """S1 = E[w Y/D] and S2 = E[w Y^2/D], and E[w W'] by them."""
+    found = tuple(places().theorem_of(b) for b in (s.place_linear, s.place_square))
+    names = tuple(
+        define(name, over(weight * Y**power), f"E[w Y^{power}/D]") for name, power in ((_first, 1), (_second, 2))
+    )
+    opened = tuple(rewritten(name, *(x for x in found if x is not None)) for name in names)
+    one, two = (value(name).integrand for name in opened)
+    root = sp.sqrt(s.gain)
+    parts: tuple[tuple[tuple[sp.Expr, sp.Expr], ...], ...] = (
+        ((s.gain * s.row_weight + s.rest_trace * _bend, two),),
+        ((root * s.turn, one), (root * s.bridge_trace * _bend, two)),
+        ((-s.row_trace * _bend, two),),
+    )
+    split = tuple(linear((), mean, terms) for mean, terms in zip(means(weight), parts, strict=True))
+    return names, tuple(reduce(_under_name, opened, theorem) for theorem in split)
+
+
+def _under_name(theorem: Theorem, name: Theorem) -> Theorem:
+    return rewrite((theorem, name), True) if value(theorem).has(value(name)) else theorem
+
+
+def linear_matrix(weight: sp.Expr = sp.S.One) -> sp.Matrix:
+    """[[1, sqrt(g)], [sqrt(g), -1]] + E[w W'], which the blocks invert."""
+    own, across, below = means(weight)
+    beside = sp.sqrt(s.gain) + across
+    return sp.Matrix([[1 + own, beside], [beside, below - 1]])
+
+
+def inverts(product: sp.Matrix, i: int, j: int, weight: sp.Expr = sp.S.One) -> Theorem:
+    """An entry of the product of blocks and linear matrix, which is that of one, with S1 and S2 in it."""
+    one = Equation(product[i, j], sp.Integer(int(i == j)))
+    theorem = assume((), Assumption(Ground.HYPOTHESIS, f"samples left out, entry {i + 1}{j + 1}", one, SAMPLES))
+    for mean in averaged(weight)[1]:
+        if product[i, j].has(sides(mean.statement)[0]):
+            theorem = rewrite((theorem, mean))
+    return theorem
+
+
+_slant, _own = 1 + s.turn * _first, 1 + s.gain * s.row_weight * _second
+
+
+@functools.cache
+def relations() -> tuple[Theorem, ...]:
+    """Three entries of the blocks times what they invert, and from these b and k by a."""
+    G, _ = blocks_and_weight(_y)
+    corner, beside, below = (inverts(G * linear_matrix(), i, j) for i, j in ((0, 0), (0, 1), (1, 1)))
+    bridge = ring((beside,), Equation(s.bridge_trace, _slant * s.row_trace), (-1 / sp.sqrt(s.gain),))
+    rest = ring((below, corner), Equation(s.rest_trace, _own * s.row_trace), (sp.S.One, -sp.S.One))
+    return corner, beside, below, bridge, rest
 
 
 @functools.cache
 def blocks() -> Derivation:
     """b = (1/d) tr H P and k = 1 - g (1/d) tr P H P from a = (1/d) tr H."""
-    return _resolvent("blocks of the resolvent of two matrices of one batch", s.bridge_trace, s.rest_trace)
+    names, averages = averaged()
+    corner, beside, below, *found = relations()
+    bridge, rest = (rewritten(theorem, *names) for theorem in found)
+    return Derivation(
+        "blocks of the resolvent of two matrices of one batch",
+        SOURCE,
+        *(proved("A sample acts by W' = W (1 + G W/alpha0)^-1,", entry) for entry in answer()),
+        *(proved("which, averaged over samples,", mean) for mean in averages),
+        *(
+            proved("is added to the part without samples, and G is the inverse of both together.", entry)
+            for entry in (corner, beside, below)
+        ),
+        proved("b = (1 + nu S1) a.", bridge),
+        proved("k = (1 + g omega S2) a.", rest),
+        results={s.bridge_trace: value(bridge), s.rest_trace: value(rest)},
+        hypotheses=(SAMPLES,),
+    )
+
+
+_level, _curl = sp.Symbol("M", positive=True), sp.Symbol("t", nonnegative=True)
 
 
 @functools.cache
 def trace() -> Derivation:
-    """a = (1/d) tr H from the places b1 and b2."""
-    return _resolvent("the resolvent of two matrices of one batch", s.row_trace)
-
-
-def _resolvent(title: str, *established: sp.Symbol) -> Derivation:
-    """The blocks of the resolvent, of which some are named."""
-    gain, nu, alpha0 = s.gain, s.turn, s.alpha0
-    a, b, k, root = s.row_trace, s.bridge_trace, s.rest_trace, sp.sqrt(s.gain)
-    G, W = blocks_and_weight(Y)
-    D = (sp.eye(2) + G * W / alpha0).det()
-    put_in = sp.Matrix(
-        [
-            [gain * (s.row_weight + k * nu**2 / alpha0) * Y**2, root * (nu * Y + gain * b * nu**2 * Y**2 / alpha0)],
-            [root * (nu * Y + gain * b * nu**2 * Y**2 / alpha0), -gain * a * nu**2 * Y**2 / alpha0],
-        ]
+    """a = (1/d) tr H from the places b1 and b2: the positive root of a M (1 + t a) = 1."""
+    names, _ = averaged()
+    corner, *_, bridge, rest = relations()
+    a, scale = s.row_trace, _own + s.gain * _slant**2
+    level = define(_level, scale, "1 + g (omega S2 + (1 + nu S1)^2)")
+    curl = define(_curl, _bend * _second, "g nu^2 S2/alpha0")
+    alone = rewrite((rewrite((corner, bridge)), rest))
+    closed = ring(
+        (alone, level, curl),
+        Equation(a * _level * (1 + _curl * a), sp.Integer(1)),
+        (sp.S.One, a * (1 + _curl * a), a**2 * scale),
     )
-    left_out = put_in * (sp.eye(2) + G * W / alpha0) - D * W
-    # With S1 and S2 for the averages of Y/D and Y^2/D: x = 1 + nu S1, y = g omega S2, t = g nu^2 S2/alpha0.
-    x, y, t = sp.symbols("x y t", positive=True)
-    whole = sp.Matrix([[1 + y + k * t, root * (x + b * t)], [root * (x + b * t), -(1 + a * t)]])
-    product = (G * whole - sp.eye(2)).subs({b: x * a, k: (1 + y) * a}, simultaneous=True)
-    product = product.subs(y, 1 / (a * (1 + t * a)) - 1 - gain * x**2)
-    first, second = over(Y), over(Y**2)
-    scale = 1 + gain * (s.row_weight * second + (1 + nu * first) ** 2)
-    bend = gain * nu**2 / alpha0 * second
-    level = sp.Symbol("M", positive=True)
-    root_of = 2 / (level + sp.sqrt(level**2 + 4 * t * level))
-    found = {
-        s.bridge_trace: (1 + nu * first) * s.row_trace,
-        s.rest_trace: (1 + gain * s.row_weight * second) * s.row_trace,
-        s.row_trace: root_of.subs({level: scale, t: bend}, simultaneous=True),
-    }
+    sum_of_roots = 2 * _curl * _level * a + _level
+    square = ring((closed,), Equation(_level**2 + 4 * _curl * _level, sum_of_roots**2), (-4 * _curl * _level,))
+    root = congruence((square,), sp.sqrt(_radicand), _radicand)
+    left, right = sides(root.statement)
+    found = ring(
+        (root, closed),
+        Equation(a, 2 / (_level + left)),
+        (2 / ((_level + left) * (_level + right)), 1 / (_level * (1 + _curl * a))),
+    )
+    result = rewritten(found, level, curl, *names)
     return Derivation(
-        title,
+        "the resolvent of two matrices of one batch",
         SOURCE,
-        Step(
-            "W (1 + G W/alpha0)^-1, averaged over samples, is added to the part without samples, and G is its inverse: "
-            "b = (1 + nu S1) a, k = (1 + g omega S2) a, a M (1 + t a) = 1.",
-            eq(s.bridge_trace, found[s.bridge_trace]),
-            *(Vanishing("W (1 + G W/alpha0)^-1", sp.expand(entry)) for entry in left_out),
-            *(Vanishing("G times its inverse", sp.together(entry)) for entry in product),
-        ),
-        Step(
-            "The other block.",
-            eq(s.rest_trace, found[s.rest_trace]),
-            *(Vanishing("G times its inverse", sp.together(entry)) for entry in product),
-        ),
-        Step(
-            "The positive root.",
-            eq(s.row_trace, found[s.row_trace]),
-            Vanishing("it solves its equation", root_of * level * (1 + t * root_of) - 1),
-        ),
-        results={symbol: value for symbol, value in found.items() if symbol in established},
+        *blocks().steps,
+        proved("With b and k by a, one equation for a is left.", closed),
+        proved("Its discriminant is a square,", square),
+        proved("and a the positive root.", result),
+        results={a: value(result)},
         hypotheses=(SAMPLES,),
     )
 
@@ -139,29 +211,28 @@ def _resolvent(title: str, *established: sp.Symbol) -> Derivation:
 @functools.cache
 def target_forms() -> Derivation:
     """theta.H theta and theta.H P theta: the blocks with u^2 in the averages."""
-    gain, nu, alpha0, a, b, k = s.gain, s.turn, s.alpha0, s.row_trace, s.bridge_trace, s.rest_trace
-    first, second = over(Y * U**2), over(Y**2 * U**2)
-    x, y, t = sp.symbols("x y t", positive=True)
-    root = sp.sqrt(gain)
-    inverse = sp.Matrix([[1 + y + k * t, root * (x + b * t)], [root * (x + b * t), -(1 + a * t)]])
-    whole = (1 + y + k * t) * (1 + a * t) + gain * (x + b * t) ** 2
-    forms = ((1 + a * t) / whole, (x + b * t) / whole)
-    product = inverse * sp.Matrix([forms[0], root * forms[1]]) - sp.Matrix([1, 0])
-    named = {x: 1 + nu * first, y: gain * s.row_weight * second, t: gain * nu**2 / alpha0 * second}
-    target, bridge = (form.subs(named, simultaneous=True) for form in forms)
+    root, weight = sp.sqrt(s.gain), U**2
+    column = linear_matrix(weight) * sp.Matrix([s.target_form, root * s.target_bridge])
+    names, averages = averaged(weight)
+    upper, lower = (inverts(column, i, 0, weight) for i in (0, 1))
+    corner = _own + s.rest_trace * _bend * _second
+    beside = _slant + s.bridge_trace * _bend * _second
+    below = 1 + s.row_trace * _bend * _second
+    whole = corner * below + s.gain * beside**2
+    form = ring((upper, lower), Equation(s.target_form, below / whole), (below / whole, root * beside / whole))
+    bridge = ring((upper, lower), Equation(s.target_bridge, beside / whole), (beside / whole, -corner / (root * whole)))
+    found = [rewritten(theorem, *names) for theorem in (form, bridge)]
     return Derivation(
         "the resolvent of two matrices of one batch along the target",
         SOURCE,
-        Step(
-            "theta has the component u on a sample: its blocks are those of the traces with u^2 in the averages.",
-            eq(s.target_form, target),
-            *(Vanishing("the first column of the inverse", sp.together(entry)) for entry in product),
+        *(
+            proved("theta has the component u on a sample, so that u^2 stands in the averages.", mean)
+            for mean in averages
         ),
-        Step(
-            "The second block is H P.",
-            eq(s.target_bridge, bridge),
-            *(Vanishing("the first column of the inverse", sp.together(entry)) for entry in product),
-        ),
-        results={s.target_form: target, s.target_bridge: bridge},
+        proved("The first column of the inverse,", upper),
+        proved("in both blocks.", lower),
+        proved("theta.H theta.", found[0]),
+        proved("The second block is H P.", found[1]),
+        results={s.target_form: value(found[0]), s.target_bridge: value(found[1])},
         hypotheses=(SAMPLES,),
     )

@@ -87,7 +87,15 @@ def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
     """side = what it is by the theorems, with the averages that are left expanded; None if nothing changes it."""
     known = _put_all(None, side, theorems)
     averages = sorted((side if known is None else value(known)).atoms(Expectation), key=sp.default_sort_key)
-    return _put_all(known, side, [t for a in averages if (t := expanded(a)) is not None])
+    return _put_all(known, side, [t for a in averages if (t := _opened(a)) is not None])
+
+
+def _opened(average: sp.Expr) -> Theorem | None:
+    """The average expanded; None where its parts are not defined wherever the whole is."""
+    try:
+        return expanded(average)
+    except Refused:
+        return None
 
 
 def _put_all(known: Theorem | None, side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:

@@ -17,6 +17,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
+from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
 from onestep.derivations.free_energy.stationarity import hypothesis
@@ -40,7 +41,7 @@ from onestep.derivations.saddle_point.equations import label_moments
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
 HYPOTHESES = (
-    "a sample's quadratic form in the resolvent of the others concentrates",
+    SAMPLES,
     "the readout without a sample is independent of it, and its overlaps are those of the full readout",
     "sums over samples concentrate; what is left of the noise is Gaussian",
 )
@@ -74,7 +75,7 @@ def residual_with(cavity_residual: sp.Expr, response: sp.Expr) -> sp.Expr:
 def shrunk() -> Theorem:
     """r = (y - f_without)/(1 + V)."""
     moved = Equation(_seen(_unseen, _response), residual_with(_unseen, _response))
-    of_itself = hypothesis("response of a sample", moved, HYPOTHESES[0], _unseen, _response)
+    of_itself = hypothesis("response of a sample", moved, SAMPLES, _unseen, _response)
     solved = isolated(_seen(_unseen, _response), of_itself)
     return instantiate((solved,), {_unseen: cavity_gap(), _response: V_of_kappa})
 
