@@ -23,15 +23,17 @@ from onestep.derivations.kernel.terms import (
     defined_where,
     derivative,
     free,
+    masked,
     nonnegative,
     nonzero,
     positive,
     replace,
+    shares_sign,
     substitute,
 )
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, defined, fixed, rule
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 _x, _y = sp.symbols("x y", real=True)
 _f = sp.Function("f", real=True)(_x, _y)
@@ -56,7 +58,7 @@ def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
             raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
         defined(leaf)
         conditions = signed(*sides(leaf.statement))
-        _one_slope(*sides(leaf.statement))
+        _has_slopes(*sides(leaf.statement))
     return Conclusion(leaf.statement, frozenset({leaf}), conditions)
 
 
@@ -95,9 +97,7 @@ def instantiate(premises: tuple[Theorem, ...], values: Mapping[sp.Symbol, sp.Exp
             raise Refused(f"{symbol} is no symbol")
         if symbol in theorem.fixed:
             raise Refused(f"the assumptions speak of {symbol}")
-        decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
-        decided &= not symbol.is_negative or positive(sp.expand(-value))
-        if not decided or (symbol.is_nonzero and not nonzero(value)):
+        if not shares_sign(value, symbol):
             raise Refused(f"{value} does not share the sign of {symbol}")
     statement = theorem.statement
     if isinstance(statement, Tends):
@@ -137,10 +137,13 @@ def rewrite(premises: tuple[Theorem, ...], backwards: bool = False) -> Conclusio
 def congruence(premises: tuple[Theorem, ...], context: sp.Expr, hole: sp.Symbol) -> Conclusion:
     """context(left) = context(right) of an equation, where ``hole`` marks the place, outside of averages.
 
-    Sound: a term has one value for equal values of its parts. Both contexts need their denominators not to vanish.
+    Sound: a term has one value for equal values of its parts. Both contexts need their denominators not to vanish,
+    which no sign of the place may hide.
     """
     (by,) = premises
     equation = _equation(by)
+    place = sp.Dummy("place", real=True)
+    context, hole = substitute(context, {hole: place}), place
     if any(hole in free(average) for average in context.atoms(Expectation)):
         raise Refused("the place is under an average: use the rule average")
     left, right = (substitute(context, {hole: side}) for side in sides(equation))
@@ -163,7 +166,16 @@ def differentiate(premises: tuple[Theorem, ...], x: sp.Symbol) -> Conclusion:
         raise Refused(f"the assumptions speak of {x}")
     result = Equation(derivative(equation.left, x), derivative(equation.right, x))
     exchanged = any(x in free(average) for side in sides(equation) for average in side.atoms(Expectation))
-    return Conclusion(result, frozenset({EXCHANGE}) if exchanged else frozenset())
+    return Conclusion(result, frozenset({EXCHANGE}) if exchanged else frozenset(), inside(theorem.conditions, x))
+
+
+def inside(conditions: frozenset[Condition], x: sp.Symbol) -> frozenset[Condition]:
+    """What makes conditions hold on an open set of values of x: what is not negative is not zero, either.
+
+    Raises Refused where a term has no derivative, and so may jump.
+    """
+    spoken = [c.term for c in conditions if not c.of_variable and x in free(c.term)]
+    return frozenset(Condition(term) for term in spoken if derivative(term, x) is not None)
 
 
 @rule
@@ -196,10 +208,13 @@ def order(
             raise Refused(f"the weight {weight} may be negative")
         total += weight * base**2
     helpers = (*multipliers, *(term for square in squares for term in square))
+    given, asked = (frozenset().union(*map(defined_where, terms)) for terms in (written, helpers))
+    if any(c.demand is Demand.NONNEGATIVE for c in asked - given):
+        raise Refused("a multiplier or a base is real only where nothing else has to be")
     conditions = vanishing(goal.left - goal.right - total, tuple(written), helpers)
     if conditions is None:
         raise Refused(f"{goal.left} - {goal.right} is not that sum")
-    return Conclusion(goal, conditions=conditions.union(*map(defined_where, helpers)))
+    return Conclusion(goal, conditions=conditions | asked)
 
 
 def in_place(theorem: Theorem, values: Mapping[sp.Symbol, sp.Expr]) -> tuple[Statement, frozenset[Condition]]:
@@ -209,13 +224,18 @@ def in_place(theorem: Theorem, values: Mapping[sp.Symbol, sp.Expr]) -> tuple[Sta
     return _mapped(theorem.statement, lambda term: substitute(term, values)), conditions
 
 
-def _one_slope(name: sp.Expr, meaning: sp.Expr) -> None:
-    """A function that shares the name of its slope with another one is defined by what has that slope."""
+def _has_slopes(name: sp.Expr, meaning: sp.Expr) -> None:
+    """A function whose slopes have names is defined by what has slopes, as far as functions without a formula have; one
+    that shares the name of its slope with another one, by what has that slope. Raises Refused else.
+    """
+    if name.func not in DERIVATIVES and name.func not in PARTIALS:
+        return
+    for argument in name.args:
+        derivative(masked(meaning, frozenset(name.args)), argument)
     slope = DERIVATIVES.get(name.func)
-    if slope is not None and list(DERIVATIVES.values()).count(slope) > 1:
-        (argument,) = name.args
-        if derivative(meaning, argument) != slope(argument):
-            raise Refused(f"the slope of {meaning} is not {slope(argument)}")
+    shared = list(DERIVATIVES.values()).count(slope) > 1
+    if slope is not None and shared and derivative(meaning, *name.args) != slope(*name.args):
+        raise Refused(f"the slope of {meaning} is not {slope(*name.args)}")
 
 
 def _equation(theorem: Theorem) -> Equation:
@@ -242,24 +262,26 @@ def holds_for_all(by: Theorem, variables: set[sp.Symbol]) -> None:
 
 def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> frozenset[Condition]:
     """The conditions that come of one when symbols take values."""
-    if condition.demand is Demand.CONSTANT:
+    if condition.of_variable:
         if condition.term not in values:
             return frozenset({condition})
-        if condition.variable in free(values[condition.term]):
+        if condition.variable in free(values[condition.term]) or condition.term == condition.variable:
             raise Refused(f"{condition.term} is held constant in {condition.variable}")
-        return constants((values[condition.term],), condition.variable)
+        return constants((values[condition.term],), condition.variable, condition.demand)
     term = substitute(condition.term, values)
     decided = nonzero if condition.demand is Demand.NONZERO else nonnegative
     return frozenset() if decided(term) else frozenset({Condition(term, condition.demand)})
 
 
-def constants(terms: tuple[sp.Expr, ...], variable: sp.Symbol | None) -> frozenset[Condition]:
+def constants(
+    terms: tuple[sp.Expr, ...], variable: sp.Symbol | None, demand: Demand = Demand.CONSTANT
+) -> frozenset[Condition]:
     """Every symbol and every undefined function of the terms but the variable itself, held constant in it."""
     found: set[sp.Expr] = set()
     for term in terms:
         found |= free(term) - {variable}
         found |= {call.func for call in term.atoms(sp.core.function.AppliedUndef) if not isinstance(call, Expectation)}
-    return frozenset(Condition(part, Demand.CONSTANT, variable) for part in found)
+    return frozenset(Condition(part, demand, variable) for part in found)
 
 
 def signed(name: sp.Expr, meaning: sp.Expr) -> frozenset[Condition]:

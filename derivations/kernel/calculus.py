@@ -7,8 +7,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
-from onestep.derivations.kernel.limits import DOMINATED
+from onestep.derivations.kernel.algebra import EXCHANGE, constants, holds_for_all
+from onestep.derivations.kernel.limits import DOMINATED, dominated
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import (
@@ -81,7 +81,9 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     leaves = {Assumption(Ground.DEFINITION, str(name), Equation(name, rate), meaning)}
     if any(x in free(average) for average in statement.right.atoms(Expectation)):
         leaves.add(EXCHANGE)
-    return Conclusion(Equation(name, derivative(statement.right, x)), frozenset(leaves))
+    asked = (c.term for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x}))
+    held = frozenset(map(Condition, asked)) | constants((statement.right,), x, Demand.APART)
+    return Conclusion(Equation(name, derivative(statement.right, x)), frozenset(leaves), held)
 
 
 @rule
@@ -95,10 +97,11 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
     limit = theorem.statement
     if not isinstance(limit, Tends) or limit.variable in variables:
         raise Refused(f"{limit} is no limit in another variable than those averaged over")
-    kept = frozenset(c for c in theorem.conditions if c.demand is not Demand.CONSTANT or c.term not in variables)
+    kept = frozenset(c for c in theorem.conditions if not c.of_variable or c.term not in variables)
     spoken = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
     if spoken & set(variables):
         raise Refused(f"{', '.join(map(str, spoken & set(variables)))} is averaged over, and the limit speaks of it")
+    dominated(limit.expression, set(variables), limit.variable)
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
 

@@ -20,7 +20,16 @@ from onestep.derivations.kernel.statements import (
     Refused,
     Tends,
 )
-from onestep.derivations.kernel.terms import defined_where, derivative, free, nonnegative, nonzero, positive, substitute
+from onestep.derivations.kernel.terms import (
+    bounded_below,
+    defined_where,
+    derivative,
+    free,
+    nonnegative,
+    nonzero,
+    positive,
+    substitute,
+)
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES
@@ -108,6 +117,7 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
             and not (positive(inside) and (positive(near) or not moving & free(near)))
         ):
             raise Refused(f"{power} may not be continuous where {power.base} is {inside}")
+        dominated(near**power.exp, moving, variable)
     for call in context.integrand.atoms(sp.Function):
         if free(call) & at.keys() and not (isinstance(call, AppliedUndef) or call.func in _CONTINUOUS):
             raise Refused(f"{call.func} may not be continuous")
@@ -118,6 +128,14 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     held = _held(context, holes, variable)
     statement = Tends(substitute(context, along), substitute(context, at), variable)
     return Conclusion(statement, frozenset({DOMINATED}), held)
+
+
+def dominated(term: sp.Expr, moving: set[sp.Symbol], variable: sp.Symbol) -> None:
+    """Raises Refused where a denominator may come near zero on the way, far out in a variable averaged over."""
+    for power in term.atoms(sp.Pow):
+        moves = free(power.base) & moving and variable in free(power.base) and not nonnegative(power.exp)
+        if moves and not bounded_below(power.base, frozenset(moving | {variable})):
+            raise Refused(f"{power} may not stay bounded as {variable} grows")
 
 
 def _spread(term: sp.Expr, variables: set[sp.Symbol]) -> bool:
@@ -185,7 +203,7 @@ def _held(context: sp.Expr, holes: tuple[sp.Symbol, ...], variable: sp.Symbol) -
         raise Refused(f"{variable} is the variable of the limit, and stands in {context}")
     inside = context.integrand if isinstance(context, Expectation) else context
     conditions = defined_where(inside) | frozenset(c for c in constants((context,), variable) if c.term not in holes)
-    return frozenset(c for c in conditions if c.demand is Demand.CONSTANT or not free(c.term) & set(holes))
+    return frozenset(c for c in conditions if c.of_variable or not free(c.term) & set(holes))
 
 
 def _limits(

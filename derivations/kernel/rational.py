@@ -97,6 +97,15 @@ class _Atoms:
             return self._power(self.fraction(base) if term.exp.is_Integer else self._atom(base), int(term.exp.p))
         return self._product([self._power(self._atom(atom), power) for atom, power in self._powers(term)])
 
+    def bases(self, term: sp.Expr) -> list[_Fraction]:
+        """What the roots in a term are taken of, but for those within other atoms."""
+        if isinstance(term, sp.Add | sp.Mul):
+            return [base for part in term.args for base in self.bases(part)]
+        if not isinstance(term, sp.Pow) or not term.exp.is_Rational:
+            return []
+        own = [] if term.exp.is_Integer or _is_composite_root(term) else [self.fraction(term.base)]
+        return [*own, *self.bases(term.base)]
+
     def _powers(self, term: sp.Expr) -> list[tuple[sp.Expr, int]]:
         """An atom as a product of powers of atoms: exp(p a/q + b) = exp(a/n)^(n p/q) exp(b)."""
         if term.func is not sp.exp and term != sp.E:
@@ -258,7 +267,9 @@ def vanishing(
     if atoms.reduced(whole.over) != 0:
         return None
     allowed = atoms.conditions([atoms.fraction(side) for side in sides])
-    extra = atoms.conditions([atoms.fraction(helper) for helper in helpers]) - allowed
+    # Reducing a root multiplies by the denominators of what it is taken of.
+    seen, inner = ([base for term in terms for base in atoms.bases(term)] for terms in (sides, helpers))
+    extra = atoms.conditions([*map(atoms.fraction, helpers), *inner]) - allowed - atoms.conditions(seen)
     if extra:
         raise Refused(f"a cofactor divides by {', '.join(str(c.term) for c in extra)}, which may be zero")
     return allowed
@@ -266,11 +277,12 @@ def vanishing(
 
 @dataclass(frozen=True)
 class Degrees:
-    """Degrees of a fraction in one variable, and the leading coefficient of its denominator."""
+    """Degrees of a fraction in one variable, and the leading coefficients of its denominator and its numerator."""
 
     over: Fraction
     under: Fraction
     leading: sp.Expr
+    top: sp.Expr
 
 
 def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
@@ -292,11 +304,14 @@ def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
     def degree(monomial: tuple[int, ...]) -> Fraction:
         return sum((w * k for w, k in zip(weights, monomial, strict=True)), Fraction(0))
 
-    over = max(map(degree, atoms.reduced(whole.over).itermonoms()), default=Fraction(-1))
-    lead = max(map(degree, under.itermonoms()))
-    kept = [0 if weight else 1 for weight in weights]
-    head = atoms.ring.zero
-    for monomial, coefficient in under.terms():
-        if degree(monomial) == lead:
-            head += atoms.ring({tuple(k * m for k, m in zip(kept, monomial, strict=True)): coefficient})
-    return Degrees(over, lead, atoms.written(head))
+    def head(polynomial: PolyElement) -> tuple[Fraction, sp.Expr]:
+        lead = max(map(degree, polynomial.itermonoms()), default=Fraction(-1))
+        kept = [0 if weight else 1 for weight in weights]
+        leading = atoms.ring.zero
+        for monomial, coefficient in polynomial.terms():
+            if degree(monomial) == lead:
+                leading += atoms.ring({tuple(k * m for k, m in zip(kept, monomial, strict=True)): coefficient})
+        return lead, atoms.written(leading)
+
+    (over, top), (below, leading) = head(atoms.reduced(whole.over)), head(under)
+    return Degrees(over, below, leading, top)

@@ -82,17 +82,23 @@ class Demand(StrEnum):
     NONZERO = "is not zero"
     NONNEGATIVE = "is not negative"
     CONSTANT = "does not depend on"
+    APART = "is not defined by way of"
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Where a theorem holds: what is demanded of ``term``, a symbol or a function where it is to be constant in
-    ``variable``.
+    """Where a theorem holds: what is demanded of ``term``, a symbol or a function where it is to be constant in the
+    ``variable`` of a limit, or of a derivative: then hypotheses may bind both at the point where it is taken.
     """
 
     term: sp.Expr
     demand: Demand = Demand.NONZERO
     variable: sp.Symbol | None = None
+
+    @property
+    def of_variable(self) -> bool:
+        """Whether a variable is spoken of, and no value."""
+        return self.demand in (Demand.CONSTANT, Demand.APART)
 
 
 class Refused(ValueError):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import product
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
@@ -40,27 +42,53 @@ REAL, *_SIGNED = (
 )
 
 
-@lru_cache(maxsize=65536, typed=True)
-def admit(term: sp.Expr) -> sp.Expr:
-    """``term`` itself. Raises Refused if it is no term of the kernel."""
+# Terms whose parts are all plain, by identity: what says that it equals a plain term need not be one.
+_SEEN: dict[int, sp.Basic] = {}
+_ORDINARY = vars(sp.Function("f", real=True)).keys()
+
+
+def plain(term: sp.Expr) -> sp.Expr:
+    """``term`` itself, built of nothing but what is admitted. Raises Refused if it is not."""
+    if _SEEN.get(id(term)) is term:
+        return term
+    for part in getattr(term, "args", ()):
+        plain(part)
     fine = (
-        type(term) in _PLAIN
+        type(term) in (*_PLAIN, *_REAL_FUNCTIONS)
         or (type(term) is sp.Pow and (term.exp.is_Rational or not term.base.is_number or positive(term.base)))
         or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (REAL, *_SIGNED))
-        or (isinstance(type(term), UndefinedFunction) and _declared(type(term)) in (REAL, *_SIGNED))
-        or term.func in _REAL_FUNCTIONS
+        or without_formula(type(term))
     )
     if not fine:
         raise Refused(f"{term} is no term: {type(term).__name__} is not admitted")
-    for part in term.args:
-        admit(part)
-    if isinstance(term, Expectation):
-        _admit_average(term)
+    if len(_SEEN) > 1 << 18:
+        _SEEN.clear()
+    _SEEN[id(term)] = term
     return term
 
 
-def _declared(function: UndefinedFunction) -> dict[str, bool]:
-    return dict(sp.Dummy(**function._kwargs).assumptions0)
+def without_formula(head: Any) -> bool:
+    """Whether a function is a name with a declared sign, and SymPy knows nothing else of it."""
+    if type(head) is not UndefinedFunction or head.__bases__ != (AppliedUndef,):
+        return False
+    declared = dict(sp.Dummy(**head._kwargs).assumptions0)
+    signs = {name: value for name, value in vars(head).items() if name.startswith("is_")}
+    ordinary = vars(head).keys() - signs.keys() <= _ORDINARY and {type(v) for v in signs.values()} <= {bool, type(None)}
+    return ordinary and dict(head.default_assumptions) == declared and declared in (REAL, *_SIGNED)
+
+
+def admit(term: sp.Expr) -> sp.Expr:
+    """``term`` itself. Raises Refused if it is no term of the kernel."""
+    return _admitted(plain(term))
+
+
+@lru_cache(maxsize=65536)
+def _admitted(term: sp.Expr) -> sp.Expr:
+    for part in term.args:
+        _admitted(part)
+    if isinstance(term, Expectation):
+        _admit_average(term)
+    return term
 
 
 def _admit_average(term: Expectation) -> None:
@@ -69,38 +97,104 @@ def _admit_average(term: Expectation) -> None:
     """
     if not all(isinstance(v, sp.Symbol) and v.assumptions0 == REAL for v in term.variables):
         raise Refused(f"{term} is no average over normal variables")
+    variables = bound(term).union(*map(bound, term.integrand.atoms(Expectation)))
     # Of a function that is not known a lemma or hypothesis says where it is positive.
     spoken = [c.term for c in defined_where(term.integrand) if free(c.term) & bound(term)]
-    if not all(part.atoms(AppliedUndef) for part in spoken):
+    if any(free(masked(part, variables)) & variables for part in spoken):
         raise Refused(f"{term} averages over what is not defined")
-    variables = bound(term).union(*map(bound, term.integrand.atoms(Expectation)))
     if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
         raise Refused(f"{term} averages over an exponent")
-    for call in term.integrand.atoms(sp.exp):
-        for condition in _integrable_where(call.exp, term.variables):
-            if free(condition.term) & variables or positive(sp.expand(-condition.term)) or condition.term == 0:
-                raise Refused(f"{term} may not exist: exp({call.exp}) grows too fast")
+    for condition in _integrable_where(term):
+        if free(condition.term) & variables or positive(sp.expand(-condition.term)) or condition.term == 0:
+            raise Refused(f"{term} may not exist: it grows too fast")
+
+
+def masked(term: sp.Expr, variables: frozenset[sp.Symbol]) -> sp.Expr:
+    """A term with names for what functions that are not known make of ``variables``."""
+    return term.xreplace({call: sp.Dummy("call", real=True) for call in _calls(term, variables)})
+
+
+def _calls(term: sp.Expr, variables: frozenset[sp.Symbol]) -> set[sp.Expr]:
+    """The functions that are not known of ``variables`` in a term."""
+    return {call for call in term.atoms(AppliedUndef) if call.free_symbols & variables}
+
+
+_NONE = frozenset({sp.Integer(0)})
 
 
 @lru_cache(maxsize=16384)
-def _integrable_where(exponent: sp.Expr, variables: tuple[sp.Symbol, ...]) -> frozenset[Condition]:
-    """Where exp(exponent) grows by less than half a square in each variable, as far as signs do not decide it.
-
-    What stands in functions that are not known grows as a lemma says that it may.
-    """
-    parts = sp.Add.make_args(sp.expand(exponent))
-    found: set[Condition] = set()
-    for variable in variables:
-        left: sp.Expr = sp.Rational(1, 2)
-        for part in parts:
-            rest = part.as_independent(variable, as_Add=False)[1]
-            if rest == variable**2:
-                left -= part / rest
-            elif rest not in (1, variable) and not (nonnegative(-part) or rest.atoms(AppliedUndef)):
-                raise Refused(f"exp({exponent}) grows too fast in {variable}")
-        if not positive(sp.expand(left)) and not left.atoms(AppliedUndef):
-            found |= {Condition(sp.expand(left)), Condition(sp.expand(left), Demand.NONNEGATIVE)}
+def _integrable_where(average: Expectation) -> frozenset[Condition]:
+    """Where an integrand grows by less than exp(z^2/2) in each variable z, as far as signs do not decide it."""
+    outer, found = bound(average), set[Condition]()
+    everywhere = outer.union(*map(bound, average.integrand.atoms(Expectation)))
+    for variable in everywhere:
+        for rate in _rates(average.integrand, variable, everywhere, variable in outer):
+            left = sp.expand(sp.Rational(1, 2) - rate)
+            if not positive(left):
+                found |= {Condition(left), Condition(left, Demand.NONNEGATIVE)}
     return frozenset(found)
+
+
+def _rates(term: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol], within: bool) -> frozenset[sp.Expr]:
+    """Coefficients of z^2 in the exponents that a term grows by, one for each of its parts, ``within`` an average over
+    z or before one.
+
+    What functions that are not known make of ``among`` grows as a lemma says that it may. Raises Refused where a part
+    grows faster than exponentially.
+    """
+    if isinstance(term, Expectation) and z in term.variables:
+        return _NONE if within else _rates(term.integrand, z, among, True)
+    if not term.has(z):
+        return _NONE
+    if term.func is sp.exp:
+        return frozenset({_rate(term.exp, z, among)})
+    inner = [_rates(part, z, among, within) for part in term.args]
+    if isinstance(term, sp.Pow) and term.exp.is_negative:
+        if not (bounded_below(term.base, among) or _not_steep(term.base, among)):
+            raise Refused(f"{term} may grow too fast where {term.base} is small")
+        return _NONE
+    if isinstance(term, sp.Pow):
+        return frozenset(term.exp * rate for rate in inner[0]) if within and nonnegative(term.exp) else inner[0]
+    if isinstance(term, sp.Mul) and within:
+        return frozenset(sp.Add(*rates) for rates in product(*inner))
+    grows = isinstance(term, sp.Add | sp.Mul | Expectation) or term.func in (sp.Abs, sp.Max)
+    return frozenset().union(*inner) if grows else _NONE
+
+
+def _not_steep(term: sp.Expr, among: frozenset[sp.Symbol]) -> bool:
+    """Whether a term goes to zero exponentially at most, by the exponents in it: an average of exponentials is not
+    below the exponential of the average.
+    """
+    if isinstance(term, Expectation):
+        return _not_steep(term.integrand, among - bound(term))
+    if term.func is sp.exp:
+        exponent = sp.expand(masked(term.exp, among))
+        used = exponent.free_symbols & among
+        return not used or bool(exponent.is_polynomial(*used) and sp.Poly(exponent, *used).total_degree() < 2)
+    return isinstance(term, AppliedUndef) or all(_not_steep(part, among) for part in term.args)
+
+
+def bounded_below(base: sp.Expr, moving: frozenset[sp.Symbol]) -> bool:
+    """Whether a term is a sum of what is not negative, and of something positive that does not move."""
+    parts = sp.Add.make_args(base)
+    return all(map(nonnegative, parts)) and any(positive(part) and not free(part) & moving for part in parts)
+
+
+def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Expr:
+    """The coefficient of z^2 in an exponent. A product c z t of two variables is at most |c| (z^2 + t^2)/2."""
+    total: sp.Expr = sp.Integer(0)
+    for part in sp.Add.make_args(sp.expand(exponent)):
+        constant, rest = part.as_independent(*among, as_Add=False)
+        others = rest.free_symbols - {z}
+        if z not in rest.free_symbols or rest == z or _calls(rest, among):
+            continue
+        if rest == z**2:
+            total += constant
+        elif len(others) == 1 and rest == z * next(iter(others)):
+            total += sp.Abs(constant) / 2
+        elif not nonnegative(-part):
+            raise Refused(f"exp({exponent}) grows too fast in {z}")
+    return total
 
 
 @lru_cache(maxsize=65536)
@@ -176,7 +270,7 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
         found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
     if isinstance(term, Expectation):
         found = frozenset(condition for condition in found if not free(condition.term) & bound(term))
-        found = found.union(*(_integrable_where(e.exp, term.variables) for e in term.integrand.atoms(sp.exp)))
+        found |= frozenset(c for c in _integrable_where(term) if not free(c.term) & bound(term))
     return found
 
 
@@ -238,6 +332,13 @@ def nonzero(term: sp.Expr) -> bool:
     if isinstance(term, sp.Symbol):
         return bool(term.is_nonzero)
     return positive(term) or positive(sp.expand(-term))
+
+
+def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
+    """Whether a term decidedly has the sign that a symbol is declared to have."""
+    decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
+    decided &= not symbol.is_negative or positive(sp.expand(-value))
+    return decided and (not symbol.is_nonzero or nonzero(value))
 
 
 def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:

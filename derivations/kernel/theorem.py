@@ -9,14 +9,16 @@ leaves were tampered with, does not survive it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
+from types import NoneType
 from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,
@@ -29,7 +31,19 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import admit, defined_where, free, positive, substitute
+from onestep.derivations.kernel.terms import (
+    admit,
+    defined_where,
+    derivative,
+    free,
+    nonzero,
+    plain,
+    positive,
+    shares_sign,
+    substitute,
+    without_formula,
+)
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 
@@ -69,6 +83,8 @@ RULES: dict[str, Rule] = {}
 
 def rule(conclude: Rule) -> Callable[..., Theorem]:
     """Make a rule of a function of premises (a tuple) and arguments that returns a conclusion."""
+    if not conclude.__module__.startswith("onestep.derivations.kernel."):
+        raise TypeError(f"{conclude.__module__} is no part of the kernel, and makes no rule")
     if conclude.__name__ in RULES:
         raise TypeError(f"there is a rule {conclude.__name__} already")
     RULES[conclude.__name__] = conclude
@@ -81,48 +97,150 @@ def rule(conclude: Rule) -> Callable[..., Theorem]:
 
 
 def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) -> Theorem:
+    for argument in arguments:
+        _written(argument)
     concluded = RULES[name](premises, *arguments)
     assumptions = concluded.assumptions.union(*(p.assumptions for p in premises))
     inherited = () if concluded.instead else (p.conditions for p in premises)
     conditions = concluded.conditions.union(*inherited)
-    if type(concluded.statement) not in (Equation, AtLeast, Tends):
-        raise Refused(f"{concluded.statement} is no statement")
+    meanings_of(assumptions)  # no name is defined twice, or in a circle
     for term in sides(concluded.statement):
         conditions |= defined_where(admit(term))
+        for average in term.atoms(Expectation):
+            admit(_unfolded(average, assumptions))
+    for variable in _variables(concluded.statement, *(premise.statement for premise in premises)):
+        _grows(variable, assumptions)
+        conditions = frozenset().union(*(_far_out(c, variable, assumptions) for c in conditions))
     for condition in conditions:
         if not _can_be_met(condition, assumptions):
             raise Refused(f"{condition.term} never {condition.demand}")
-    meanings = meanings_of(assumptions)
     _constants_are_constant(conditions, assumptions)
-    if isinstance(concluded.statement, Tends) and concluded.statement.variable in meanings:
-        raise Refused(f"{concluded.statement.variable} grows, and is a name for something")
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
+
+
+def _written(part: Any) -> None:
+    """Whether an argument of a rule is what it looks like: numbers, names, terms, statements, and tuples of these.
+
+    What only claims to be one of them could say something else each time that it is asked.
+    """
+    if type(part) in (tuple, frozenset, dict):
+        for inner in (*part, *(part.values() if isinstance(part, dict) else ())):
+            _written(inner)
+    elif type(part) in (Equation, AtLeast, Tends, Assumption):
+        for name in part.__dataclass_fields__:
+            _written(getattr(part, name))
+    elif type(part) not in (str, int, bool, NoneType, Ground) and not without_formula(part):
+        plain(part)
+
+
+def _variables(*statements: Statement) -> frozenset[sp.Symbol]:
+    """The variables of the limits among statements."""
+    return frozenset(statement.variable for statement in statements if isinstance(statement, Tends))
+
+
+def _grows(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where the variable of a limit cannot grow: a name, below zero, or held by a hypothesis."""
+    alone = (
+        leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS)
+        and frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal == {variable}
+        for leaf in assumptions
+    )
+    if variable in meanings_of(assumptions) or variable.is_negative or any(alone):
+        raise Refused(f"{variable} grows, and is a name for something, or held")
+
+
+@lru_cache(maxsize=16384)
+def _far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
+    """What a condition asks for if it is to hold at all values of the variable of a limit from one on: something of
+    the coefficient that leads in it. Where that is not known the condition stays, and the variable with it.
+    """
+    moving = _moving(assumptions, variable)
+    if condition.of_variable or not free(condition.term) & {variable, *moving}:
+        return frozenset({condition})
+    *_, term = _forms(condition.term, _meanings(assumptions, True))
+    try:
+        found = degrees(term, variable) if not names(term) & moving else None
+    except Refused:
+        found = None
+    if found is None:
+        return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
+    if condition.demand is Demand.NONZERO:
+        return frozenset() if nonzero(found.top) else frozenset({Condition(found.top)})
+    head = found.top * found.leading
+    return frozenset() if positive(head) else frozenset({Condition(head), Condition(head, Demand.NONNEGATIVE)})
+
+
+@lru_cache(maxsize=16384)
+def _unfolded(average: Expectation, assumptions: frozenset[Assumption]) -> sp.Expr:
+    """An average with the meanings of functions that are defined, of which none may make it infinite."""
+    return _in_full(average, _formulas(assumptions))
+
+
+@lru_cache(maxsize=4096)
+def _formulas(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
+    """What functions that are defined, and their named slopes, are of their arguments."""
+    found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
+    for leaf in assumptions:
+        name, meaning = sides(leaf.statement)
+        if leaf.ground is not Ground.DEFINITION or not isinstance(name, AppliedUndef):
+            continue
+        head, arguments = name.func, tuple(name.args)
+        with suppress(Refused):  # a slope without a name, of which nothing is said then
+            while head is not None and head not in found:
+                found[head] = arguments, meaning
+                head = DERIVATIVES.get(head)
+                meaning = derivative(meaning, arguments[0]) if head is not None else meaning
+    return found
+
+
+def _in_full(term: sp.Expr, formulas: Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]) -> sp.Expr:
+    if not any(call.func in formulas for call in term.atoms(AppliedUndef)):
+        return term
+    if isinstance(term, Expectation):
+        fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables}
+        return Expectation(_in_full(substitute(term.integrand, fresh), formulas), *fresh.values())
+    parts = [_in_full(part, formulas) for part in term.args]
+    if term.func in formulas:
+        arguments, meaning = formulas[term.func]
+        if len(parts) == len(arguments) and all(map(shares_sign, parts, arguments)):
+            return _in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas)
+    return term.func(*parts)
 
 
 @lru_cache(maxsize=16384)
 def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> bool:
     """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
-    if condition.demand is Demand.CONSTANT:
+    if condition.of_variable:
         return True
-    meanings = _values(assumptions)
-    term = condition.term
-    for _ in range(len(meanings) + 1):
+    for term in _forms(condition.term, _meanings(assumptions)):
         if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
             return False
         if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
             return False
-        if not free(term) & meanings.keys():
-            return True
-        term = substitute(term, meanings)
     return True
 
 
+def _forms(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.Expr]:
+    """A term, and what it is with meanings in place of names, until there are no names left."""
+    yield term
+    while free(term) & meanings.keys():
+        term = substitute(term, meanings)
+        yield term
+
+
 @lru_cache(maxsize=4096)
-def _values(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, sp.Expr]:
-    """What symbols are said to equal. The meaning of a slope is no term: its value stands in the rule's equation."""
-    stated = [leaf.statement for leaf in assumptions if isinstance(leaf.statement, Equation)]
-    told = [equation for equation in stated if isinstance(equation.left, sp.Symbol)]
-    return {equation.left: equation.right for equation in told if not equation.right.has(sp.Derivative)}
+def _meanings(assumptions: frozenset[Assumption], defined: bool = False) -> Mapping[sp.Symbol, sp.Expr]:
+    """What symbols are by equations that are assumed, or by definitions alone, in no circle."""
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for leaf in sorted(assumptions, key=lambda leaf: (leaf.ground, leaf.name)):
+        name, meaning = sides(leaf.statement)
+        fine = isinstance(leaf.statement, Equation) and isinstance(name, sp.Symbol) and not leaf.universal
+        # The meaning of a slope is no term: its value stands in the equation that the rule gives.
+        if fine and not meaning.has(sp.Derivative) and (leaf.ground is Ground.DEFINITION or not defined):
+            rests = {name: free(meaning)} | {other: free(value) for other, value in found.items()}
+            if name not in found and name not in reached_from(name, rests):
+                found[name] = meaning
+    return found
 
 
 def replay(theorem: Theorem) -> Theorem:
@@ -198,14 +316,37 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
 
 
 @lru_cache(maxsize=4096)
-def _moved_by(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
-    """All that rests on a variable, where what model and hypotheses equate moves together, too."""
-    linked = dict(meanings_of(assumptions))
+def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
+    """What moves with the variable of a limit: what is defined by way of it, but as a limit in it, what model and
+    hypotheses equate with that, and what is bound by a value for a name that is defined by a formula. What a saddle
+    point fixes, a value for the derivative of a quantity, is not followed.
+    """
+    rests, still = dict(_slopes()), set[sp.Expr]()
+    for leaf in assumptions:
+        if leaf.ground is Ground.DEFINITION:
+            name, rests[name] = defined(leaf)
+            if isinstance(leaf.statement, Tends) and leaf.statement.variable == variable:
+                still.add(name)
+    formulas = _meanings(assumptions, True)
     for leaf in assumptions:
         if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS) and not isinstance(leaf.statement, Tends):
-            together = spoken(leaf)
-            linked |= {name: linked.get(name, frozenset()) | together for name in together}
-    return resting_on(variable, linked)
+            tied = together = spoken(leaf)
+            if len(together) == 1 and together & formulas.keys():
+                tied = together.union(*(reached_from(name, meanings_of(assumptions)) for name in together))
+            rests |= {name: rests.get(name, frozenset()) | together for name in tied}
+    moving: frozenset[sp.Expr] = frozenset({variable})
+    while more := {name for name, on in rests.items() if on & moving} - moving - still:
+        moving |= more
+    return moving - {variable}
+
+
+def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:
+    """All that a name rests on, by way of any number of meanings."""
+    found, fresh = set[sp.Expr](), frozenset({name})
+    while fresh:
+        fresh = frozenset().union(*(meanings.get(other, frozenset()) for other in fresh)) - found
+        found |= fresh
+    return frozenset(found)
 
 
 def resting_on(variable: sp.Symbol, meanings: Meanings) -> frozenset[sp.Expr]:
@@ -230,11 +371,12 @@ def names(term: sp.Expr) -> frozenset[sp.Expr]:
 
 
 def _constants_are_constant(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
-    """What a limit took for constant does not rest on its variable."""
+    """What a limit or a derivative took for constant does not rest on its variable."""
     for condition in conditions:
-        variable = condition.variable
-        if condition.demand is Demand.CONSTANT and variable and condition.term in _moved_by(variable, assumptions):
-            raise Refused(f"{condition.term} was held constant in {variable}, which it is defined by")
+        term, variable = condition.term, condition.variable
+        moves = condition.demand is Demand.CONSTANT and term in _moving(assumptions, variable)
+        if moves or (condition.demand is Demand.APART and variable in reached_from(term, meanings_of(assumptions))):
+            raise Refused(f"{term} was held constant in {variable}, which it is defined by")
 
 
 def _slopes() -> Meanings:

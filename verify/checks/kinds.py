@@ -78,6 +78,7 @@ class ByDerivation:
         theorem = concluded(self.build(), claim.statement)
         return () if theorem is None else (theorem,)
 
+
 # The last step of every proof, where the kernel makes all others and not this one.
 CONCLUDED = "The statement follows from what was derived."
 
@@ -91,10 +92,14 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     if not known or len(theorems) < len(known):
         return None
     goal = Equation(statement.lhs, statement.rhs)
-    concluded = follows(goal, theorems)
-    if concluded is None or any(states(leaf, goal) for leaf in concluded.assumptions):
+    found = follows(goal, theorems)
+    if found is None or any(states(leaf, goal) for leaf in found.assumptions):
         return None
-    return replay(concluded)
+    try:
+        again = replay(found)
+    except Refused:
+        return None
+    return again if again.statement == goal else None
 
 
 def states(leaf: Assumption, goal: Equation) -> bool:

@@ -186,7 +186,7 @@ def condition_text(condition: Condition, names: Names) -> str:
 
 def stated(conditions: Iterable[Condition]) -> list[Condition]:
     """The conditions that are said in Rocq, in one order."""
-    said = [c for c in conditions if c.demand is not Demand.CONSTANT]
+    said = [c for c in conditions if not c.of_variable]
     return sorted(said, key=lambda c: (c.demand.value, sp.default_sort_key(c.term)))
 
 

@@ -1,0 +1,181 @@
+"""Slips made everywhere at once: in what a derivation states, in its theorems and in the claim. The kernel makes none.
+
+A theorem whose statement was changed is no theorem, however well the claim's statement agrees with it; and no proof of
+it is left when a leaf is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import sympy as sp
+from sympy.core.relational import Relational
+
+from onestep.derivations.kernel.statements import Equation, Ground, Refused, sides
+from onestep.derivations.kernel.theorem import Theorem, nodes, replay
+from onestep.derivations.language.derivation import Derivation, Step
+from onestep.verify.checks.kinds import ByDerivation, ByTheorem, states
+from onestep.verify.claims.index import all_claims
+from onestep.verify.protocol.claim import Claim
+
+# What is written in place of X, and what X is then: another factor and a term more, another sign, a term or factor
+# that is missing.
+Slip = tuple[sp.Expr, Callable[[sp.Expr], sp.Expr]]
+
+
+def slips(right: sp.Expr) -> tuple[Slip, ...]:
+    factor, term = sp.Rational(27, 25), sp.Rational(1, 13)
+    first: Slip = factor * right + term, lambda x: (x - term) / factor
+    second: Slip = -right - term, lambda x: -x - term
+    if not isinstance(right, sp.Add | sp.Mul):
+        return first, second, (2 * right + 1, lambda x: (x - 1) / 2)
+    part, rest = right.args[0], right.func(*right.args[1:])
+    return first, second, (rest, lambda x: x * part if isinstance(right, sp.Mul) else x + part)
+
+
+def made(claim: Claim) -> tuple[Theorem, ...]:
+    """What the kernel makes of a claim's statement by any of its checks."""
+    found = (check.theorems(claim) for check in claim.checks if hasattr(check, "theorems"))
+    return next((theorems for theorems in found if theorems), ())
+
+
+@cache
+def theorems() -> dict[str, tuple[Claim, tuple[Theorem, ...]]]:
+    """All claims that rest on theorems, with these."""
+    found = {claim.id: (claim, made(claim)) for claim in all_claims()}
+    return {name: pair for name, pair in found.items() if pair[1]}
+
+
+def written(relation: Relational, left: sp.Expr, right: sp.Expr) -> Relational:
+    return relation.func(left, right, evaluate=False)
+
+
+def forged(derivation: Derivation, symbol: sp.Basic, wrong: sp.Expr, theorem_too: bool) -> Derivation:
+    """A derivation with another result for a symbol, and if asked with another theorem for it."""
+    theorem, steps = derivation.theorem_of(symbol), derivation.steps
+    if theorem_too and theorem is not None:
+        other = replace(theorem, statement=Equation(symbol, wrong))
+        put = {id(theorem): other}
+        steps = tuple(
+            Step(step.reason, step.statement, *step.obligations, theorem=put.get(id(step.theorem), step.theorem))
+            for step in steps
+        )
+    results = {**derivation.results, symbol: wrong}
+    return Derivation(derivation.title, derivation.source, *steps, results=results, hypotheses=derivation.hypotheses)
+
+
+def slipped(claim: Claim) -> Iterator[tuple[str, ByDerivation | ByTheorem, Claim]]:
+    """A claim's checks and its statement with the same slip, for each slip in each result that the claim speaks of."""
+    for check in claim.checks:
+        if isinstance(check, ByDerivation):
+            derivation = check.build()
+            for symbol, right in derivation.results.items():
+                if not claim.statement.has(symbol):
+                    continue
+                for k, (wrong, back) in enumerate(slips(right)):
+                    left, other = (side.xreplace({symbol: back(symbol)}) for side in claim.statement.args)
+                    adapted = replace(claim, statement=written(claim.statement, left, other))
+                    for theorem_too in (False, True):
+                        wrongly = forged(derivation, symbol, wrong, theorem_too)
+                        name = f"{claim.id}: {symbol}, slip {k}{', its theorem too' * theorem_too}"
+                        yield name, replace(check, build=lambda wrongly=wrongly: wrongly), adapted
+        elif isinstance(check, ByTheorem) and isinstance(claim.statement, Relational):
+            left, right = claim.statement.args
+            equal = isinstance(claim.statement, sp.Equality)
+            bad = [wrong for wrong, _ in slips(right)] if equal else [claim.statement.gts + 1]
+            for k, wrong in enumerate(bad):
+                adapted = written(claim.statement, left, wrong)
+                if not equal:
+                    adapted = sp.Ge(claim.statement.gts, wrong, evaluate=False)
+                yield f"{claim.id}: slip {k}", check, replace(claim, statement=adapted)
+
+
+def falsely_made(claims: list[Claim]) -> tuple[int, list[str]]:
+    """How many slips were made in claims, and those of which the kernel made a theorem all the same."""
+    tried, found = 0, []
+    for claim in claims:
+        for name, check, adapted in slipped(claim):
+            tried += 1
+            if check.theorems(adapted):
+                found.append(name)
+    return tried, found
+
+
+# Claims whose derivations are made fast; the others are looked at in the thorough profile.
+FAST = ("result-3-1.spike-strength", "result-3-1.alignment", "result-3-1.bulk-variance")
+
+
+def test_no_consistent_slip_is_proved_in_some_claims() -> None:
+    tried, found = falsely_made([claim for claim in all_claims() if claim.id in FAST])
+    assert tried >= 6 * len(FAST)
+    assert found == []
+
+
+@pytest.mark.thorough
+def test_no_consistent_slip_is_proved_in_any_claim() -> None:
+    tried, found = falsely_made([claim for claim, _ in theorems().values()])
+    assert tried > 1500
+    assert found == []
+
+
+def without(theorem: Theorem, leaf: object) -> Theorem:
+    """A proof from which a leaf was taken wherever it stood."""
+    other: dict[int, Theorem] = {}
+    for node in nodes(theorem):
+        premises = tuple(other[id(premise)] for premise in node.premises)
+        other[id(node)] = replace(node, premises=premises, assumptions=node.assumptions - {leaf})
+    return other[id(theorem)]
+
+
+def survivors(claims: dict[str, tuple[Claim, tuple[Theorem, ...]]]) -> list[str]:
+    """Claims with a proof that is made again without one of its leaves, another one for each claim."""
+    found = []
+    for k, (name, (_, proofs)) in enumerate(claims.items()):
+        for theorem in proofs:
+            leaves = sorted(theorem.assumptions, key=lambda leaf: leaf.name)
+            if not leaves:
+                continue
+            leaf = leaves[k % len(leaves)]
+            try:
+                replay(without(theorem, leaf))
+                found.append(f"{name} without {leaf.name}")
+            except Refused:
+                pass
+    return found
+
+
+@pytest.mark.thorough
+def test_no_proof_survives_without_a_leaf() -> None:
+    assert survivors(theorems()) == []
+
+
+def empty(theorem: Theorem) -> bool:
+    """Whether a theorem says that something is itself."""
+    left, right = sides(theorem.statement)
+    return left == right
+
+
+def leaf_says(theorem: Theorem) -> list[str]:
+    """The leaves that say, up to a factor, what a theorem says."""
+    goal = theorem.statement
+    if not isinstance(goal, Equation):
+        return [leaf.name for leaf in theorem.assumptions if leaf.statement == goal]
+    return [leaf.name for leaf in theorem.assumptions if states(replace(leaf, ground=Ground.MODEL), goal)]
+
+
+@pytest.mark.thorough
+def test_nothing_is_proved_of_itself() -> None:
+    """No node of any proof says 0 = 0, and no leaf says what a claim that rests on it says."""
+    seen: dict[int, Theorem] = {}
+    said: dict[str, list[str]] = {}
+    for name, (_, proofs) in theorems().items():
+        for theorem in proofs:
+            seen |= {id(node): node for node in nodes(theorem)}
+            if leaves := leaf_says(theorem):
+                said[name] = leaves
+    assert len(seen) > 5000
+    assert [node.rule for node in seen.values() if empty(node)] == []
+    assert said == {}
