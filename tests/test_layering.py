@@ -79,7 +79,7 @@ MOST_ENTRIES = 12
 # What it may import from elsewhere, beside the standard library; None: anything declared.
 ALLOWED_ELSEWHERE = {
     # mpmath is what SymPy evaluates numbers with: a special function defined here lends it its value.
-    "derivations": {"sympy", "mpmath"},
+    "derivations": {"sympy", "mpmath", "flint"},
     "numerics": {"numpy", "scipy", "mpmath", "flint"},
 }
 

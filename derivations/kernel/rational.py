@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
+import flint
 import sympy as sp
-from sympy.polys.rings import PolyElement, PolyRing
 
 from onestep.derivations.kernel.statements import Condition, Refused
 from onestep.derivations.kernel.terms import admit, nonzero
@@ -37,14 +37,16 @@ class _Root:
 
 # A term that is neither number, sum, product nor rational power; or a root.
 _Atom = Any
+# A polynomial of the library FLINT in the atoms of some terms, with rational coefficients.
+_Polynomial = Any
 
 
 @dataclass
 class _Fraction:
-    """``over`` divided by the product of ``under``, polynomials with their powers."""
+    """``over`` divided by the product of ``under``, factors by their numbers with their powers."""
 
-    over: PolyElement
-    under: Counter[PolyElement] = field(default_factory=Counter)
+    over: _Polynomial
+    under: Counter[int] = field(default_factory=Counter)
 
 
 class _Atoms:
@@ -56,8 +58,9 @@ class _Atoms:
         self._cut = _shares(terms)
         for term in terms:
             self._collect(admit(term))
-        names = [f"a{k}" for k in range(len(self.atoms))] or ["a"]
-        self.ring = PolyRing(names, sp.QQ)
+        self.ring = flint.fmpq_mpoly_ctx.get([f"a{k}" for k in range(max(len(self.atoms), 1))], "lex")
+        self.one, self.zero = self.ring.constant(1), self.ring.constant(0)
+        self.factors: list[_Polynomial] = []  # those that stand in denominators, atoms or of leading coefficient one
 
     def _collect(self, term: sp.Expr) -> None:
         if isinstance(term, sp.Rational):
@@ -85,7 +88,7 @@ class _Atoms:
     def fraction(self, term: sp.Expr) -> _Fraction:
         """A term over a common denominator."""
         if isinstance(term, sp.Rational):
-            return _Fraction(self.ring(sp.QQ(int(term.p), int(term.q))))
+            return _Fraction(self.ring.constant(flint.fmpq(int(term.p), int(term.q))))
         if isinstance(term, sp.Add):
             return self._sum([self.fraction(part) for part in term.args])
         if isinstance(term, sp.Mul):
@@ -114,19 +117,19 @@ class _Atoms:
         return [(sp.exp(rest / parts), int(number * parts)) for number, rest, parts in cut]
 
     def _atom(self, atom: _Atom) -> _Fraction:
-        return _Fraction(self.ring.gens[self._known[atom]])
+        return _Fraction(self.ring.gen(self._known[atom]))
 
     def _sum(self, parts: list[_Fraction]) -> _Fraction:
-        under: Counter[PolyElement] = Counter()
+        under: Counter[int] = Counter()
         for part in parts:
             under |= part.under
-        total = self.ring.zero
+        total = self.zero
         for part in parts:
-            total += part.over * _multiplied(self.ring, under - part.under)
+            total += part.over * self.multiplied(under - part.under)
         return _Fraction(total, under)
 
     def _product(self, parts: list[_Fraction]) -> _Fraction:
-        over, under = self.ring.one, Counter[PolyElement]()
+        over, under = self.one, Counter[int]()
         for part in parts:
             over, under = over * part.over, under + part.under
         return _Fraction(over, under)
@@ -138,61 +141,74 @@ class _Atoms:
             return _Fraction(base.over**power, Counter({f: k * power for f, k in base.under.items()}))
         if self.reduced(base.over) == 0:
             raise Refused("a denominator is zero")
-        over = _multiplied(self.ring, base.under) ** -power
-        under: Counter[PolyElement] = Counter()
-        for factor, times in self._factors(base.over):
-            if factor.is_ground:
-                over = over / factor.LC ** (times * -power)
-            else:
-                under[factor] += times * -power
-        return _Fraction(over, under)
+        number, factors = self._factored(base.over)
+        over = self.multiplied(base.under) ** -power / number**-power
+        return _Fraction(over, Counter({factor: times * -power for factor, times in factors.items()}))
 
-    def _factors(self, polynomial: PolyElement) -> list[tuple[PolyElement, int]]:
+    def _factored(self, polynomial: _Polynomial) -> tuple[Any, Counter[int]]:
         """A polynomial as a number, powers of atoms and one rest of leading coefficient one."""
-        content = [min(exponents) for exponents in zip(*polynomial.itermonoms(), strict=True)]
-        rest = polynomial.quo_term((tuple(content), sp.QQ(1)))
-        atoms = [(self.ring.gens[k], power) for k, power in enumerate(content) if power]
-        return [(self.ring(rest.LC), 1), *atoms, *([] if rest.is_ground else [(rest.monic(), 1)])]
+        terms = _terms(polynomial)
+        content = [min(exponents) for exponents in zip(*terms, strict=True)]
+        found = Counter({self._number(self.ring.gen(k)): power for k, power in enumerate(content) if power})
+        rest = self.ring.from_dict(
+            {tuple(m - c for m, c in zip(monomial, content, strict=True)): v for monomial, v in terms.items()}
+        )
+        number = rest.leading_coefficient()
+        if not rest.is_constant():
+            found[self._number(rest / number)] += 1
+        return number, found
 
-    def reduced(self, polynomial: PolyElement) -> PolyElement:
+    def _number(self, factor: _Polynomial) -> int:
+        if factor not in self.factors:
+            self.factors.append(factor)
+        return self.factors.index(factor)
+
+    def multiplied(self, under: Counter[int]) -> _Polynomial:
+        """The product of factors with their powers."""
+        return prod((self.factors[factor] ** times for factor, times in under.items()), start=self.one)
+
+    def reduced(self, polynomial: _Polynomial) -> _Polynomial:
         """``polynomial`` times a denominator of bases, with no root to its own order or more."""
         roots = [(k, atom) for k, atom in enumerate(self.atoms) if isinstance(atom, _Root)]
         for k, root in sorted(roots, key=lambda item: -_depth(item[1].base)):
-            degree = max((monomial[k] for monomial in polynomial.itermonoms()), default=0)
-            if degree < root.order:
+            most = int(polynomial.degrees()[k]) // root.order
+            if most <= 0:
                 continue
             base = self.fraction(root.base)
-            over, under = base.over, _multiplied(self.ring, base.under)
-            total = self.ring.zero
-            for monomial, coefficient in polynomial.terms():
+            under = self.multiplied(base.under)
+            lowered: list[dict[tuple[int, ...], Any]] = [{} for _ in range(most + 1)]
+            for monomial, coefficient in _terms(polynomial).items():
                 whole, left = divmod(monomial[k], root.order)
-                lowered = monomial[:k] + (left,) + monomial[k + 1 :]
-                term = self.ring({lowered: coefficient})
-                total += term * over**whole * under ** (degree // root.order - whole)
-            polynomial = total
+                lowered[whole][(*monomial[:k], left, *monomial[k + 1 :])] = coefficient
+            polynomial = self.zero
+            for whole, part in enumerate(lowered):
+                polynomial += self.ring.from_dict(part) * base.over**whole * under ** (most - whole)
         return polynomial
 
-    def written(self, polynomial: PolyElement) -> sp.Expr:
+    def written(self, polynomial: _Polynomial) -> sp.Expr:
         """A polynomial as a term again."""
         terms = [atom.base ** sp.Rational(1, atom.order) if isinstance(atom, _Root) else atom for atom in self.atoms]
-        return polynomial.as_expr(*terms) if self.atoms else polynomial.as_expr()
+        parts = _terms(polynomial).items()
+        return sp.Add(*(_rational(c) * sp.Mul(*map(sp.Pow, terms, monomial)) for monomial, c in parts))
 
     def conditions(self, fractions: Sequence[_Fraction]) -> frozenset[Condition]:
         """Where the denominators do not vanish, as far as signs do not decide it."""
         found = set()
-        for factor in {f for fraction in fractions for f in fraction.under}:
-            if self.reduced(factor) == 0:
+        for factor in {number for fraction in fractions for number in fraction.under}:
+            if self.reduced(self.factors[factor]) == 0:
                 raise Refused("a denominator is zero")
-            if not nonzero(term := self.written(factor)):
+            if not nonzero(term := self.written(self.factors[factor])):
                 found.add(Condition(term))
         return frozenset(found)
 
 
-def _multiplied(ring: PolyRing, factors: Counter[PolyElement]) -> PolyElement:
-    total = ring.one
-    for factor, times in factors.items():
-        total *= factor**times
-    return total
+def _terms(polynomial: _Polynomial) -> dict[tuple[int, ...], Any]:
+    """The coefficients of a polynomial by the powers of its atoms."""
+    return {tuple(map(int, monomial)): coefficient for monomial, coefficient in polynomial.to_dict().items()}
+
+
+def _rational(number: Any) -> sp.Rational:
+    return sp.Rational(int(number.p), int(number.q))
 
 
 def _is_composite_root(term: sp.Expr) -> bool:
@@ -291,7 +307,7 @@ def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
     Raises Refused if it is not.
     """
     atoms = _Atoms((term, variable))
-    weights = [Fraction(0)] * len(atoms.ring.gens)
+    weights = [Fraction(0)] * atoms.ring.nvars()
     for k, atom in enumerate(atoms.atoms):
         inside, order = (atom.base, atom.order) if isinstance(atom, _Root) else (atom, 1)
         if inside == variable:
@@ -299,18 +315,20 @@ def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
         elif variable in inside.free_symbols:
             raise Refused(f"{inside} depends on {variable}, so that the term is not rational in it")
     whole = atoms.fraction(term)
-    under = atoms.reduced(_multiplied(atoms.ring, whole.under))
+    under = atoms.reduced(atoms.multiplied(whole.under))
 
     def degree(monomial: tuple[int, ...]) -> Fraction:
         return sum((w * k for w, k in zip(weights, monomial, strict=True)), Fraction(0))
 
-    def head(polynomial: PolyElement) -> tuple[Fraction, sp.Expr]:
-        lead = max(map(degree, polynomial.itermonoms()), default=Fraction(-1))
+    def head(polynomial: _Polynomial) -> tuple[Fraction, sp.Expr]:
+        terms = _terms(polynomial)
+        lead = max(map(degree, terms), default=Fraction(-1))
         kept = [0 if weight else 1 for weight in weights]
-        leading = atoms.ring.zero
-        for monomial, coefficient in polynomial.terms():
+        leading = atoms.zero
+        for monomial, coefficient in terms.items():
             if degree(monomial) == lead:
-                leading += atoms.ring({tuple(k * m for k, m in zip(kept, monomial, strict=True)): coefficient})
+                term = {tuple(k * m for k, m in zip(kept, monomial, strict=True)): coefficient}
+                leading += atoms.ring.from_dict(term)
         return lead, atoms.written(leading)
 
     (over, top), (below, leading) = head(atoms.reduced(whole.over)), head(under)
