@@ -1,4 +1,5 @@
-"""The files of an export: what all begin with, the lemmas in parts, and the slips that Rocq has to refuse.
+"""The files of an export: what all begin with, the lemmas in parts, the slips that Rocq has to refuse, and what it is
+asked of the theorems.
 
 A part requires those that its proofs name, so that several can be compiled side by side. Where the proof of a lemma
 fails, the lemma is taken from an axiom ``unproved``, which whatever rests on it lists among its assumptions.
@@ -11,46 +12,54 @@ from dataclasses import dataclass
 
 from onestep.verify.export.rocq import Exported, Lemma, quantified
 
-BASE, PART, SLIPS, UNPROVED = "Base", "Lemmas", "Slips", "unproved"
+BASE, PART, SLIPS, ASKED, UNPROVED = "Base", "Lemmas", "Slips", "Asked", "unproved"
 # Characters of a part.
 _SIZE = 300_000
+# Theorems of one question.
+_TOGETHER = 20
 _BEGIN = "Require Import Reals Lra Lia FunctionalExtensionality.\n"
 _SCOPE = 'Open Scope R_scope.\nSet Warnings "-all".\n'
 
 
 @dataclass(frozen=True)
 class File:
-    """A file: its module, its text, the modules that it requires, and the theorems that it asks of, in order."""
+    """A file: its module, its text and the modules that it requires."""
 
     module: str
     text: str
     requires: tuple[str, ...] = ()
-    theorems: tuple[str, ...] = ()
 
 
 def files(export: Exported) -> tuple[File, ...]:
     """All files, those that others require first."""
     base = f"{export.opening}\nAxiom {UNPROVED} : forall P : Prop, P.\n"
     found, home = [File(BASE, base)], dict[str, str]()
-    asked: dict[str, list[str]] = {}
-    for theorem, lemma in export.theorems.items():
-        asked.setdefault(lemma, []).append(theorem)
     for k, lemmas in enumerate(_parts(export.lemmas), start=1):
         module = f"{PART}_{k:03d}"
-        bodies, theorems, requires = [], list[str](), {BASE: None}
+        bodies, requires = [], {BASE}
         for lemma in lemmas:
             new = {name: axiom for name, axiom in lemma.axioms.items() if name not in home}
             home |= dict.fromkeys((*new, lemma.name), module)
-            requires |= dict.fromkeys(home[name] for name in (*lemma.axioms, *lemma.premises) if home[name] != module)
+            requires |= {home[name] for name in (*lemma.axioms, *lemma.premises)} - {module}
             bodies += [*(f"Axiom {name} : {axiom}.\n" for name, axiom in new.items()), proved(lemma)]
-            theorems += asked.get(lemma.name, ())
-        questions = [f"Print Assumptions {export.theorems[name]}.\n" for name in theorems]
         needs = tuple(sorted(requires))
-        found.append(File(module, _begun(needs) + "".join(bodies + questions), needs, tuple(theorems)))
+        found.append(File(module, _begun(needs) + "".join(bodies), needs))
         slips = "".join(perturbed(lemma) for lemma in lemmas if not lemma.assumed)
-        also = (*needs, module)
-        found.append(File(f"{SLIPS}_{k:03d}", _begun(also) + slips, also))
-    return tuple(found)
+        found.append(File(f"{SLIPS}_{k:03d}", _begun((*needs, module)) + slips, (*needs, module)))
+    needs = tuple(file.module for file in found if not file.module.startswith(SLIPS))
+    asked = (f"{_together(k, [export.theorems[n] for n in names])}" for k, names in enumerate(groups(export.theorems)))
+    return (*found, File(ASKED, _begun(needs) + "".join(asked), needs))
+
+
+def groups(theorems: Iterable[str]) -> list[tuple[str, ...]]:
+    """Theorems that Rocq is asked about at once: for each question it walks through its own real numbers."""
+    names = tuple(theorems)
+    return [names[k : k + _TOGETHER] for k in range(0, len(names), _TOGETHER)]
+
+
+def _together(number: int, lemmas: Iterable[str]) -> str:
+    said = "".join(f"let _ := {lemma} in " for lemma in lemmas)
+    return f"Definition asked_{number} : True := {said}I.\nPrint Assumptions asked_{number}.\n"
 
 
 def _parts(lemmas: Iterable[Lemma]) -> Iterator[list[Lemma]]:

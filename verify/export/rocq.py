@@ -168,6 +168,8 @@ class _Exporter:
             Premise(p, q.name, self.symbols[q.name], len(q.hypotheses)) for p, q in zip(premises, before, strict=True)
         )
         made = self._proved(lemma, given, before, names, variables)
+        if node.rule == "slope":  # what has the slope is told by the definition of its name
+            before, made = (), replace(made, premises=())
         self.resting[name] = frozenset(made.axioms).union(*(self.resting[p.name] for p in before))
         return made
 
