@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,10 +109,10 @@ def check(directory: Path, done: Callable[[str], None] = lambda _: None) -> Chec
     Raises Differs where it refuses a file, accepts a slip, or a theorem rests on other axioms than expected.
     """
     written = expected(directory)
-    compile_all(directory, written["files"], done)
+    anew = compile_all(directory, written["files"], done)
     said = {module: (directory / f"{module}.out").read_text(encoding="utf-8") for module in written["files"]}
-    lemmas = [module for module in written["files"] if not module.startswith(SLIPS)]
-    if shutil.which("coqchk") is not None:
+    lemmas = [module for module in anew if not module.startswith(SLIPS)]
+    if lemmas and shutil.which("coqchk") is not None:
         only = [word for module in lemmas for word in ("-norec", f"{LIBRARY}.{module}")]
         _asked(["coqchk", "-silent", "-R", ".", LIBRARY, *only], directory)
     asked = zip(written["asked"], assumptions(said[ASKED]), strict=True)
@@ -127,31 +127,31 @@ def check(directory: Path, done: Callable[[str], None] = lambda _: None) -> Chec
     return Checked(frozenset().union(*found.values()), proved, tuple(refused))
 
 
-def compile_all(directory: Path, requires: Mapping[str, list[str]], done: Callable[[str], None]) -> None:
-    """Compile what is not compiled as it stands, each file after those that it requires."""
-    pending, ready = dict(requires), set[str]()
+def compile_all(
+    directory: Path, requires: Mapping[str, Sequence[str]], done: Callable[[str], None] = lambda _: None
+) -> list[str]:
+    """Compile what is not compiled as it stands, each file after those that it requires; the files compiled."""
+    pending, ready, anew = dict(requires), set[str](), list[str]()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        running: dict[Future[None], str] = {}
+        running: dict[Future[bool], str] = {}
         while pending or running:
             for module in [m for m, needs in pending.items() if ready.issuperset(needs)]:
                 running[pool.submit(_compile, directory, module, pending.pop(module))] = module
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                try:
-                    future.result()
-                except Differs:
-                    for other in running:
-                        other.cancel()
-                    raise
-                ready.add(running[future])
-                done(running.pop(future))
+                module = running.pop(future)
+                anew += [module] if future.result() else []
+                ready.add(module)
+                done(module)
+    return anew
 
 
-def _compile(directory: Path, module: str, requires: list[str]) -> None:
+def _compile(directory: Path, module: str, requires: Sequence[str]) -> bool:
     source, made, said = (directory / f"{module}.{end}" for end in ("v", "vo", "out"))
     before = [source, *(directory / f"{other}.vo" for other in requires)]
     if made.is_file() and said.is_file() and all(p.stat().st_mtime < made.stat().st_mtime for p in before):
-        return
+        return False
     said.write_text(_asked(["coqc", "-q", "-R", ".", LIBRARY, f"{module}.v"], directory), encoding="utf-8")
+    return True
 
 
 def replayed(checked: Checked, digests: Mapping[str, list[str]]) -> dict[str, list[str]]:
