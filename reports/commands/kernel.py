@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tuple[Path, ...], int, int]:
     """Write the theorems of these claims as files of Rocq: the files, how many theorems and how many lemmas."""
     from onestep.reports.command_line.console import Progress
+    from onestep.verify.claims.index import all_claims
     from onestep.verify.export.rocq import exported
     from onestep.verify.export.second_kernel import named, theorems, write
 
@@ -24,7 +25,8 @@ def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tup
             found |= theorems([claim])
             progress.step(claim.id)
     made = exported(named(found))
-    return write(made, found, directory), len(made.theorems), len(made.lemmas)
+    whole = {claim.id for claim in claims} == {claim.id for claim in all_claims()}
+    return write(made, found, directory, whole), len(made.theorems), len(made.lemmas)
 
 
 def main(directory: Path) -> int:
@@ -57,7 +59,7 @@ def main(directory: Path) -> int:
     if lost:
         print(f"Rocq does not accept what the ledger says that it does: {', '.join(lost)}", file=sys.stderr)
         return 1
-    if in_source_checkout() and marked.keys() <= written["digests"].keys():
+    if written["whole"] and in_source_checkout():
         counts = {key: written[key] for key in ("lemmas", "inferences", "assumed", "by axiom")}
         document = {"rocq": version(), **counts, "refused": len(checked.refused), "replayed": accepted}
         RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -230,7 +230,7 @@ class _Exporter:
             type_ = quantified([*map(names.of, (*symbols, *around)), *bound], [*hypotheses, says])
             name = self._axiom(name, type_)
             axioms[name] = type_
-            given = [*map(names.of, symbols), *(outer[v] for v in around)]  # type: ignore[index]
+            given = [*map(names.of, symbols), *(outer[v] for v in around)]
             # What is bound comes before the hypotheses.
             given += ["_"] * len(bound) + ["ltac:(sign)"] * len(hypotheses)
             return f"({' '.join((name, *given))})" if given else name

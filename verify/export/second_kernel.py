@@ -64,14 +64,17 @@ def named(found: Mapping[str, tuple[Theorem, ...]]) -> dict[str, Theorem]:
     }
 
 
-def write(export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path) -> tuple[Path, ...]:
-    """The files of lemmas and slips, and beside them what each theorem may rest on."""
+def write(
+    export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path, whole: bool = False
+) -> tuple[Path, ...]:
+    """The files of lemmas and slips, and what each theorem may rest on; ``whole``: they are of all claims."""
     written = files(export)
     for file in written:
         path = directory / f"{file.module}.v"
         if not path.is_file() or path.read_text(encoding="utf-8") != file.text:  # what is as it was is not asked again
             path.write_text(file.text, encoding="utf-8")
     document = {
+        "whole": whole,
         "files": {file.module: file.requires for file in written},
         "asked": groups(export.theorems),
         "axioms": {name: sorted(axioms) for name, axioms in export.expected.items()},
