@@ -32,22 +32,23 @@ class File:
 
 def files(export: Exported) -> tuple[File, ...]:
     """All files, those that others require first."""
-    base = f"{export.opening}\nAxiom {UNPROVED} : forall P : Prop, P.\n"
-    found, home = [File(BASE, base)], dict[str, str]()
-    for k, lemmas in enumerate(_parts(export.lemmas), start=1):
-        module = f"{PART}_{k:03d}"
-        bodies, requires = [], {BASE}
-        for lemma in lemmas:
-            new = {name: axiom for name, axiom in lemma.axioms.items() if name not in home}
-            home |= dict.fromkeys((*new, lemma.name), module)
-            requires |= {home[name] for name in (*lemma.axioms, *lemma.premises)} - {module}
-            bodies += [*(f"Axiom {name} : {axiom}.\n" for name, axiom in new.items()), proved(lemma)]
-        needs = tuple(sorted(requires))
-        found.append(File(module, _begun(needs) + "".join(bodies), needs))
+    parts = {f"{PART}_{k:03d}": lemmas for k, lemmas in enumerate(_parts(export), start=1)}
+    homes: dict[str, list[str]] = {}
+    for module, lemmas in parts.items():
+        for name in dict.fromkeys(axiom for lemma in lemmas for axiom in lemma.axioms):
+            homes.setdefault(name, []).append(module)
+    home = {lemma.name: module for module, lemmas in parts.items() for lemma in lemmas}
+    says = {name: axiom for lemma in export.lemmas for name, axiom in lemma.axioms.items()}
+    shared = "".join(f"Axiom {name} : {says[name]}.\n" for name, modules in homes.items() if len(modules) > 1)
+    found = [File(BASE, f"{export.opening}\nAxiom {UNPROVED} : forall P : Prop, P.\n{shared}")]
+    for module, lemmas in parts.items():
+        own = "".join(f"Axiom {name} : {says[name]}.\n" for name, modules in homes.items() if modules == [module])
+        needs = (BASE, *sorted({home[name] for lemma in lemmas for name in lemma.premises} - {module}))
+        found.append(File(module, _begun(needs) + own + "".join(map(proved, lemmas)), needs))
         slips = "".join(perturbed(lemma) for lemma in lemmas if not lemma.assumed)
-        found.append(File(f"{SLIPS}_{k:03d}", _begun((*needs, module)) + slips, (*needs, module)))
-    needs = tuple(file.module for file in found if not file.module.startswith(SLIPS))
-    asked = (f"{_together(k, [export.theorems[n] for n in names])}" for k, names in enumerate(groups(export.theorems)))
+        found.append(File(module.replace(PART, SLIPS), _begun((*needs, module)) + slips, (*needs, module)))
+    needs = (BASE, *parts)
+    asked = (_together(k, [export.theorems[n] for n in names]) for k, names in enumerate(groups(export.theorems)))
     return (*found, File(ASKED, _begun(needs) + "".join(asked), needs))
 
 
@@ -62,16 +63,29 @@ def _together(number: int, lemmas: Iterable[str]) -> str:
     return f"Definition asked_{number} : True := {said}I.\nPrint Assumptions asked_{number}.\n"
 
 
-def _parts(lemmas: Iterable[Lemma]) -> Iterator[list[Lemma]]:
-    part, size = list[Lemma](), 0
-    for lemma in lemmas:
-        length = len(lemma.type) + len(lemma.script)
-        if part and size + length > _SIZE:
+def _parts(export: Exported) -> Iterator[list[Lemma]]:
+    """The lemmas in parts: first what several chapters rest on, then those of each, which no other part names."""
+    resting: dict[str, set[str]] = {}
+    for theorem, name in export.theorems.items():
+        resting.setdefault(name, set()).add(theorem.partition(".")[0])
+    for lemma in reversed(export.lemmas):
+        for premise in lemma.premises:
+            resting.setdefault(premise, set()).update(resting.get(lemma.name, ()))
+    chapters: dict[str, list[Lemma]] = {"": []}
+    for lemma in export.lemmas:
+        of = resting.get(lemma.name, set())
+        chapters.setdefault(next(iter(of)) if len(of) == 1 else "", []).append(lemma)
+    for lemmas in chapters.values():
+        part, size = list[Lemma](), 0
+        for lemma in lemmas:
+            length = len(lemma.type) + len(lemma.script)
+            if part and size + length > _SIZE:
+                yield part
+                part, size = [], 0
+            part.append(lemma)
+            size += length
+        if part:
             yield part
-            part, size = [], 0
-        part.append(lemma)
-        size += length
-    yield part
 
 
 def _begun(requires: Iterable[str]) -> str:
