@@ -64,18 +64,21 @@ def _together(number: int, lemmas: Iterable[str]) -> str:
 
 
 def _parts(export: Exported) -> Iterator[list[Lemma]]:
-    """The lemmas in parts: first what several chapters rest on, then those of each, which no other part names."""
+    """The lemmas in parts: what several chapters rest on, those of each, which no other one names, and what is named by
+    no theorem.
+    """
     resting: dict[str, set[str]] = {}
     for theorem, name in export.theorems.items():
         resting.setdefault(name, set()).add(theorem.partition(".")[0])
     for lemma in reversed(export.lemmas):
         for premise in lemma.premises:
             resting.setdefault(premise, set()).update(resting.get(lemma.name, ()))
-    chapters: dict[str, list[Lemma]] = {"": []}
+    shared, alone = list[Lemma](), list[Lemma]()
+    chapters: dict[str, list[Lemma]] = {}
     for lemma in export.lemmas:
         of = resting.get(lemma.name, set())
-        chapters.setdefault(next(iter(of)) if len(of) == 1 else "", []).append(lemma)
-    for lemmas in chapters.values():
+        (chapters.setdefault(min(of), []) if len(of) == 1 else shared if of else alone).append(lemma)
+    for lemmas in (shared, *chapters.values(), alone):
         part, size = list[Lemma](), 0
         for lemma in lemmas:
             length = len(lemma.type) + len(lemma.script)
