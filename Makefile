@@ -35,8 +35,8 @@ types: $(INSTALLED)  ## mypy looks at the one package that is installed (links p
 drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
 	$(BIN)/onestep report --profile quick --check
 
-kernel: $(INSTALLED)  ## the proofs before a second kernel, Rocq, where it is installed (Debian package coq)
-	$(BIN)/onestep verify --export rocq build/rocq
+kernel: $(INSTALLED)  ## the proofs (of CLAIMS, else all) before a second kernel, Rocq, if installed (Debian package coq)
+	$(BIN)/onestep verify $(CLAIMS) --export rocq build/rocq
 	$(BIN)/python -m onestep.reports.commands.kernel build/rocq
 
 bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run

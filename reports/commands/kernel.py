@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tuple[Path, ...], int, int]:
     """Write the theorems of these claims as files of Rocq: the files, how many theorems and how many lemmas."""
     from onestep.reports.command_line.console import Progress
+    from onestep.verify.claims.index import all_claims
     from onestep.verify.export.rocq import exported
     from onestep.verify.export.second_kernel import named, theorems, write
 
@@ -24,15 +25,19 @@ def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tup
             found |= theorems([claim])
             progress.step(claim.id)
     made = exported(named(found))
-    return write(made, found, directory), len(made.theorems), len(made.lemmas)
+    whole = {claim.id for claim in claims} == {claim.id for claim in all_claims()}
+    return write(made, found, directory, whole), len(made.theorems), len(made.lemmas)
 
 
 def main(directory: Path) -> int:
-    """Ask Rocq about what was exported into a directory, and keep what it says beside the ledger; the exit code."""
+    """Ask Rocq about what was exported into a directory, and keep what it says beside the ledger; the exit code.
+
+    What is said of a sample of the claims is kept nowhere: it is an error if Rocq does not confirm a mark.
+    """
     from onestep.reports.command_line.console import Progress
     from onestep.reports.text.ledger_files import in_source_checkout
     from onestep.verify.export.second_kernel import MISSING, Differs, check, expected, installed, replayed, version
-    from onestep.verify.ledger.second_kernel import RECORD
+    from onestep.verify.ledger.second_kernel import RECORD, record
 
     if not installed():
         print(MISSING)
@@ -45,14 +50,19 @@ def main(directory: Path) -> int:
         print(difference, file=sys.stderr)
         return 1
     print("No theorem rests on another axiom than expected, and no lemma is proved with a slip in what it says.")
+    proved = written["lemmas"] - written["assumed"] - len(checked.refused)
+    print(f"Rocq proves {proved} of {written['lemmas']} lemmas; {written['assumed']} are rules that it takes on trust.")
     accepted = replayed(checked, written["digests"])
-    counts = {key: written[key] for key in ("lemmas", "inferences", "assumed", "by axiom")}
-    refused = len(checked.refused)
-    print(f"Rocq proves {written['lemmas'] - written['assumed'] - refused} of {written['lemmas']} lemmas.")
-    document = {"rocq": version(), **counts, "refused": refused, "replayed": accepted}
-    if in_source_checkout():
-        RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(f"{len(accepted)} claims of {len(written['digests'])} are replayed.")
+    marked: dict[str, list[str]] = record()["replayed"]
+    lost = [id_ for id_, of in marked.items() if written["digests"].get(id_) == of and id_ not in accepted]
+    if lost:
+        print(f"Rocq does not accept what the ledger says that it does: {', '.join(lost)}", file=sys.stderr)
+        return 1
+    if written["whole"] and in_source_checkout():
+        counts = {key: written[key] for key in ("lemmas", "inferences", "assumed", "by axiom")}
+        document = {"rocq": version(), **counts, "refused": len(checked.refused), "replayed": accepted}
+        RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

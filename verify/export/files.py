@@ -1,4 +1,5 @@
-"""The files of an export: what all begin with, the lemmas in parts, and the slips that Rocq has to refuse.
+"""The files of an export: what all begin with, the lemmas in parts, the slips that Rocq has to refuse, and what it is
+asked of the theorems.
 
 A part requires those that its proofs name, so that several can be compiled side by side. Where the proof of a lemma
 fails, the lemma is taken from an axiom ``unproved``, which whatever rests on it lists among its assumptions.
@@ -11,58 +12,83 @@ from dataclasses import dataclass
 
 from onestep.verify.export.rocq import Exported, Lemma, quantified
 
-BASE, PART, SLIPS, UNPROVED = "Base", "Lemmas", "Slips", "unproved"
+BASE, PART, SLIPS, ASKED, UNPROVED = "Base", "Lemmas", "Slips", "Asked", "unproved"
 # Characters of a part.
 _SIZE = 300_000
+# Theorems of one question.
+_TOGETHER = 20
 _BEGIN = "Require Import Reals Lra Lia FunctionalExtensionality.\n"
 _SCOPE = 'Open Scope R_scope.\nSet Warnings "-all".\n'
 
 
 @dataclass(frozen=True)
 class File:
-    """A file: its module, its text, the modules that it requires, and the theorems that it asks of, in order."""
+    """A file: its module, its text and the modules that it requires."""
 
     module: str
     text: str
     requires: tuple[str, ...] = ()
-    theorems: tuple[str, ...] = ()
 
 
 def files(export: Exported) -> tuple[File, ...]:
     """All files, those that others require first."""
-    base = f"{export.opening}\nAxiom {UNPROVED} : forall P : Prop, P.\n"
-    found, home = [File(BASE, base)], dict[str, str]()
-    asked: dict[str, list[str]] = {}
-    for theorem, lemma in export.theorems.items():
-        asked.setdefault(lemma, []).append(theorem)
-    for k, lemmas in enumerate(_parts(export.lemmas), start=1):
-        module = f"{PART}_{k:03d}"
-        bodies, theorems, requires = [], list[str](), {BASE: None}
-        for lemma in lemmas:
-            new = {name: axiom for name, axiom in lemma.axioms.items() if name not in home}
-            home |= dict.fromkeys((*new, lemma.name), module)
-            requires |= dict.fromkeys(home[name] for name in (*lemma.axioms, *lemma.premises) if home[name] != module)
-            bodies += [*(f"Axiom {name} : {axiom}.\n" for name, axiom in new.items()), proved(lemma)]
-            theorems += asked.get(lemma.name, ())
-        questions = [f"Print Assumptions {export.theorems[name]}.\n" for name in theorems]
-        needs = tuple(sorted(requires))
-        found.append(File(module, _begun(needs) + "".join(bodies + questions), needs, tuple(theorems)))
+    parts = {f"{PART}_{k:03d}": lemmas for k, lemmas in enumerate(_parts(export), start=1)}
+    homes: dict[str, list[str]] = {}
+    for module, lemmas in parts.items():
+        for name in dict.fromkeys(axiom for lemma in lemmas for axiom in lemma.axioms):
+            homes.setdefault(name, []).append(module)
+    home = {lemma.name: module for module, lemmas in parts.items() for lemma in lemmas}
+    says = {name: axiom for lemma in export.lemmas for name, axiom in lemma.axioms.items()}
+    shared = "".join(f"Axiom {name} : {says[name]}.\n" for name, modules in homes.items() if len(modules) > 1)
+    found = [File(BASE, f"{export.opening}\nAxiom {UNPROVED} : forall P : Prop, P.\n{shared}")]
+    for module, lemmas in parts.items():
+        own = "".join(f"Axiom {name} : {says[name]}.\n" for name, modules in homes.items() if modules == [module])
+        needs = (BASE, *sorted({home[name] for lemma in lemmas for name in lemma.premises} - {module}))
+        found.append(File(module, _begun(needs) + own + "".join(map(proved, lemmas)), needs))
         slips = "".join(perturbed(lemma) for lemma in lemmas if not lemma.assumed)
-        also = (*needs, module)
-        found.append(File(f"{SLIPS}_{k:03d}", _begun(also) + slips, also))
-    return tuple(found)
+        found.append(File(module.replace(PART, SLIPS), _begun((*needs, module)) + slips, (*needs, module)))
+    needs = (BASE, *parts)
+    asked = (_together(k, [export.theorems[n] for n in names]) for k, names in enumerate(groups(export.theorems)))
+    return (*found, File(ASKED, _begun(needs) + "".join(asked), needs))
 
 
-def _parts(lemmas: Iterable[Lemma]) -> Iterator[list[Lemma]]:
-    part, size = list[Lemma](), 0
-    for lemma in lemmas:
-        length = len(lemma.type) + len(lemma.script)
-        if part and size + length > _SIZE:
+def groups(theorems: Iterable[str]) -> list[tuple[str, ...]]:
+    """Theorems that Rocq is asked about at once: for each question it walks through its own real numbers."""
+    names = tuple(theorems)
+    return [names[k : k + _TOGETHER] for k in range(0, len(names), _TOGETHER)]
+
+
+def _together(number: int, lemmas: Iterable[str]) -> str:
+    said = "".join(f"let _ := {lemma} in " for lemma in lemmas)
+    return f"Definition asked_{number} : True := {said}I.\nPrint Assumptions asked_{number}.\n"
+
+
+def _parts(export: Exported) -> Iterator[list[Lemma]]:
+    """The lemmas in parts: what several chapters rest on, those of each, which no other one names, and what is named by
+    no theorem.
+    """
+    resting: dict[str, set[str]] = {}
+    for theorem, name in export.theorems.items():
+        resting.setdefault(name, set()).add(theorem.partition(".")[0])
+    for lemma in reversed(export.lemmas):
+        for premise in lemma.premises:
+            resting.setdefault(premise, set()).update(resting.get(lemma.name, ()))
+    shared, alone = list[Lemma](), list[Lemma]()
+    chapters: dict[str, list[Lemma]] = {}
+    for lemma in export.lemmas:
+        of = resting.get(lemma.name, set())
+        (chapters.setdefault(min(of), []) if len(of) == 1 else shared if of else alone).append(lemma)
+    for lemmas in (shared, *chapters.values(), alone):
+        part, size = list[Lemma](), 0
+        for lemma in lemmas:
+            length = len(lemma.type) + len(lemma.script)
+            if part and size + length > _SIZE:
+                yield part
+                part, size = [], 0
+            part.append(lemma)
+            size += length
+        if part:
             yield part
-            part, size = [], 0
-        part.append(lemma)
-        size += length
-    yield part
 
 
 def _begun(requires: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ AVERAGE_AXIOMS = (
     *("Exists_add", "Exists_scale", "Exists_const", "Exists_power"),
 )
 SLOPE_AXIOMS = ("slope_of_erf",)
-REAL_AXIOMS = ("sig_forall_dec", "sig_not_dec", "functional_extensionality_dep")
+REAL_AXIOMS = ("classic", "sig_forall_dec", "sig_not_dec", "functional_extensionality_dep")
 
 PREAMBLE = """\
 (* Theorems of the kernel, one lemma for each. An average E is a positive functional with E 1 = 1, symmetric and with

@@ -168,6 +168,8 @@ class _Exporter:
             Premise(p, q.name, self.symbols[q.name], len(q.hypotheses)) for p, q in zip(premises, before, strict=True)
         )
         made = self._proved(lemma, given, before, names, variables)
+        if node.rule == "slope":  # what has the slope is told by the definition of its name
+            before, made = (), replace(made, premises=())
         self.resting[name] = frozenset(made.axioms).union(*(self.resting[p.name] for p in before))
         return made
 
@@ -228,7 +230,7 @@ class _Exporter:
             type_ = quantified([*map(names.of, (*symbols, *around)), *bound], [*hypotheses, says])
             name = self._axiom(name, type_)
             axioms[name] = type_
-            given = [*map(names.of, symbols), *(outer[v] for v in around)]  # type: ignore[index]
+            given = [*map(names.of, symbols), *(outer[v] for v in around)]
             # What is bound comes before the hypotheses.
             given += ["_"] * len(bound) + ["ltac:(sign)"] * len(hypotheses)
             return f"({' '.join((name, *given))})" if given else name

@@ -7,7 +7,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.verify.checks.digest import digest
-from onestep.verify.export.files import SLIPS, UNPROVED, files
-from onestep.verify.export.preamble import AVERAGE_AXIOMS, REAL_AXIOMS
+from onestep.verify.export.files import ASKED, SLIPS, UNPROVED, files, groups
+from onestep.verify.export.preamble import AVERAGE_AXIOMS, REAL_AXIOMS, SLOPE_AXIOMS
 from onestep.verify.export.rocq import Exported
 from onestep.verify.protocol.claim import Claim
 
@@ -30,9 +31,12 @@ class Differs(Exception):
 
 @dataclass(frozen=True)
 class Checked:
-    """The axioms that each theorem rests on, as Rocq prints them, and the lemmas that it does not prove."""
+    """The axioms of all theorems, as Rocq prints them, the theorems that rest on no lemma which it does not prove, and
+    these lemmas.
+    """
 
-    axioms: Mapping[str, frozenset[str]]
+    axioms: frozenset[str]
+    theorems: frozenset[str]
     refused: tuple[str, ...]
 
 
@@ -60,17 +64,22 @@ def named(found: Mapping[str, tuple[Theorem, ...]]) -> dict[str, Theorem]:
     }
 
 
-def write(export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path) -> tuple[Path, ...]:
-    """The files of lemmas and slips, and beside them what each theorem may rest on."""
+def write(
+    export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path, whole: bool = False
+) -> tuple[Path, ...]:
+    """The files of lemmas and slips, and what each theorem may rest on; ``whole``: they are of all claims."""
     written = files(export)
     for file in written:
         path = directory / f"{file.module}.v"
         if not path.is_file() or path.read_text(encoding="utf-8") != file.text:  # what is as it was is not asked again
             path.write_text(file.text, encoding="utf-8")
     document = {
+        "whole": whole,
         "files": {file.module: file.requires for file in written},
-        "asked": {file.module: file.theorems for file in written if file.theorems},
+        "asked": groups(export.theorems),
         "axioms": {name: sorted(axioms) for name, axioms in export.expected.items()},
+        "theorems": export.theorems,
+        "premises": {lemma.name: lemma.premises for lemma in export.lemmas},
         "digests": {id_: [digest(theorem) for theorem in made] for id_, made in found.items()},
         "lemmas": len(export.lemmas),
         "inferences": sum(len(lemma.steps) for lemma in export.lemmas),
@@ -103,51 +112,55 @@ def check(directory: Path, done: Callable[[str], None] = lambda _: None) -> Chec
     Raises Differs where it refuses a file, accepts a slip, or a theorem rests on other axioms than expected.
     """
     written = expected(directory)
-    compile_all(directory, written["files"], done)
+    anew = compile_all(directory, written["files"], done)
     said = {module: (directory / f"{module}.out").read_text(encoding="utf-8") for module in written["files"]}
-    lemmas = [module for module in written["files"] if not module.startswith(SLIPS)]
-    if shutil.which("coqchk") is not None:
+    lemmas = [module for module in anew if not module.startswith(SLIPS)]
+    if lemmas and shutil.which("coqchk") is not None:
         only = [word for module in lemmas for word in ("-norec", f"{LIBRARY}.{module}")]
         _asked(["coqchk", "-silent", "-R", ".", LIBRARY, *only], directory)
-    found: dict[str, frozenset[str]] = {}
-    for module, names in written["asked"].items():
-        found |= dict(zip(names, assumptions(said[module]), strict=True))
-    compare(found, {name: frozenset(of) for name, of in written["axioms"].items()})
+    asked = zip(written["asked"], assumptions(said[ASKED]), strict=True)
+    found = {tuple(names): axioms for names, axioms in asked}
+    compare(found, written["axioms"])
     refused = [name for text in said.values() for name in re.findall(rf"^{UNPROVED} (n\d+)$", text, re.MULTILINE)]
-    return Checked(found, tuple(refused))
+    lacking = set(refused)
+    for lemma, premises in written["premises"].items():  # premises stand before what follows from them
+        if lacking.intersection(premises):
+            lacking.add(lemma)
+    proved = frozenset(name for name, lemma in written["theorems"].items() if lemma not in lacking)
+    return Checked(frozenset().union(*found.values()), proved, tuple(refused))
 
 
-def compile_all(directory: Path, requires: Mapping[str, list[str]], done: Callable[[str], None]) -> None:
-    """Compile what is not compiled as it stands, each file after those that it requires."""
-    pending, ready = dict(requires), set[str]()
+def compile_all(
+    directory: Path, requires: Mapping[str, Sequence[str]], done: Callable[[str], None] = lambda _: None
+) -> list[str]:
+    """Compile what is not compiled as it stands, each file after those that it requires; the files compiled."""
+    pending, ready, anew = dict(requires), set[str](), list[str]()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        running: dict[Future[None], str] = {}
+        running: dict[Future[bool], str] = {}
         while pending or running:
             for module in [m for m, needs in pending.items() if ready.issuperset(needs)]:
                 running[pool.submit(_compile, directory, module, pending.pop(module))] = module
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                try:
-                    future.result()
-                except Differs:
-                    for other in running:
-                        other.cancel()
-                    raise
-                ready.add(running[future])
-                done(running.pop(future))
+                module = running.pop(future)
+                anew += [module] if future.result() else []
+                ready.add(module)
+                done(module)
+    return anew
 
 
-def _compile(directory: Path, module: str, requires: list[str]) -> None:
+def _compile(directory: Path, module: str, requires: Sequence[str]) -> bool:
     source, made, said = (directory / f"{module}.{end}" for end in ("v", "vo", "out"))
     before = [source, *(directory / f"{other}.vo" for other in requires)]
     if made.is_file() and said.is_file() and all(p.stat().st_mtime < made.stat().st_mtime for p in before):
-        return
+        return False
     said.write_text(_asked(["coqc", "-q", "-R", ".", LIBRARY, f"{module}.v"], directory), encoding="utf-8")
+    return True
 
 
 def replayed(checked: Checked, digests: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The digests of the claims whose theorems rest on no lemma that Rocq did not prove."""
-    lacking = {name.partition(" ")[0] for name, axioms in checked.axioms.items() if UNPROVED in axioms}
-    return {id_: of for id_, of in digests.items() if id_ not in lacking}
+    proved = Counter(name.partition(" ")[0] for name in checked.theorems)
+    return {id_: of for id_, of in digests.items() if proved[id_] == len(of)}
 
 
 def _asked(command: list[str], directory: Path) -> str:
@@ -171,15 +184,15 @@ def _axioms(block: str) -> Iterable[str]:
             yield name.strip().rpartition(".")[2]
 
 
-def compare(found: Mapping[str, frozenset[str]], expected: Mapping[str, frozenset[str]]) -> None:
-    """Raises Differs unless each theorem rests on just the axioms expected, or on what is not proved; signs of symbols,
-    the laws of averages and the real numbers may be among them.
+def compare(found: Mapping[tuple[str, ...], frozenset[str]], expected: Mapping[str, Iterable[str]]) -> None:
+    """Raises Differs unless theorems together rest on just the axioms expected of each, or on no others where one is
+    not proved; signs of symbols, the laws of averages and the real numbers may be among them.
     """
-    for name, axioms in expected.items():
-        printed = found.get(name, frozenset())
-        if UNPROVED in printed:
-            continue
-        others = {a for a in printed if not a.startswith("sign_") and a not in (*AVERAGE_AXIOMS, *REAL_AXIOMS)}
-        if others != axioms:
-            surplus, lacking = sorted(others - axioms), sorted(axioms - others)
-            raise Differs(f"{name} rests on {surplus or 'nothing'} beside what was expected, and not on {lacking}")
+    free = {*AVERAGE_AXIOMS, *SLOPE_AXIOMS, *REAL_AXIOMS, UNPROVED}
+    for names, printed in found.items():
+        axioms = frozenset().union(*(expected[name] for name in names))
+        others = {a for a in printed if not a.startswith("sign_") and a not in free}
+        surplus, lacking = sorted(others - axioms), sorted(axioms - others if UNPROVED not in printed else ())
+        if surplus or lacking:
+            told = f"{surplus or 'nothing'} beside what was expected, and not on {lacking}"
+            raise Differs(f"{', '.join(names)}: rests on {told}")

@@ -16,9 +16,9 @@ from onestep.derivations.kernel.terms import free, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.verify.export.tactics.agreement import agree, nothing, settled
 from onestep.verify.export.tactics.equalities import Premise, Writer
-from onestep.verify.export.terms import Names, Scope, text
+from onestep.verify.export.terms import Names, text
 
-# A term that tends to something, and the proof of it by what stands in its holes.
+# The proof that each hole of a term tends to something.
 Parts = Mapping[sp.Symbol, str]
 
 
@@ -30,7 +30,7 @@ def composed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> st
     limits = [premise.theorem.statement for premise in premises]
     along, at = ({h: getattr(t, part) for h, t in zip(holes, limits, strict=True)} for part in ("expression", "value"))
     parts = {hole: premise.at(names) for hole, premise in zip(holes, premises, strict=True)}
-    proof = tending(context, parts, names, {hole: text(value, names) for hole, value in at.items()})
+    proof = tending(context, parts, names)
     first, second = (
         agree(context, partial(substitute, values=v), names, {h: text(t, names) for h, t in v.items()}, {}, nothing, p)
         for v, p in ((along, "0_"), (at, "1_"))
@@ -40,13 +40,13 @@ def composed(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> st
     return f"refine (tends_same {whole} _ _ _ {proof} _ _); [{grown(names.of(variable))}; {first} | {second}]"
 
 
-def tending(term: sp.Expr, parts: Parts, names: Names, values: Scope) -> str:
+def tending(term: sp.Expr, parts: Parts, names: Names) -> str:
     """The proof that a term tends to its value, by those of its holes."""
     if term in parts:
-        return parts[term]  # type: ignore[index]
+        return parts[term]
     if not free(term) & parts.keys():
         return f"(tends_const {text(term, names)})"
-    inside = [tending(part, parts, names, values) for part in term.args]
+    inside = [tending(part, parts, names) for part in term.args]
     if isinstance(term, sp.Add | sp.Mul):
         law = "tends_add" if isinstance(term, sp.Add) else "tends_mul"
         proof = inside[0]
@@ -75,7 +75,7 @@ def rational(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> st
     hole, law = (f"(/ (sqrt {x}))", "tends_root") if root else (f"(/ {x})", "tends_inverse")
     said = [
         f"assert ({label} : Tends (fun {x} => {text(p, names, {small: hole})}) {text(p, names, {small: '0'})}) by "
-        f"(exact {tending(p, {small: law}, names, {small: '0'})})"
+        f"(exact {tending(p, {small: law}, names)})"
         for label, p in (("N__", over), ("D__", under))
     ]
     start = text(under, names, {small: "0"})
