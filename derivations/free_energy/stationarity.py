@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from onestep.derivations.free_energy.leaves import STATIONARY
 from onestep.derivations.kernel.algebra import assume
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -31,7 +32,6 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
 
 EXCHANGE = "differentiation under the expectation over kappa and under the integral over nu"
 SAME_ON_BOTH_MAPS = "result-3-2.same-test-error"
-STATIONARY = "the order parameters of the readout are where its free energy is stationary"
 
 
 def hypothesis(name: str, statement: Equation, reference: str, *universal: sp.Symbol) -> Theorem:
