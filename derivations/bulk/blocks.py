@@ -16,7 +16,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import SCHUR, corner_entry, coupling_form, inverse_entry
+from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, corner_entry, coupling_form, inverse_entry
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.gradient_step.leaves import repeated_is
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
@@ -27,10 +27,6 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.named_functions import repeated
 
-ISOTROPIC_GROUPS = (
-    "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a row "
-    "in the rest concentrate"
-)
 SOURCE = f"{PAPER}, Appendix D"
 LETTERS = (0, 1)
 PAIRS = ((0, 0), (0, 1), (1, 1))
@@ -125,7 +121,7 @@ def isotropic_rows() -> tuple[Theorem, ...]:
                 Ground.HYPOTHESIS,
                 f"isotropic row, block {b + 1}{e + 1}",
                 Equation(_forms[b + e](_size), _size * s.beta * T[b, e]),
-                ISOTROPIC_GROUPS,
+                ISOTROPIC,
                 frozenset({_size}),
             ),
         )
@@ -233,7 +229,7 @@ def cavity() -> Derivation:
         *(proved("In the Schur complement of a row stands M = C - beta C T C.", meaning) for meaning in means.values()),
         *(proved("The rows of a group are alike: tau_a = pi_a (S^-1)_ii.", entry) for entry in tau),
         results={s.V2_of[a]: value(tau[a]) for a in LETTERS},
-        hypotheses=(ISOTROPIC_GROUPS,),
+        hypotheses=(ISOTROPIC,),
     )
 
 
@@ -248,7 +244,7 @@ def block_traces() -> Derivation:
     steps = (proved(f"Block {a + 1}{b + 1} of T in terms of M.", t) for (a, b), t in zip(PAIRS, blocks, strict=True))
     results = {sides(t.statement)[0]: value(t) for t in blocks}
     return Derivation(
-        "blocks of the resolvent", SOURCE, *cavity().steps, *steps, results=results, hypotheses=(ISOTROPIC_GROUPS,)
+        "blocks of the resolvent", SOURCE, *cavity().steps, *steps, results=results, hypotheses=(ISOTROPIC,)
     )
 
 
@@ -268,7 +264,7 @@ def mixed_entries() -> Derivation:
     results = {sides(t.statement)[0]: value(t) for t in mixed_solved()}
     return Derivation(
         "the matrix C (1 + Theta C)^-1", SOURCE, *cavity().steps, *steps, results=results,
-        hypotheses=(ISOTROPIC_GROUPS,),
+        hypotheses=(ISOTROPIC,),
     )  # fmt: skip
 
 
@@ -311,7 +307,7 @@ def log_determinant() -> Derivation:
             ),
         ),
     )
-    return Derivation("log-determinant of the resolvent", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC_GROUPS,))
+    return Derivation("log-determinant of the resolvent", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC,))
 
 
 # A direction in which C and D are moved.
@@ -354,7 +350,7 @@ def slopes() -> Derivation:
             *vanishing("the same by differentiating the entries of T", dT - dT_formula),
         ),
     )
-    return Derivation("derivatives of the block traces", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC_GROUPS,))
+    return Derivation("derivatives of the block traces", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC,))
 
 
 @functools.cache
@@ -382,5 +378,5 @@ def equal_groups() -> Derivation:
         ),
         proved("T summed over the blocks: that of one group.", T_one),
         results={s.V1: value(T_one), s.mixed[0][0]: value(M_one)},
-        hypotheses=(ISOTROPIC_GROUPS,),
+        hypotheses=(ISOTROPIC,),
     )

@@ -14,7 +14,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varrho
-from onestep.derivations.free_energy.ridge import sherman_morrison
+from onestep.derivations.free_energy.ridge import spike_inversion
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search import (
@@ -33,8 +33,8 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
 
 ISOTROPIC = (
-    "the rows of the bulk are independent of each other and isotropic, so that quadratic forms of a row in the rest "
-    "concentrate"
+    "the rows of the bulk are independent of each other and isotropic, each in its group where there are several, so "
+    "that quadratic forms of a row in the rest concentrate"
 )
 
 shift = s.ridge + s.V2_hat
@@ -275,8 +275,8 @@ def spike_direction() -> Derivation:
     """s.G s = beta c V2 for s = W v: Sherman-Morrison with s.G0 s = beta V1, against the direct concentration."""
     concentrates = _trusted("isotropic bulk, spike direction", s.spike_resolvent, s.beta * _bulk)
     direct = rewrite((concentrates, TRACES[0]), True)
-    statement = Equation(s.spike_resolvent_bulk, sherman_morrison(s.spike_resolvent))
-    inversion = assume((), Assumption(Ground.HYPOTHESIS, "spike direction", statement, "result-3-3.sherman-morrison"))
+    inversion = spike_inversion().theorem_of(s.spike_resolvent_bulk)
+    assert inversion is not None
     over = s.beta * _gain / (1 - s.beta * s.V1_hat * s.V1)
     result = ring(
         (rewritten(inversion, direct), law()), Equation(s.spike_resolvent_bulk, s.beta * s.c * s.V2), (_ONE, over)

@@ -101,7 +101,7 @@ LOGARITHM = Assumption(
 )
 LEMMAS = (GAUSSIAN, PRODUCT, SHERMAN_MORRISON, DETERMINANT, MANY_VARIABLES, LOGARITHM)
 
-STATIONARY = "Appendix C, (104)-(106): overlaps and conjugates are where the free energy is stationary"
+STATIONARY = "Appendices C and D, (104)-(106), (155): overlaps and conjugates are where the free energy is stationary"
 SYMMETRY = assume(
     (),
     Assumption(

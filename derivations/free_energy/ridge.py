@@ -128,11 +128,6 @@ def trace() -> Derivation:
     )
 
 
-def sherman_morrison(x: sp.Expr) -> sp.Expr:
-    """s.G s in terms of x = s.G0 s, where G^-1 = G0^-1 - V1^ s s^T."""
-    return x + s.V1_hat * x**2 / (1 - s.V1_hat * x)
-
-
 def along_spike(x: sp.Expr) -> sp.Expr:
     """s.G s from x = s.G0 s: s s^T has the weight -V1^."""
     return updated_form(x, x, x, x, -s.V1_hat)

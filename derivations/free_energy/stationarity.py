@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.free_energy.leaves import saddle_point
+from onestep.derivations.free_energy.leaves import STATIONARY, saddle_point
 from onestep.derivations.kernel.algebra import assume, rewrite
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.search import averages_expanded, isolated, proved, value
@@ -39,7 +39,6 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
 
 EXCHANGE = "differentiation under the expectation over kappa and under the integral over nu"
 SAME_ON_BOTH_MAPS = "result-3-2.same-test-error"
-STATIONARY = "the order parameters of the readout are where its free energy is stationary"
 
 
 def hypothesis(name: str, statement: Equation, reference: str, *universal: sp.Symbol) -> Theorem:

@@ -183,17 +183,6 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     )
 
 
-def name_traces(expression: sp.Expr) -> sp.Expr:
-    """T, tau and their derivatives in V1^, V2^ by name: V1, V2 and the second moments of the resolvent."""
-    derivatives = {
-        sp.Derivative(tau_trace, s.V2_hat): -s.resolvent_square,
-        sp.Derivative(tau_trace, s.V1_hat): -s.resolvent_mixed,
-        sp.Derivative(T_trace, s.V2_hat): -s.resolvent_mixed,
-        sp.Derivative(T_trace, s.V1_hat): -s.resolvent_double,
-    }
-    return expression.subs(derivatives).subs({T_trace: s.V1, tau_trace: s.V2})
-
-
 # A new input, given kappa: x_perp along theta_perp is z, along what the readout has besides it w; the features have
 # noise of their own, and so has the label.
 ELSEWHERE, NOISE = sp.symbols("w x", real=True)

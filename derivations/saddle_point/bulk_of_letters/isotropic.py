@@ -11,7 +11,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import ISOTROPIC_GROUPS, LETTERS, PAIRS
+from onestep.derivations.bulk.blocks import ISOTROPIC, LETTERS, PAIRS
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import concluded, define, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
@@ -33,7 +33,7 @@ def isotropic_traces() -> dict[sp.Symbol, sp.Expr]:
 
 def isotropic_law(name: sp.Symbol, found: sp.Expr) -> Theorem:
     """The hypothesis that a form or trace of one given bulk is what it is for isotropic rows."""
-    leaf = Assumption(Ground.HYPOTHESIS, f"isotropic rows, {name}", Equation(name, found), ISOTROPIC_GROUPS)
+    leaf = Assumption(Ground.HYPOTHESIS, f"isotropic rows, {name}", Equation(name, found), ISOTROPIC)
     return assume((), leaf)
 
 
@@ -206,5 +206,5 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         *(proved("For isotropic rows v and theta_perp are independent of the bulk.", law) for law in laws),
         proved("Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2).", result),
         results={unknown: value(result)},
-        hypotheses=(*base.hypotheses, ISOTROPIC_GROUPS),
+        hypotheses=(*base.hypotheses, ISOTROPIC),
     )

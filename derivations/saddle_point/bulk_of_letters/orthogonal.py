@@ -16,7 +16,7 @@ import sympy as sp
 
 from onestep.derivations.bulk.blocks import LETTERS, PAIRS
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
-from onestep.derivations.free_energy.leaves import unfolded
+from onestep.derivations.free_energy.leaves import STATIONARY, unfolded
 from onestep.derivations.gradient_step.leaves import WIDTH, concentrates
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import (
@@ -289,7 +289,7 @@ def conjugate(V_hat: sp.Expr, of_feature: sp.Expr, V: sp.Expr) -> tuple[Theorem,
         Ground.HYPOTHESIS,
         "stationary saddle point",
         Equation(_weights_slope(_ZERO), _ZERO),
-        "Appendix D, (155): the size of a letter's weights is where the free energy is stationary",
+        STATIONARY,
     )
     found = isolated(V_hat, rewrite((assume((), stationary), slope)))
     whole = s.alpha / s.beta * over_kappa(of_feature / (1 + V))

@@ -7,7 +7,6 @@ import sympy as sp
 
 from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
-from onestep.derivations.free_energy.ridge import sherman_morrison
 from onestep.derivations.free_energy.stationarity import CONJUGATE as saddle_point_CONJUGATE
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.saddle_point import equations as saddle_point
@@ -56,7 +55,8 @@ def test_one_letter_gives_the_equations_of_section_3_3(pair: sp.Symbol, one: sp.
 def test_the_orthogonal_bulk_is_a_case_of_the_general_spike_equation() -> None:
     # Equation (24) for a law nu with one eigenvalue c and tau^2 = 1: s.G0 s = beta c V, then Sherman-Morrison.
     V, hat = sp.symbols("V h", positive=True)
-    general = s.zeta_hat * sherman_morrison(s.beta * s.c * V)
+    bare = s.beta * s.c * V
+    general = s.zeta_hat * (bare + s.V1_hat * bare**2 / (1 - s.V1_hat * bare))
     letter = orthogonal.spike().results[s.zeta_of[0]]
     one = {
         s.c_of[0]: s.c,

@@ -11,6 +11,7 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g as target
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import convex as convex_features
+from onestep.derivations.saddle_point.random_features import convex_errors
 from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from onestep.derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
 from onestep.numerics.gaussian.evaluate import compile_numpy
@@ -186,8 +187,8 @@ _on_solver = ByNumbers("the solver at r = 0, square loss", _square_at, SOLVER, _
 
 TEST_ERROR = claim(
     "convex-features.test-error", "Test error as an average over target and output", Source("slides", FRAME),
-    eq(s.test_error, Expectation((target(s.z) - convex_features.pair_output) ** 2, s.z, s.xi)), _ERROR_DOMAIN,
-    ByDerivation(convex_features.test_error), _on_solver,
+    eq(s.test_error, Expectation((target(s.z) - convex_errors.pair_output) ** 2, s.z, s.xi)), _ERROR_DOMAIN,
+    ByDerivation(convex_errors.test_error), _on_solver,
     kind=Kind.FIXED_POINT,
     wrong={"half": Expectation((target(s.z) - s.output_overlap * s.z) ** 2, s.z)},
     uses=("no-spike.test-error",),
@@ -195,9 +196,9 @@ TEST_ERROR = claim(
 
 TRAINING = claim(
     "convex-features.training-objective", "Training objective per sample, any convex loss", Source("slides", FRAME),
-    eq(s.training_objective, s.ridge / (2 * s.alpha_p) * s.q_w + over_labels(convex_features.loss(label, prox))),
+    eq(s.training_objective, s.ridge / (2 * s.alpha_p) * s.q_w + over_labels(convex_errors.loss(label, prox))),
     _ERROR_DOMAIN,
-    ByDerivation(convex_features.training), _on_solver,
+    ByDerivation(convex_errors.training), _on_solver,
     kind=Kind.FIXED_POINT,
     uses=("convex-features.q-w", "convex-features.q-s", "convex-features.q-s-hat", "convex-features.q-w-hat"),
     note="The penalty beside the sum of the losses is lambda |a|^2/2.",
