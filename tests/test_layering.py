@@ -61,7 +61,9 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "derivations": {
         "activations": ("expressions",),
-        "bounds": ("bulk", "closed_forms", "free_energy", "gradient_step", "kernel", "language", "saddle_point"),
+        "bounds": (
+            "bulk", "closed_forms", "equivalence", "free_energy", "gradient_step", "kernel", "language", "saddle_point",
+        ),
         "bulk": ("free_energy", "gradient_step", "kernel", "language"),
         "closed_forms": ("activations", "equivalence", "expressions", "gradient_step", "kernel", "language"),
         "equivalence": ("free_energy", "gradient_step", "kernel", "language"),

@@ -388,5 +388,7 @@ def _outer(term: sp.Expr, argument: sp.Expr) -> sp.Expr | None:
         return sp.cos(argument) if term.func is sp.sin else -sp.sin(argument)
     if term.func is sp.atan:
         return 1 / (1 + argument**2)
+    if term.func is sp.tanh:
+        return 1 - term**2
     named = DERIVATIVES.get(term.func)
     return None if named is None else named(argument)

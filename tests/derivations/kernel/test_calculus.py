@@ -12,9 +12,11 @@ from onestep.derivations.kernel.calculus import average_limit, logarithm, slope
 from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
+from onestep.derivations.kernel.terms import admit, defined_where, derivative
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import loss, loss_prime, trace_exponent, trace_exponent_slope
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 
 x, y, z, Q, P, c, rate, other = sp.symbols("x y z Q P c rate other", real=True)
 p, q, d = sp.symbols("p q d", positive=True)
@@ -135,3 +137,30 @@ def test_what_is_defined_by_a_derivative_is_not_held_constant_in_what_it_varies_
     held = limit_rational((), c / d, ZERO, d)
     with pytest.raises(Refused, match="held constant"):
         rewrite((rewrite((held, name)), at_one))
+
+
+STEP = sp.Rational(1, 10**10)
+# The truncation error of a central difference is some STEP^2 and rounding 1e-40/STEP, at forty digits.
+TOLERANCE = 1e-18
+
+
+@pytest.mark.parametrize(
+    "term",
+    [sp.exp(2 * x), sp.erf(x / 3), sp.sin(x**2), sp.cos(3 * x), sp.atan(x**2), sp.tanh(x / 2), sp.log(1 + x**2),
+     OwensT(x, y), OwensT(y, x), OwensT(2 * x, x**2 / 3)],
+    ids=str,
+)  # fmt: skip
+def test_a_derivative_is_the_slope(term: sp.Expr) -> None:
+    for place in (sp.Rational(3, 10), sp.Rational(-7, 10)):
+        at = {y: sp.Rational(2, 5)}
+        up, down = (sp.N(term.subs(at).subs(x, place + h), 40) for h in (STEP, -STEP))
+        found = sp.N(derivative(term, x).subs(at).subs(x, place), 40)
+        assert abs(found - (up - down) / (2 * STEP)) < TOLERANCE
+
+
+def test_the_product_of_signs_has_no_slope_and_asks_for_a_correlation() -> None:
+    product = SignProduct(x + 1, y, x)
+    assert admit(product) == product
+    assert defined_where(product) == {Condition(1 - x**2, Demand.NONNEGATIVE)}
+    with pytest.raises(Refused):
+        derivative(product, x)
