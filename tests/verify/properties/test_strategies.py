@@ -103,8 +103,8 @@ def _as_read(command: str) -> Model:
 @pytest.mark.parametrize(
     ("strategy", "model"),
     [(wide(), lambda one: one), (tame(readout=readouts()), lambda one: one),
-     (stepped(), lambda given: Model.from_gradient_step(**given)),
-     (stepped(bulk_model="network"), lambda given: Model.from_gradient_step(**given))],
+     (stepped(), lambda step: Model.from_gradient_step(**step)),
+     (stepped(bulk_model="network"), lambda step: Model.from_gradient_step(**step))],
     ids=["wide", "groups", "steps", "networks"],
 )  # fmt: skip
 def test_the_command_of_a_model_is_read_as_that_model(
