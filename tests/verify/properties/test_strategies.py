@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
+from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.parser import parse
 from onestep.derivations.expressions.tree import FUNCTIONS
 from onestep.numerics.models.model import Model
@@ -44,29 +45,42 @@ def drawn(strategy: SearchStrategy[Any], count: int = 300) -> list[Any]:
     return found
 
 
+KINDS = {"Number", "Constant", "Variable", "Sum", "Product", "Power", "Quotient", "Maximum", "Minimum", "Piecewise"}
+# tan is not finite on the line, and is built by nothing here.
+WHOLE = (set(FUNCTIONS) | KINDS) - {"tan"}
+
+
+def missed(count: int) -> set[str]:
+    """The functions and kinds of nodes that so many small trees, and a fifth as many deeper ones, do not have."""
+    trees = [*drawn(expressions(2), count), *drawn(expressions(), count // 5)]
+    return WHOLE - set().union(*map(functions_of, trees))
+
+
+def test_expressions_reach_most_of_the_language() -> None:
+    # Each function stands in one tree of a hundred or two: of seven hundred a few may lack one of nineteen.
+    assert len(missed(500)) <= 4
+
+
+@pytest.mark.thorough
 def test_expressions_reach_the_whole_language() -> None:
-    reached: set[str] = set().union(*map(functions_of, drawn(expressions(), 1500)))
-    kinds = {"Number", "Constant", "Variable", "Sum", "Product", "Power", "Quotient", "Maximum", "Minimum", "Piecewise"}
-    # tan is not finite on the line, and is built by nothing here.
-    assert reached >= (set(FUNCTIONS) | kinds) - {"tan"}
+    assert missed(5000) == set()
+    found = {activation(text).growth.kind for text in drawn(any_activations(2), 3000)}
+    assert found >= {"bounded", "polynomial", "exponential"}
 
 
-def test_activations_have_jumps_kinks_parities_and_growths() -> None:
-    from onestep.derivations.activations.activation import activation
-
-    found = [activation(text) for text in drawn(any_activations(), 200)]
+def test_activations_have_jumps_kinks_and_parities() -> None:
+    found = [activation(text) for text in drawn(any_activations(2), 120)]
     assert {function.parity for function in found} == {"odd", "even", "neither"}
     assert {point.jump for function in found for point in function.breakpoints} == {True, False}
-    assert {"bounded", "polynomial", "exponential"} <= {function.growth.kind for function in found}
 
 
 @pytest.mark.parametrize(
     ("name", "low", "high"),
-    [("alpha", 0.05, 20.0), ("beta", 0.05, 20.0), ("ridge", 1e-10, 1e5), ("noise", 0.0, 5.0), ("spike", -2.0, 2.0),
+    [("alpha", 0.05, 20.0), ("beta", 0.05, 20.0), ("ridge", 1e-10, 1e5), ("noise", 0.0, 4.0), ("spike", -2.0, 2.0),
      ("bulk", 0.3, 2.5), ("alignment", -0.9, 0.9)],
 )  # fmt: skip
 def test_models_reach_both_ends_of_every_range(name: str, low: float, high: float) -> None:
-    values = [getattr(model, name) for model in drawn(wide(), 200)]
+    values = [getattr(model, name) for model in drawn(wide(), 150)]
     assert min(values) <= low
     assert max(values) >= high
 
@@ -89,18 +103,18 @@ def _as_read(command: str) -> Model:
 @pytest.mark.parametrize(
     ("strategy", "model"),
     [(wide(), lambda one: one), (tame(readout=readouts()), lambda one: one),
-     (stepped(), lambda given: Model.from_gradient_step(**given)),
-     (stepped(bulk_model="network"), lambda given: Model.from_gradient_step(**given))],
+     (stepped(), lambda step: Model.from_gradient_step(**step)),
+     (stepped(bulk_model="network"), lambda step: Model.from_gradient_step(**step))],
     ids=["wide", "groups", "steps", "networks"],
 )  # fmt: skip
 def test_the_command_of_a_model_is_read_as_that_model(
     strategy: SearchStrategy[Any], model: Callable[[Any], Model]
 ) -> None:
-    for one in drawn(strategy, 40):
+    for one in drawn(strategy, 20):
         expected = model(one)
         assert _as_read(commands.solve(expected)) == expected
 
 
 def test_text_of_expressions_is_read_as_them() -> None:
-    for tree in drawn(expressions(), 200):
+    for tree in drawn(expressions(), 60):
         assert parse(str(tree), limited=False) == tree

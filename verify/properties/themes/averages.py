@@ -94,8 +94,8 @@ def slope_of_mu0(case: tuple[str, float, float], theory: Theory) -> float:
 @holds(
     "result-3-2.heat-equation", drawn=_LINES, reason="central differences, step 1e-3 of a function of order one: 1e-6, "
     "times twenty for activations that bend on a scale of 1/3", shown=_of_line,
-    planted=plant("the bulk enters by its root", coefficients=lambda activation, r, c, bias, kappa:
-                  THEORY.coefficients(activation, r, c**0.5, bias, kappa)),
+    planted=plant("the bulk enters by its root", coefficients=lambda sigma, r, c, bias, kappa:
+                  THEORY.coefficients(sigma, r, c**0.5, bias, kappa)),
 )  # fmt: skip
 def heat_equation(case: tuple[str, float, float], theory: Theory) -> float:
     """d mu0/dc = (1/2) d^2 mu0/dx^2."""

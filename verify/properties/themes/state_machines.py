@@ -54,6 +54,13 @@ def _sweep() -> tuple[Sweep, tuple[Row, ...]]:
     )
 
 
+_DAMAGE = {
+    "points": "DELETE FROM points WHERE point = ?",
+    "value": "UPDATE points SET test_error = test_error * 1.01 WHERE point = ?",
+    "chunks": "DELETE FROM chunks WHERE number = ? / 16",
+}
+
+
 class Trusting(Store):
     """A store that believes what it finds."""
 
@@ -103,18 +110,13 @@ def a_store_is_whole(theory: Theory, note: Note) -> type:
             else:
                 self.see(False)
 
-        @rule(point=st.integers(0, 32), way=st.sampled_from(("points", "value", "chunks")))
+        @rule(point=st.integers(0, 32), way=st.sampled_from(sorted(_DAMAGE)))
         def damaged(self, point: int, way: str) -> None:
             """A row is deleted, a number altered or a chunk forgotten while nobody writes."""
             self.done.append(f"{way} damaged at point {point}")
             self.open.close()
             file = sqlite3.connect(self.out / FILE)
-            statement = {
-                "points": "DELETE FROM points WHERE point = ?",
-                "value": "UPDATE points SET test_error = test_error * 1.01 WHERE point = ?",
-                "chunks": "DELETE FROM chunks WHERE number = ? / 16",
-            }[way]
-            file.execute(statement, (point,))
+            file.execute(_DAMAGE[way], (point,))
             file.commit()
             file.close()
             self._resume()
