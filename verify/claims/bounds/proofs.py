@@ -9,6 +9,7 @@ from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.heavy_ridge import error_limit
 from onestep.derivations.bounds.leaves import above_infimum, aligned, along, infimum
+from onestep.derivations.free_energy import leaves as readouts
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from onestep.derivations.kernel.algebra import order, rewrite
 from onestep.derivations.kernel.orders import limit_order
@@ -31,7 +32,7 @@ def complete_the_square(statement: Relational) -> Theorem:
 
 def cauchy_schwarz(statement: Relational) -> Theorem:
     """psi^2 <= q1: the mean square over components of what a vector has across a unit vector."""
-    return order((bounds.cauchy_schwarz(),), said(statement), (sp.Integer(1),))
+    return order((readouts.cauchy_schwarz(),), said(statement), (sp.Integer(1),))
 
 
 def at_gamma_one(expression: sp.Expr) -> sp.Expr:
@@ -112,4 +113,4 @@ def infima_below(statement: Relational) -> Theorem:
 
 def noise_of_output(statement: Relational) -> Theorem:
     """mu1^2 (q1 - psi^2) + mu2^2 q2 at any kappa, q1 - psi^2 >= 0 by Cauchy-Schwarz."""
-    return order((bounds.cauchy_schwarz(),), said(statement), (mu1**2,), ((s.q2, mu2),))
+    return order((readouts.cauchy_schwarz(),), said(statement), (mu1**2,), ((s.q2, mu2),))
