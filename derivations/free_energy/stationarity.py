@@ -64,7 +64,9 @@ class Energy:
 
     def partial(self, variable: sp.Symbol) -> Theorem:
         """The derivative in one variable under a name of its own, averages over kappa and modes written out."""
-        return _partial(self, variable)
+        theorem = self.derivation().theorem_of(self.symbol)
+        assert theorem is not None
+        return _partial(theorem, variable, self.glyph, self.says)
 
     def vanishing(self, variable: sp.Symbol) -> Theorem:
         """The hypothesis that it is stationary in a variable."""
@@ -89,12 +91,10 @@ class Energy:
         )
 
 
-@functools.cache
-def _partial(energy: Energy, variable: sp.Symbol) -> Theorem:
-    theorem = energy.derivation().theorem_of(energy.symbol)
-    assert theorem is not None
-    name = sp.Symbol(rf"\partial_{{{variable.name}}}{energy.glyph}", real=True)
-    rate = slope((theorem,), variable, name, f"the derivative of the {energy.says} in {variable.name}")
+@functools.cache  # by the theorem itself: made anew, it has derivatives of its own
+def _partial(energy: Theorem, variable: sp.Symbol, glyph: str, says: str) -> Theorem:
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}{glyph}", real=True)
+    rate = slope((energy,), variable, name, f"the derivative of the {says} in {variable.name}")
     return averages_expanded(rate, s.kappa, s.mode)
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy.ridge import assembled, partial
+from onestep.derivations.free_energy.ridge import ENERGY, assembled
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.algebra import differentiate, rewrite
 from onestep.derivations.kernel.calculus import slope
@@ -70,7 +70,7 @@ def test_at_the_saddle_no_more_derivatives_are_taken() -> None:
 
 
 def test_the_ridge_is_no_constant_of_the_free_energy() -> None:
-    assert sides(partial(s.ridge).statement)[1] != 0
+    assert sides(ENERGY.partial(s.ridge).statement)[1] != 0
 
 
 def test_the_chain_rule_in_several_variables() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.second_route.features import derivative
+from onestep.verify.second_route.equivalence.features import derivative
 from onestep.verify.second_route.gradient_step.steps import MODELS, one_step, pieces_of_the_step, spike_moments
 from onestep.verify.second_route.grids import SMOOTH, average, grid, half_line, hermite_numbers
 

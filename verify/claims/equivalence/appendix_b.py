@@ -23,7 +23,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route import features as numbers
+from onestep.verify.second_route.equivalence import features as numbers
 from onestep.verify.second_route.grids import ANY, ANY_ENTIRE
 
 _SEEDED = Domain(ranges=(Range("seed"),))

@@ -23,7 +23,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range, Role, Source
 from onestep.verify.protocol.statement import claim, eq, ge, le
-from onestep.verify.second_route.features import sign_coefficients
+from onestep.verify.second_route.equivalence.features import sign_coefficients
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,

@@ -17,7 +17,7 @@ from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route import features as feature_numbers
+from onestep.verify.second_route.equivalence import features as feature_numbers
 from onestep.verify.second_route.gradient_step.real import unit_rows
 from onestep.verify.second_route.grids import SMOOTH, Array, average, grid
 from onestep.verify.second_route.models import between, model_at, numbers, solved

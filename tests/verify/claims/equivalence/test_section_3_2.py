@@ -7,7 +7,7 @@ import pytest
 
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.second_route import both_maps
+from onestep.verify.second_route.equivalence import both_maps
 
 
 def test_the_two_maps_of_one_draw_have_close_errors() -> None:

@@ -1,0 +1,1 @@
+"""The conditional map from definitions, and ridge readouts of it."""
