@@ -35,7 +35,7 @@ def test_verdict_and_mutants(claim: Claim) -> None:
     checks = tuple(check for check in claim.checks if not isinstance(check, BySimulation))
     verdict, evidence, mutants = examine(replace(claim, checks=checks), "quick")
     # A second formula of a limit confirms nothing: the simulations do.
-    expected = Verdict.INCONCLUSIVE if claim.kind is Kind.LIMIT else Verdict.DERIVED
+    expected = Verdict.INCONCLUSIVE if claim.kind is Kind.LIMIT else Verdict.PROVED
     assert verdict is expected, [one.summary for one in evidence]
     assert [mutant.name for mutant in mutants if mutant.verdict is not Verdict.REFUTED] == []
 
