@@ -273,8 +273,9 @@ Proof.
   refine (slope_same _ _ _ _ (slope_exp _ _ _ (slope_mul _ _ _ _ _ (slope_const e x) (slope_ln _ _ _ H P))) _). ring.
 Qed.
 Axiom slope_of_erf : forall x, Slope erf x (2 * / sqrt PI * exp ((-1) * x ^ 2)).
-Lemma slope_erf f x a : Slope f x a -> Slope (fun y => erf (f y)) x (2 * / sqrt PI * exp ((-1) * f x ^ 2) * a).
-Proof. apply slope_through, slope_of_erf. Qed.
+Lemma slope_erf f x a w :
+  Slope f x a -> exp ((-1) * f x ^ 2) = w -> Slope (fun y => erf (f y)) x (2 * / sqrt PI * w * a).
+Proof. intros H <-. revert H. apply slope_through, slope_of_erf. Qed.
 Lemma slope_sin f x a : Slope f x a -> Slope (fun y => sin (f y)) x (cos (f x) * a).
 Proof. apply slope_through, derivable_pt_lim_sin. Qed.
 Lemma slope_cos f x a : Slope f x a -> Slope (fun y => cos (f y)) x (- sin (f x) * a).
@@ -331,6 +332,15 @@ Proof. lra. Qed.
 Lemma add_positive_right a b : 0 <= a -> 0 < b -> 0 < a + b.
 Proof. lra. Qed.
 
+Lemma max_positive_left a b : 0 < a -> 0 < Rmax a b.
+Proof. pose proof (Rmax_l a b). lra. Qed.
+Lemma max_positive_right a b : 0 < b -> 0 < Rmax a b.
+Proof. pose proof (Rmax_r a b). lra. Qed.
+Lemma max_least_left a b : 0 <= a -> 0 <= Rmax a b.
+Proof. pose proof (Rmax_l a b). lra. Qed.
+Lemma max_least_right a b : 0 <= b -> 0 <= Rmax a b.
+Proof. pose proof (Rmax_r a b). lra. Qed.
+
 Lemma split_root a b : 0 <= a -> 0 <= b -> sqrt (a * b) = sqrt a * sqrt b.
 Proof. intros H K. apply sqrt_mult; assumption. Qed.
 
@@ -357,6 +367,8 @@ with structure :=
   | |- 0 < sqrt _ => apply sqrt_lt_R0; sign
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < PI => apply PI_RGT_0
+  | |- 0 < Rmax _ _ => first [apply max_positive_left; sign | apply max_positive_right; sign]
+  | |- 0 <= Rmax _ _ => first [apply max_least_left; sign | apply max_least_right; sign]
   | |- 0 < E _ => apply E_strict; [solve [auto with signs averages nocore] | intro; sign]
   | |- 0 <= sqrt _ => apply sqrt_pos
   | |- 0 <= Rabs _ => apply Rabs_pos

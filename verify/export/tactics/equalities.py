@@ -219,7 +219,10 @@ def by_order(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> st
     proof = "(Rle_refl 0)"
     for why in reversed(proofs):
         proof = f"(Rplus_le_le_0_compat _ _ {why} {proof})"
-    return f"refine (ge_sum _ _ _ _ {proof}); same"
+    used = [side for premise in premises for side in sides(premise.theorem.statement)]
+    helpers = [*multipliers, *(term for square in squares for term in square)]
+    last = settled([*used, *helpers, *sides(node.statement)], names, {})
+    return f"refine (ge_sum _ _ _ _ {proof}); {last}"
 
 
 def averaged(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:

@@ -20,7 +20,7 @@ from onestep.verify.export.terms import slug, stated, text
 
 _Y = "y__"
 _LAWS = {
-    sp.exp: "slope_exp _ _ _", sp.sin: "slope_sin _ _ _", sp.cos: "slope_cos _ _ _", sp.erf: "slope_erf _ _ _",
+    sp.exp: "slope_exp _ _ _", sp.sin: "slope_sin _ _ _", sp.cos: "slope_cos _ _ _",
 }  # fmt: skip
 
 
@@ -52,6 +52,9 @@ class Differentiator:
             return self._power(term)
         if term.func is sp.log:
             return f"(slope_ln _ _ _ {self.proof(term.args[0])} ltac:(cbv beta; sign))"
+        if term.func is sp.erf:
+            density = text(sp.exp(-(term.args[0] ** 2)), self.writer.names)
+            return f"(slope_erf _ _ _ {density} {self.proof(term.args[0])} ltac:(cbv beta; f_equal; same))"
         if term.func in _LAWS:
             return f"({_LAWS[term.func]} {self.proof(term.args[0])})"
         if term.func in DERIVATIVES and len(term.args) == 1:
