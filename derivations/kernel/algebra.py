@@ -172,10 +172,10 @@ def differentiate(premises: tuple[Theorem, ...], x: sp.Symbol) -> Conclusion:
 def inside(conditions: frozenset[Condition], x: sp.Symbol) -> frozenset[Condition]:
     """What makes conditions hold on an open set of values of x: what is not negative is not zero, either.
 
-    Raises Refused where a term has no derivative, and so may jump.
+    Raises Refused where a term, moduli aside, has no derivative, and so may jump: a modulus does not.
     """
-    spoken = [c.term for c in conditions if not c.of_variable and x in free(c.term)]
-    return frozenset(Condition(term) for term in spoken if derivative(term, x) is not None)
+    asked = [c.term for c in conditions if not c.of_variable and x in free(c.term)]
+    return frozenset(Condition(term) for term in asked if derivative(term.replace(sp.Abs, lambda t: t), x) is not None)
 
 
 @rule
