@@ -26,6 +26,7 @@ from benchmarks.speed import (
     one_thread,
     simulation_speed,
     solver_speed,  # one_thread first: it speaks to NumPy
+    verdict_speed,
 )
 from onestep.numerics.models.model import ReadoutGroup
 from onestep.reports.studies.speed import DATA, bars, text_table
@@ -70,6 +71,7 @@ PARTS: dict[str, Callable[[], Any]] = {
     "by digits": solver_speed.by_digits,
     "by dimension": simulation_speed.by_dimension,
     "many ridges": simulation_speed.many_ridges,
+    "ledger": verdict_speed.by_claim,
 }
 
 

@@ -98,9 +98,9 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
     if not isinstance(limit, Tends) or limit.variable in variables:
         raise Refused(f"{limit} is no limit in another variable than those averaged over")
     kept = frozenset(c for c in theorem.conditions if not c.of_variable or c.term not in variables)
-    spoken = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
-    if spoken & set(variables):
-        raise Refused(f"{', '.join(map(str, spoken & set(variables)))} is averaged over, and the limit speaks of it")
+    touched = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
+    if touched & set(variables):
+        raise Refused(f"{', '.join(map(str, touched & set(variables)))} is averaged over, and the limit speaks of it")
     dominated(limit.expression, set(variables), limit.variable)
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
