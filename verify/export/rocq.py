@@ -236,10 +236,10 @@ class _Exporter:
             return f"({' '.join((name, *given))})" if given else name
 
         def exists(integrand: sp.Expr, over: tuple[sp.Symbol, ...], outer: Scope) -> str:
+            if free(integrand).intersection(over) == {over[0]} and len(over) > 1:
+                return f"(Exists_drop _ {exists(integrand, over[:-1], outer)})"
             if (known := by_laws(integrand, over)) is not None:
                 return known
-            if len(over) > 1 and not free(integrand) & set(over[1:]):
-                return f"(Exists_drop _ {exists(integrand, over[:-1], outer)})"
             says = f"Exists (fun {names.of(over[0])} => {nested(integrand, over[1:], names)})"
             around = {v: of for v, of in outer.items() if v in free(integrand)}
             return granted("exists", says, names.spoken(integrand) - set(over) - outer.keys(), (), around)

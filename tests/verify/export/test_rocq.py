@@ -216,7 +216,10 @@ def rules() -> dict[str, Theorem]:
     mean, root = Expectation(sigma(_x * _z), _z), sp.sqrt(_p + q / least)
     quantity = define(sp.Symbol("Q", real=True), sp.sqrt(least) / (1 + least) + Expectation(sigma(least * _z), _z), "Q")
     zero = assume((), Assumption(Ground.MODEL, "twins", Equation((_x - _y) ** 2, sp.Integer(0)), "as given"))
+    squared = expanded(Expectation((_z + _t) ** 2, _z, _t))
+    assert squared is not None
     return {
+        "two variables": squared,
         "root of the variable": rational,
         "compose": limit_compose((three, rational), sp.sqrt(u) * sp.exp(v) + sp.log(u) / u**2, (u, v)),
         "exponential": limit_exponential((), _p, _d),
