@@ -163,18 +163,18 @@ def operation_is(call: sp.Expr) -> Theorem:
     return instantiate((lemma,), values) if values else lemma
 
 
-def gaussian(average: sp.Expr, curvature: sp.Expr, force: sp.Expr, exponent: sp.Expr = _ZERO) -> Theorem:
+def gaussian(integral: sp.Expr, curvature: sp.Expr, force: sp.Expr, exponent: sp.Expr = _ZERO) -> Theorem:
     """ln E[f(z)] = exponent + t^2/(2 S) - ln(S)/2 for f = exp(exponent + (1 - S) z^2/2 + t z)."""
-    (variable,) = average.variables
+    (variable,) = integral.variables
     known = instantiate((assume((), GAUSSIAN),), {_S: curvature, _t: force})
     (found,) = sides(known.statement)[0].atoms(Expectation)
     if found.variables != (variable,):
         known = rewrite((known, rotate((), found, (variable,), ((_ONE,),))))
         (found,) = sides(known.statement)[0].atoms(Expectation)
-    if found == average:
+    if found == integral:
         return known
     constant = sp.exp(exponent)
-    split = linear((), average, ((constant, found.integrand),))
+    split = linear((), integral, ((constant, found.integrand),))
     taken = congruence((split,), sp.log(_hole), _hole)
     if constant != 1:
         taken = rewrite((taken, logarithm((), value(split), ((constant, _ONE), (found, _ONE)))))

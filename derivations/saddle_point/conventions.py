@@ -19,9 +19,10 @@ import sympy as sp
 
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, prediction, varrho, y0, y1, y2
+from onestep.derivations.free_energy.leaves import STATIONARY
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.sample_energy import TEACHER
-from onestep.derivations.free_energy.stationarity import CONJUGATE, STATIONARY, hypothesis, vanishing_slope
+from onestep.derivations.free_energy.stationarity import CONJUGATE, hypothesis, vanishing_slope
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
 from onestep.derivations.gradient_step.spike import counted

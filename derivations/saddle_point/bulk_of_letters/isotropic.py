@@ -11,7 +11,8 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import ISOTROPIC, LETTERS, PAIRS
+from onestep.derivations.bulk.blocks import LETTERS, PAIRS
+from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import concluded, define, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides

@@ -71,7 +71,7 @@ def test_a_condition_that_is_not_linear_is_refused() -> None:
 
 def test_the_stationary_value_is_the_objective() -> None:
     at = numbers(solved(MODEL))
-    value = evaluate(explicit_free_energy(), at, functions_of(MODEL))
+    found = evaluate(explicit_free_energy(), at, functions_of(MODEL))
     # (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2) in terms of training error and q2.
     objective = MODEL.alpha / MODEL.beta * at[s.training_error.name] / 2 + MODEL.ridge * at[s.q2.name] / 2
-    assert value == pytest.approx(objective, rel=1e-9)  # the solver's residual is below 1e-12
+    assert found == pytest.approx(objective, rel=1e-9)  # the solver's residual is below 1e-12
