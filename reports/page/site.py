@@ -258,14 +258,7 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             graph=Markup(svg(groups(ledger), links(ledger))),
             headlines=headlines(ledger),
         ),
-        _page(
-            environment,
-            "leaves.html",
-            "leaves.html",
-            "What theorems stand on",
-            leaves=leaf_views(ledger),
-            words=LEAVES,
-        ),
+        *_leaves(environment, ledger),
         _page(environment, "assumptions.html", "assumptions.html", "What is assumed", assumptions=assumptions(ledger)),
         _page(
             environment,
@@ -274,6 +267,24 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             "Symbols",
             glossary=[(Markup(mathml(latex(row.symbol))), row.meaning, row.scaling) for row in material.glossary],
         ),
+    ]
+
+
+def _leaves(environment: Environment, ledger: Ledger) -> list[Page]:
+    """What theorems take on trust, and what their names mean: there are as many definitions as of all the rest."""
+    trusted, meanings = "leaves.html", "definitions.html"
+    views = leaf_views(ledger)
+    home = {kind: meanings if kind == "definition" else trusted for kind, _ in views}
+    counts = [(kind, len(listed), home[kind]) for kind, listed in views]
+
+    def page(file: str, id_: str, title: str) -> Page:
+        here = [(kind, listed) for kind, listed in views if home[kind] == file]
+        shown = {"id": id_, "title": title, "leaves": here, "counts": counts, "words": LEAVES}
+        return _page(environment, "leaves.html", file, title, trusted, **shown)
+
+    return [
+        page(trusted, "leaves", "What theorems stand on"),
+        page(meanings, "meanings", "What the names in theorems mean"),
     ]
 
 

@@ -236,11 +236,15 @@ def test_conventions_stand_apart_from_misprints() -> None:
 
 def test_what_theorems_stand_on_has_a_page() -> None:
     files = toy_site()
-    page = files["leaves.html"]
+    page = files["leaves.html"] + files["definitions.html"]
     for ground in grounds(toy_ledger()):
         assert all(str(prose(reference)) in page for reference in ground.references)
     assert page.count("<math") >= len(grounds(toy_ledger())) >= 1
     assert "What theorems stand on" in files["index.html"]  # in the navigation
+    # There are as many definitions as of all the rest: they have a page of their own.
+    assert 'id="leaves-definition"' in files["definitions.html"]
+    assert 'id="leaves-definition"' not in files["leaves.html"]
+    assert broken(files) == []
 
 
 def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
