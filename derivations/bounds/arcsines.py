@@ -20,7 +20,7 @@ from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import averages_expanded, define, over, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, define, in_order, over, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
@@ -75,7 +75,7 @@ def target_is(activation: sp.FunctionClass) -> Theorem:
 
 def target_at(target: Theorem, theorem: Theorem) -> Theorem:
     """``theorem`` with the target, wherever it stands on its right side, put for what it is."""
-    calls = [call for call in value(theorem).atoms(sp.core.function.AppliedUndef) if call.func == g]
+    calls = [call for call in in_order(value(theorem), sp.core.function.AppliedUndef) if call.func == g]
     return rewritten(theorem, *(instantiate((target,), {_x: call.args[0]}) for call in calls))
 
 

@@ -46,6 +46,7 @@ from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
     equal,
+    in_order,
     limit_of,
     proved,
     rewritten,
@@ -189,7 +190,7 @@ def one_mode(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_
     def known(name: sp.Expr, of: sp.Expr, meaning: str) -> Theorem:
         values = [
             instantiate((exponent,), {_squares: call.args[1], _total: call.args[2]})
-            for call in of.atoms(sp.core.function.AppliedUndef)
+            for call in in_order(of, sp.core.function.AppliedUndef)
             if call.func == _exponent
         ]
         found = rewritten(define(name, of, meaning, s.mode), *values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -17,6 +18,11 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Step, eq, ge
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import z
+
+
+def in_order(term: sp.Expr, kind: Any) -> list[sp.Expr]:
+    """The parts of a kind in one order, whatever the order of a set: so that a proof is the same in every process."""
+    return sorted(term.atoms(kind), key=sp.default_sort_key)
 
 
 def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
@@ -182,7 +188,7 @@ def _denominators(
     """
     names: dict[sp.Expr, sp.Expr] = {}
     factored: dict[sp.Expr, sp.Expr] = {}
-    for power in integrand.atoms(sp.Pow):
+    for power in in_order(integrand, sp.Pow):
         base, exponent = power.as_base_exp()
         if base.is_Add and exponent.is_Integer and exponent < 0 and base.has(*variables) and not positive(base):
             constant, rest = sp.factor_terms(base).as_independent(*variables, as_Add=False)

@@ -26,6 +26,7 @@ from onestep.derivations.kernel.search import (
     equal,
     expanded,
     in_form,
+    in_order,
     isolated,
     proved,
     rewritten,
@@ -116,7 +117,7 @@ def mean_square(gap: sp.Expr, *variables: sp.Symbol) -> Theorem:
     )
     inner = expanded(Expectation(gap**2, *variables))
     assert inner is not None
-    known = (isolated(mean, name) for name in names for mean in value(name).atoms(Expectation))
+    known = (isolated(mean, name) for name in names for mean in in_order(value(name), Expectation))
     return rewritten(inner, *known)
 
 

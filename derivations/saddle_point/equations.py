@@ -51,6 +51,7 @@ from onestep.derivations.kernel.search import (
     expanded,
     follows,
     in_form,
+    in_order,
     isolated,
     proved,
     rewritten,
@@ -202,7 +203,7 @@ def local_field() -> sp.Expr:
 @functools.cache
 def label_moments() -> tuple[Theorem, ...]:
     """Averages of the target at given kappa in terms of y0, y1, y2, which are defined by them at every kappa."""
-    return tuple(isolated(found, name) for name in LABEL_MOMENTS for found in right(name).atoms(Expectation))
+    return tuple(isolated(found, name) for name in LABEL_MOMENTS for found in in_order(right(name), Expectation))
 
 
 def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:

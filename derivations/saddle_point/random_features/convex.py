@@ -29,6 +29,7 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     expanded,
+    in_order,
     isolated,
     proved,
     rewritten,
@@ -201,7 +202,7 @@ def in_force(theorem: Theorem) -> Theorem:
     """``theorem`` with the slopes of the envelope, -f in the centre and -f^2/2 in V."""
     for slope_ in envelope_slopes():
         left, _ = sides(slope_.statement)
-        for call in [c for c in value(theorem).atoms(sp.core.function.AppliedUndef) if c.func == left.func]:
+        for call in in_order(value(theorem), left.func):
             theorem = rewrite((theorem, instantiate((slope_,), dict(zip(left.args, call.args, strict=True)))))
     return theorem
 

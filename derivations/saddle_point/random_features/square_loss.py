@@ -15,7 +15,16 @@ from onestep.derivations.free_energy.envelopes import PLACES, proximal
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import averages_expanded, concluded, equal, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    equal,
+    in_order,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -65,7 +74,7 @@ def at_square_loss(theorem: Theorem) -> Theorem:
     """``theorem`` with the force of the square loss and its slope, and the moments of the target."""
     *_, pull, response = forces()
     for known in (pull, response):
-        for call in value(theorem).atoms(sides(known.statement)[0].func):
+        for call in in_order(value(theorem), sides(known.statement)[0].func):
             theorem = rewrite((theorem, instantiate((known,), dict(zip(PLACES, call.args, strict=True)))))
     constants = (isolated(value(name), name) for name in (H1_STAR, H2_STAR))
     return rewritten(averages_expanded(theorem), *constants)
