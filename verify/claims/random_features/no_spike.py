@@ -151,7 +151,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
             BySearch("the solver at r = 0", _without_spike, SOLVER),
             wrong={
                 "eight per cent more": MORE * floor,
-                "square lost": s.h2_star - s.h1_star,
+                "the fourth power": s.h2_star - s.h1_star**4,
                 "all of the target": s.h2_star,
             },
             uses=("no-spike.test-error",),
