@@ -281,6 +281,17 @@ QUANTITIES: Mapping[sp.Symbol, Callable[[str], Theorem]] = {
     s.s3: _s3,
 }
 
+_NAMES: Mapping[sp.Symbol, str] = {
+    s.mu0: "mu0",
+    s.mu1: "mu1",
+    s.mu2_square: "mu2^2",
+    s.feature_square: "second moment",
+    s.h1: "h1",
+    s.h2: "h2",
+    s.h1_check: "E[(sigma' - h1)^2]",
+    s.s3: "third Hermite coefficient",
+}
+
 
 @functools.cache
 def closed_form(text: str, quantity: sp.Symbol) -> Derivation:
@@ -292,7 +303,7 @@ def closed_form(text: str, quantity: sp.Symbol) -> Derivation:
     if quantity in (s.mu2_square, s.feature_square, s.h2):
         steps.append(proved("The mean of its square, likewise.", second_moment(text)))
     return Derivation(
-        f"a closed form for {text}",
+        f"{_NAMES[quantity]} of {text}, in closed form",
         "Section 3, equations (12) and (15)",
         *steps,
         proved("What the quantity means, with the averages put in.", found),

@@ -92,6 +92,8 @@ import os, signal, sys
 from onestep.reports.command_line.machine import signals
 
 number = int(sys.argv[1])
+# Who runs the tests in the background may have it ignored, which would be right to leave so.
+signal.signal(number, signal.SIG_DFL)
 try:
     with signals.terminable():
         os.kill(os.getpid(), number)
