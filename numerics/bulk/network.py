@@ -248,26 +248,35 @@ class NetworkBulk(OneGroup):
         x, _, _ = solution[:, None] + 1j * _STEP * slopes
         over = averages[:, :1] + 1j * _STEP * (averages[:, 1:] @ slopes[1:])
         gain = x * (C + 1j * _STEP * np.array([1.0, 0.0]))
-        at = blocks(law, gain, over[0], over[1])
-        found = forms(law, gain, at, over)
-        V, pulled = self._vectors, self._pulled
-        resolvent = np.einsum("ia,abe,jb->ije", V, found.resolvent, V)
-        bridge = np.einsum("ia,abe,b->ie", V, found.bridge, pulled)
-        turned = np.einsum("a,abe,b->e", pulled, found.turned, pulled)
-        filled = np.einsum("ia,abe,jb->ije", V[:2], found.filled, V[:2])
-        # Of v, theta_perp and h = P w_f + w_f': H h on the former, h.H h.
-        on_h = resolvent[:2, 2] + bridge[:2]
-        h_h = resolvent[2, 2] + 2.0 * bridge[2] + turned
-        along, both, mixed = resolvent[0, 0], on_h[0], filled[0, 1]
-        moment = np.empty((3, 3, len(x)), dtype=complex)
-        moment[0, 0] = filled[0, 0] / along
-        moment[0, 1] = moment[1, 0] = both / along
-        moment[0, 2] = moment[2, 0] = mixed / along
-        moment[1, 1] = law.norm_variance - gain * (h_h - both * both / along)
-        moment[1, 2] = moment[2, 1] = on_h[1] + gain * mixed * both / along
-        moment[2, 2] = filled[1, 1] + gain * mixed * mixed / along
-        own = np.array([law.independent[0], law.independent[2], law.independent[1]])
-        return np.asarray(x * (moment + np.outer(own, own)[:, :, None]))
+        return signal_overlaps(law, self._vectors, self._pulled, x, gain, over)
+
+
+def signal_overlaps(
+    law: Any, vectors: NDArray[Any], pulled: NDArray[Any], x: Any, gain: Any, over: NDArray[Any]
+) -> NDArray[Any]:
+    """K (3, 3, e) on (v, delta, theta_perp) at x = beta tau and g = gain, from averages over 1 + b1 Y + b2 Y^2 (14, e).
+
+    vectors (3, 4): v, theta_perp and w_f' on (theta, n_1, n_2, n_3), pulled (4,): w_f; numbers of any kind.
+    """
+    at = blocks(law, gain, over[0], over[1])
+    found = forms(law, gain, at, over)
+    resolvent = np.einsum("ia,abe,jb->ije", vectors, found.resolvent, vectors)
+    bridge = np.einsum("ia,abe,b->ie", vectors, found.bridge, pulled)
+    turned = np.einsum("a,abe,b->e", pulled, found.turned, pulled)
+    filled = np.einsum("ia,abe,jb->ije", vectors[:2], found.filled, vectors[:2])
+    # Of v, theta_perp and h = P w_f + w_f': H h on the former, h.H h.
+    on_h = resolvent[:2, 2] + bridge[:2]
+    h_h = resolvent[2, 2] + 2.0 * bridge[2] + turned
+    along, both, mixed = resolvent[0, 0], on_h[0], filled[0, 1]
+    moment = np.empty((3, 3, len(x)), dtype=resolvent.dtype)
+    moment[0, 0] = filled[0, 0] / along
+    moment[0, 1] = moment[1, 0] = both / along
+    moment[0, 2] = moment[2, 0] = mixed / along
+    moment[1, 1] = law.norm_variance - gain * (h_h - both * both / along)
+    moment[1, 2] = moment[2, 1] = on_h[1] + gain * mixed * both / along
+    moment[2, 2] = filled[1, 1] + gain * mixed * mixed / along
+    own = np.array([law.independent[0], law.independent[2], law.independent[1]])
+    return np.asarray(x * (moment + np.outer(own, own)[:, :, None]))
 
 
 @dataclass(frozen=True, eq=False)
