@@ -9,6 +9,7 @@ from onestep.reports.measurements.study import Study
 STUDIES: tuple[str, ...] = (
     "studies.vocabulary",
     "measurements.calibration",
+    "studies.networks.any_activation",
     "studies.finite_samples",
     "studies.other_inputs",
     "studies.networks.initial_overlap",

@@ -11,17 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.ridge import Prediction, at_sizes
 from onestep.numerics.experiments.simulate import predict
 from onestep.numerics.models.network import Network
-from onestep.reports.measurements.models import Drawn, Samples
+from onestep.reports.measurements.models import Data, Drawn, Samples
 from onestep.reports.studies.networks.drawn import FOLDER, JUDGED, MEASURED, RUNS, Entry, entries
 from onestep.verify.checks.finite_size import Observation, Report, compare_all
 
 THEORIES = ("isotropic", "network")
 # Of the stored theory: the samples have six.
 DIGITS = 9
+
+KEY = "networks"
 
 # theory -> dimension -> prediction
 Predicted = dict[str, dict[int, Prediction]]
@@ -37,12 +38,12 @@ class Judged:
 
 def computed(drawn: Drawn) -> Predicted:
     """The predictions for one network, computed now."""
-    return {
-        theory: {dimension: _at(drawn, drawn.sizes(dimension), theory) for dimension, _ in RUNS} for theory in THEORIES
-    }
+    return {theory: {dimension: at_dimension(drawn, dimension, theory) for dimension, _ in RUNS} for theory in THEORIES}
 
 
-def _at(drawn: Drawn, sizes: Sizes, theory: str) -> Prediction:
+def at_dimension(drawn: Drawn, dimension: int, theory: str) -> Prediction:
+    """What a theory says of one network at the ratios that dimension d realises."""
+    sizes = drawn.sizes(dimension)
     subject = at_sizes(drawn.subject, sizes)
     assert isinstance(subject, Network)
     found = predict(subject.model(theory), sizes=sizes)
@@ -80,6 +81,13 @@ def _line(found: Prediction) -> str:
         {name: float(f"{x:.{DIGITS}g}") for name, x in numbers.items()} for numbers in (found.values, found.scales)
     )
     return json.dumps({"values": values, "scales": scales, "converged": found.converged})
+
+
+def samples() -> Data:
+    """The samples of the last simulation, under KEY; empty where there are none."""
+    path = FOLDER / "samples.json"
+    found: Data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
 
 
 def judge(entry: Entry, runs: Mapping[str, Samples]) -> Judged:
