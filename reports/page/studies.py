@@ -10,6 +10,7 @@ STUDIES: tuple[str, ...] = (
     "studies.vocabulary",
     "measurements.calibration",
     "studies.networks.any_activation",
+    "studies.networks.practitioner",
     "studies.finite_samples",
     "studies.other_inputs",
     "studies.networks.initial_overlap",
