@@ -31,9 +31,8 @@ Objects = Any
 # E[z^n sigma'^k] with n + k <= 4 is all that the averages of s need.
 _SLOPES = tuple((n, k) for k in (1, 2, 3, 4) for n in range(5 - k))
 _POWERS_OF_Z = (1, 0, 1, 0, 3, 0, 15)
-_MOST_NODES = 400_000
+_MOST_NODES = 200_000
 _GUARD_DIGITS = 12
-# Decimal digits that are left of averages over labels where nothing of a rule's convergence is known.
 _LOG10 = math.log(10.0)
 
 
@@ -99,16 +98,18 @@ def _slope(activation: Activation, bits: int) -> _Slope:
     def of(j: int, k: int) -> Ball:
         """E[z^j (sigma' - h1 - curvature z)^k], j + k <= 4."""
         total = arb(0)
-        for i, l in product(range(k + 1), repeat=2):
-            if i + l <= k:
-                ways = math.comb(k, i) * math.comb(k - i, l)
-                total += ways * (-h1) ** i * (-curvature) ** l * power(j + l, k - i - l)
+        for flat, bent in product(range(k + 1), repeat=2):
+            if flat + bent <= k:
+                ways = math.comb(k, flat) * math.comb(k - flat, bent)
+                total += ways * (-h1) ** flat * (-curvature) ** bent * power(j + bent, k - flat - bent)
         return total.mid()
 
     return _Slope(mean, h1, curvature, {(j, k): of(j, k) for k in (1, 2, 3, 4) for j in range(5 - k)})
 
 
-def _label_rule(model: Model, centre: Ball, digits: int, share: float, poles: float) -> tuple[list[Ball], list[list[Ball]]]:
+def _label_rule(
+    model: Model, centre: Ball, digits: int, share: float, poles: float
+) -> tuple[list[Ball], list[list[Ball]]]:
     """Nodes of Y, and at each the weights of 1, u and u^2. poles: how far those of 1/(1 + b1 Y + b2 Y^2) are away."""
     cuts = [location_ball(point.location) for point in model.target.breakpoints]
     rule = panels_of_digits(cuts, digits, share)

@@ -12,7 +12,6 @@ however small the step is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -165,9 +164,7 @@ class _Equations:
             moved = [acb(q, h if column == i else 0) for i, q in enumerate((x, over[0, 0], over[1, 0], C))]
             x_, S1, S2, C_ = moved
             there = blocks(self.law, C_ * x_, S1, S2)
-            columns.append(
-                [_part(q) / h for q in (x_ * (shift + C_ * there.filled), there.b1, there.b2, there.filled)]
-            )
+            columns.append([_part(q) / h for q in (x_ * (shift + C_ * there.filled), there.b1, there.b2, there.filled)])
         return at, [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -186,8 +183,7 @@ def solved_on_network(model: Model, rule: Rule, start: NetworkStart, digits: int
         unknowns = [(q - s).mid() for q, s in zip(unknowns, step, strict=True)]
         if not (unknowns[0] > 0 and unknowns[1] > 0):
             break
-        moved = max(float(abs(s) / (abs(q) if i < 2 else 1 + abs(q))) for i, (s, q) in enumerate(zip(step, unknowns)))
-        if moved < wanted:
+        if all(abs(s) < wanted * (abs(q) + scale) for s, q, scale in zip(step, unknowns, (0, 0, 1, 1), strict=True)):
             return _linear(equations, unknowns, iteration)
     raise PrecisionError("Newton's method did not converge from the solution in double precision")
 
@@ -245,9 +241,7 @@ def _overlaps(equations: _Equations, C: Ball, x: Ball, over: Objects, slopes: Ob
     law, h = equations.law, arb(2) ** (-2 * ctx.prec)
     steps = [acb(x, h * slopes[0, e]) for e in (0, 1)]
     gains = [step * acb(C, h if e == 0 else 0) for e, step in enumerate(steps)]
-    moved = [
-        [acb(row[0], h * (row[1] * slopes[1, e] + row[2] * slopes[2, e])) for e in (0, 1)] for row in over
-    ]
+    moved = [[acb(row[0], h * (row[1] * slopes[1, e] + row[2] * slopes[2, e])) for e in (0, 1)] for row in over]
     found = signal_overlaps(
         law, law.vectors, law.pulled, np.array(steps, dtype=object), np.array(gains, dtype=object),
         np.array(moved, dtype=object),
