@@ -27,8 +27,10 @@ def measured(
     wanted: Iterable[Wanted],
     run: Callable[[str, int, int, int], tuple[Samples, float]],
     workers: int,
+    smallest_first: bool = False,
 ) -> Iterator[tuple[str, Data]]:
-    """Simulate what is not known yet, the largest dimensions first; yields a line and all data after each run.
+    """Simulate what is not known yet, the largest dimensions first, unless a stop should leave the most networks
+    measured; yields a line and all data after each run.
 
     run(key, index, dimension, seeds) gives the samples and the processor time; it has to be picklable.
     """
@@ -42,7 +44,7 @@ def measured(
                 runs[str(dimension)] = old
             else:
                 jobs.append((model, dimension, seeds))
-    jobs.sort(key=lambda job: -job[1])
+    jobs.sort(key=lambda job: job[1], reverse=not smallest_first)
     with pool(workers=workers) as executor:
         waiting = {executor.submit(run, job[0].key, job[0].index, *job[1:]): job for job in jobs}
         for future in as_completed(waiting):

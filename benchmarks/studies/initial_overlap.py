@@ -1,4 +1,4 @@
-"""Rows that overlap before the step, where Result 3.1 breaks: the page `reports.studies.initial_overlap`.
+"""Rows that overlap before the step, where Result 3.1 breaks: the page `reports.studies.networks.initial_overlap`.
 
 python -m benchmarks.studies.initial_overlap simulate    run what is not in initial_overlap.json yet
 python -m benchmarks.studies.initial_overlap             print the page from the stored samples
@@ -7,7 +7,7 @@ python -m benchmarks.studies.initial_overlap             print the page from the
 from __future__ import annotations
 
 from onestep.reports.measurements.experiments import main
-from onestep.reports.studies.initial_overlap import EXPERIMENTS, SEED, SLUG, study
+from onestep.reports.studies.networks.initial_overlap import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":
     main(SLUG, EXPERIMENTS, SEED, study)

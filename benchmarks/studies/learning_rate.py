@@ -1,4 +1,4 @@
-"""The best learning rate: theory and simulated networks: the page `reports.studies.learning_rate`.
+"""The best learning rate: theory and simulated networks: the page `reports.studies.networks.learning_rate`.
 
 python -m benchmarks.studies.learning_rate simulate    run what is not in learning_rate.json yet
 python -m benchmarks.studies.learning_rate             print the page from the stored samples
@@ -7,7 +7,7 @@ python -m benchmarks.studies.learning_rate             print the page from the s
 from __future__ import annotations
 
 from onestep.reports.measurements.experiments import main
-from onestep.reports.studies.learning_rate import EXPERIMENTS, SEED, SLUG, study
+from onestep.reports.studies.networks.learning_rate import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":
     main(SLUG, EXPERIMENTS, SEED, study)

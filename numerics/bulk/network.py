@@ -61,7 +61,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,7 @@ from onestep.numerics.bulk.equivalent import (
     upper_triangle,
 )
 from onestep.numerics.bulk.network_law import BulkLaw, GroupsLaw, network_law
-from onestep.numerics.bulk.resolvent import blocks, forms
+from onestep.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
 from onestep.numerics.models.model import Model
 
 Array = NDArray[np.float64]
@@ -129,6 +129,31 @@ class _Point:
         return found[..., 0].real, np.moveaxis(found.imag, -1, 0) / _STEP
 
 
+class _Linear(NamedTuple):
+    """The equations of one pair (C, D) at a place (x, b1, b2): values, their slopes in (x, b1, b2) as rows, and in C;
+    tr B H, its slopes in (x, b1, b2), and in g = C x."""
+
+    values: Triple
+    system: tuple[Triple, Triple, Triple]
+    by_conjugate: Triple
+    filled: float
+    filled_slopes: Triple
+    filled_by_gain: float
+
+
+def _inverse(matrix: tuple[Triple, Triple, Triple]) -> tuple[Triple, Triple, Triple]:
+    """By cofactors, in a tenth of LAPACK's time; not numbers where the matrix is singular."""
+    (a, b, c), (d, e, f), (g, h, i) = matrix
+    first, second, third = e * i - f * h, f * g - d * i, d * h - e * g
+    whole = a * first + b * second + c * third
+    share = 1.0 / whole if whole else math.nan
+    return (
+        (first * share, (c * h - b * i) * share, (b * f - c * e) * share),
+        (second * share, (a * i - c * g) * share, (c * d - a * f) * share),
+        (third * share, (b * g - a * h) * share, (a * e - b * d) * share),
+    )
+
+
 class NetworkBulk(OneGroup):
     """The deterministic equivalent of rows of a given law, at a ridge and beta; one group.
 
@@ -149,48 +174,49 @@ class NetworkBulk(OneGroup):
         if self._last is not None and np.array_equal(conjugates, self._last[0]):
             return self._last[1]
         C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
-        x, b1, b2 = solution = self._solve(C, shift, conjugates)
-        averages = self.law.labels.over(b1, b2)[:2]
-        S1, S2 = (float(s) for s in averages[:, 0])
-        _, partial_ = self._gaps(C, shift, x, S1, S2, whole=True)
-        slopes: Array = np.linalg.solve(self._system(partial_, averages), -partial_[:3, 3:]).astype(np.float64)
+        solution = self._solve(C, shift, conjugates)
+        x = float(solution[0])
+        at = self._linearised(C, shift, *solution.tolist())
+        inverse = _inverse(at.system)
+        by_C, by_D = (
+            [-(a * u + b * v + c * w) for a, b, c in inverse] for u, v, w in (at.by_conjugate, (x, 0.0, 0.0))
+        )
         # T = tau tr B H, tr B H as a function of (x, b1, b2; C).
-        filled = blocks(self.law, C * x, S1, S2).filled
-        by_solution = partial_[3, 1:3] @ averages[:, 1:]
-        moved = partial_[3, 0] * slopes[0] + by_solution @ slopes[1:] + partial_[3, 3:]
-        values = np.array([x * filled, x]) / self.beta
-        jacobian = np.array([slopes[0] * filled + x * moved, slopes[0]]) / self.beta
+        filled, (f_x, f_1, f_2) = at.filled, at.filled_slopes
+        moved = [f_x * sx + f_1 * s1 + f_2 * s2 for sx, s1, s2 in (by_C, by_D)]
+        # That in C is x/C times that in x, and is formed without dividing by C.
+        moved[0] += x * at.filled_by_gain
+        jacobian = np.array([[by_C[0] * filled + x * moved[0], 0.0], [by_C[0], by_D[0]]]) / self.beta
         # T and tau are slopes of one function; of the two equal entries this one is no difference.
         jacobian[0, 1] = jacobian[1, 0]
-        point = _Point(self, C, values, jacobian, solution, slopes)
+        values = np.array([x * filled, x]) / self.beta
+        point = _Point(self, C, values, jacobian, solution, np.array([by_C, by_D]).T)
         self._last = conjugates.copy(), point
         return point
 
-    def _gaps(self, C: float, shift: float, x: float, S1: float, S2: float, whole: bool = False) -> tuple[Array, Array]:
-        """x (D + C tr B H) - beta with b1 and b2 as they follow, (3,); their derivatives and that of tr B H in the last
-        row, (4, 5), in (x, S1, S2, C, D), by complex steps; those in C and D where `whole`."""
-        value, slopes = np.empty(3), np.zeros((4, 5))
-        # Without nu nothing depends on S1.
-        for column in ((0, 1, 2) if self.law.turn else (0, 2)) + ((3,) if whole else ()):
-            moved = [complex(q) for q in (x, S1, S2, C)]
-            moved[column] += 1j * _STEP
-            x_, S1_, S2_, C_ = moved
-            at = blocks(self.law, C_ * x_, S1_, S2_)
-            found = x_ * (shift + C_ * at.filled) - self.beta, at.b1, at.b2, at.filled
-            slopes[:, column] = [q.imag / _STEP for q in found]
-        value[:] = [q.real for q in found[:3]]
-        slopes[0, 4] = x
-        return value, slopes
-
-    @staticmethod
-    def _system(partial_: Array, averages: Array) -> Array:
-        """The slope of (x (D + C tr B H) - beta, b1 as it follows - b1, b2 likewise) in (x, b1, b2)."""
-        system = np.empty((3, 3))
-        system[:, 0] = partial_[:3, 0]
-        system[:, 1:] = partial_[:3, 1:3] @ averages[:, 1:]
-        system[1, 1] -= 1.0
-        system[2, 2] -= 1.0
-        return system
+    def _linearised(self, C: float, shift: float, x: float, b1: float, b2: float) -> _Linear:
+        """(x (D + C tr B H) - beta, b1 as it follows - b1, b2 likewise), with derivatives."""
+        S1, S2, *fall = self.law.labels.moved_sums(b1, b2)
+        g = C * x
+        at = blocks(self.law, g, S1, S2)
+        by_b = []
+        by_g = []
+        for slope_g, slope_1, slope_2 in block_slopes(self.law, g, S1, S2, at):
+            by_g.append(slope_g)
+            by_b.append((-slope_1 * fall[0] - slope_2 * fall[1], -slope_1 * fall[1] - slope_2 * fall[2]))
+        filled = float(at.filled)
+        return _Linear(
+            values=(x * (shift + C * filled) - self.beta, at.b1 - b1, at.b2 - b2),
+            system=(
+                (shift + C * (filled + g * by_g[0]), g * by_b[0][0], g * by_b[0][1]),
+                (C * by_g[1], by_b[1][0] - 1.0, by_b[1][1]),
+                (C * by_g[2], by_b[2][0], by_b[2][1] - 1.0),
+            ),
+            by_conjugate=(x * (filled + g * by_g[0]), x * by_g[1], x * by_g[2]),
+            filled=filled,
+            filled_slopes=(C * by_g[0], *by_b[0]),
+            filled_by_gain=by_g[0],
+        )
 
     def _solve(self, C: float, shift: float, conjugates: Array) -> Array:
         """(x, b1, b2) with x = beta tau in (0, beta/shift], by Newton's method; not numbers where it found none."""
@@ -209,8 +235,7 @@ class NetworkBulk(OneGroup):
         """The equations applied one after the other, from the isotropic bulk."""
         x, b1, b2 = self._isotropic_start(C, shift), 0.0, 0.0
         for _ in range(sweeps):
-            S1, S2 = (float(s) for s in self.law.labels.over(b1, b2)[:2, 0])
-            at = blocks(self.law, C * x, S1, S2)
+            at = blocks(self.law, C * x, *self.law.labels.sums(b1, b2))
             # Half of the way: all of it may circle.
             x = 0.5 * (x + self.beta / (shift + C * at.filled))
             b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)
@@ -218,24 +243,23 @@ class NetworkBulk(OneGroup):
 
     def _newton(self, C: float, shift: float, start: Array) -> tuple[Array, float]:
         """The solution found and the relative size of its last step."""
-        found, before, size = start, math.inf, math.inf
+        x, b1, b2 = start.tolist()
+        before = size = math.inf
         for _ in range(_MOST_STEPS):
-            x, b1, b2 = (float(q) for q in found)
             inside = 4.0 * b2 > b1 * b1 if b1 else b2 * self.law.omega >= 0.0
             if not (0.0 < x <= 2.0 * self.beta / shift and inside):
-                return found, math.inf
-            averages = self.law.labels.over(b1, b2)[:2]
-            value, slopes = self._gaps(C, shift, x, float(averages[0, 0]), float(averages[1, 0]))
-            value[1:] -= found[1:]
-            move = np.linalg.solve(self._system(slopes, averages), value)
-            found = found - move
+                return np.array([x, b1, b2]), math.inf
+            at = self._linearised(C, shift, x, b1, b2)
+            u, v, w = at.values
+            moves = [a * u + b * v + c * w for a, b, c in _inverse(at.system)]
             root = math.sqrt(abs(b2))
-            size = max(abs(move[0]) / x, abs(move[1]) / (root or 1.0), abs(move[2] / (b2 or 1.0)))
+            size = max(abs(moves[0]) / x, abs(moves[1]) / (root or 1.0), abs(moves[2] / (b2 or 1.0)))
+            x, b1, b2 = x - moves[0], b1 - moves[1], b2 - moves[2]
             # A step squares its size: the next one would be lost in rounding.
             if size < _LAST or (size < _SOLVED and size >= before):
                 break
             before = size
-        return found, size
+        return np.array([x, b1, b2]), size
 
     def _isotropic_start(self, C: float, shift: float) -> float:
         """x for B = c: the root of D x + (C c x - beta)(1 - C c x) below 1 and beta, over C c."""
@@ -248,26 +272,35 @@ class NetworkBulk(OneGroup):
         x, _, _ = solution[:, None] + 1j * _STEP * slopes
         over = averages[:, :1] + 1j * _STEP * (averages[:, 1:] @ slopes[1:])
         gain = x * (C + 1j * _STEP * np.array([1.0, 0.0]))
-        at = blocks(law, gain, over[0], over[1])
-        found = forms(law, gain, at, over)
-        V, pulled = self._vectors, self._pulled
-        resolvent = np.einsum("ia,abe,jb->ije", V, found.resolvent, V)
-        bridge = np.einsum("ia,abe,b->ie", V, found.bridge, pulled)
-        turned = np.einsum("a,abe,b->e", pulled, found.turned, pulled)
-        filled = np.einsum("ia,abe,jb->ije", V[:2], found.filled, V[:2])
-        # Of v, theta_perp and h = P w_f + w_f': H h on the former, h.H h.
-        on_h = resolvent[:2, 2] + bridge[:2]
-        h_h = resolvent[2, 2] + 2.0 * bridge[2] + turned
-        along, both, mixed = resolvent[0, 0], on_h[0], filled[0, 1]
-        moment = np.empty((3, 3, len(x)), dtype=complex)
-        moment[0, 0] = filled[0, 0] / along
-        moment[0, 1] = moment[1, 0] = both / along
-        moment[0, 2] = moment[2, 0] = mixed / along
-        moment[1, 1] = law.norm_variance - gain * (h_h - both * both / along)
-        moment[1, 2] = moment[2, 1] = on_h[1] + gain * mixed * both / along
-        moment[2, 2] = filled[1, 1] + gain * mixed * mixed / along
-        own = np.array([law.independent[0], law.independent[2], law.independent[1]])
-        return np.asarray(x * (moment + np.outer(own, own)[:, :, None]))
+        return signal_overlaps(law, self._vectors, self._pulled, x, gain, over)
+
+
+def signal_overlaps(
+    law: Any, vectors: NDArray[Any], pulled: NDArray[Any], x: Any, gain: Any, over: NDArray[Any]
+) -> NDArray[Any]:
+    """K (3, 3, e) on (v, delta, theta_perp) at x = beta tau and g = gain, from averages over 1 + b1 Y + b2 Y^2 (14, e).
+
+    vectors (3, 4): v, theta_perp and w_f' on (theta, n_1, n_2, n_3), pulled (4,): w_f; numbers of any kind.
+    """
+    at = blocks(law, gain, over[0], over[1])
+    found = forms(law, gain, at, over)
+    resolvent = np.einsum("ia,abe,jb->ije", vectors, found.resolvent, vectors)
+    bridge = np.einsum("ia,abe,b->ie", vectors, found.bridge, pulled)
+    turned = np.einsum("a,abe,b->e", pulled, found.turned, pulled)
+    filled = np.einsum("ia,abe,jb->ije", vectors[:2], found.filled, vectors[:2])
+    # Of v, theta_perp and h = P w_f + w_f': H h on the former, h.H h.
+    on_h = resolvent[:2, 2] + bridge[:2]
+    h_h = resolvent[2, 2] + 2.0 * bridge[2] + turned
+    along, both, mixed = resolvent[0, 0], on_h[0], filled[0, 1]
+    moment = np.empty((3, 3, len(x)), dtype=resolvent.dtype)
+    moment[0, 0] = filled[0, 0] / along
+    moment[0, 1] = moment[1, 0] = both / along
+    moment[0, 2] = moment[2, 0] = mixed / along
+    moment[1, 1] = law.norm_variance - gain * (h_h - both * both / along)
+    moment[1, 2] = moment[2, 1] = on_h[1] + gain * mixed * both / along
+    moment[2, 2] = filled[1, 1] + gain * mixed * mixed / along
+    own = np.array([law.independent[0], law.independent[2], law.independent[1]])
+    return np.asarray(x * (moment + np.outer(own, own)[:, :, None]))
 
 
 @dataclass(frozen=True, eq=False)

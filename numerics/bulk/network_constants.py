@@ -213,6 +213,20 @@ class Labels:
         factors[1:] *= shrunk
         return np.asarray(self.table @ factors.T)
 
+    def sums(self, b1: float, b2: float) -> tuple[float, float]:
+        """E[Y/D] and E[Y^2/D], D = 1 + b1 Y + b2 Y^2."""
+        first, second = (self.table[:2] @ (1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes)))).tolist()
+        return first, second
+
+    def moved_sums(self, b1: float, b2: float) -> tuple[float, float, float, float, float]:
+        """E[Y/D], E[Y^2/D], and E[Y^2/D^2], E[Y^3/D^2], E[Y^4/D^2], which are minus their derivatives: that of the
+        first in b1; in b2 and of the second in b1; of the second in b2."""
+        shrunk = 1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))
+        first, second = (self.table[:2] @ shrunk).tolist()
+        shrunk *= shrunk
+        once, twice, thrice = (self.table[1:4] @ shrunk).tolist()
+        return first, second, once, twice, thrice
+
     def averages(self, leverage: float | complex) -> LabelAverages:
         """All averages over 1 + Y^2 l of a step without even part, l the leverage; it may be complex."""
         shrunk = self.table @ (1.0 / (1.0 + self.nodes * self.nodes * leverage))

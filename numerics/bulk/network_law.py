@@ -70,6 +70,14 @@ class IsotropicLabels:
         found[[1, 13], 0] = self.square
         return found
 
+    def sums(self, b1: float, b2: float) -> tuple[float, float]:
+        """As `Labels.sums` with A = E[y^2]."""
+        return 0.0, self.square
+
+    def moved_sums(self, b1: float, b2: float) -> tuple[float, float, float, float, float]:
+        """As `Labels.moved_sums` with A = E[y^2]: neither depends on b1 or b2."""
+        return 0.0, self.square, 0.0, 0.0, 0.0
+
     def averages(self, leverage: float | complex) -> LabelAverages:
         """The averages of `Labels` with A = E[y^2]: none depends on l."""
         return LabelAverages(self.square, self.square, np.zeros(2), self.pair, np.zeros((2, 2)))

@@ -98,6 +98,38 @@ def blocks(law: RowLaw, g: Any, S1: Any, S2: Any) -> Blocks:
     )
 
 
+Triple = tuple[float, float, float]
+
+
+def block_slopes(law: RowLaw, g: float, S1: float, S2: float, at: Blocks) -> tuple[Triple, Triple, Triple]:
+    """Of filled, b1 and b2, each in (g, S1, S2); that of the root a of a M' (1 + t a) = 1 is an implicit function's."""
+    alpha0, omega, nu = law.batch_ratio, law.omega, law.turn
+    slant = 1.0 + nu * S1
+    own = omega * S2 + slant * slant
+    scale = 1.0 + g * own
+    a, b, n = at.trace, at.bridge, at.n
+    turned = nu * nu / alpha0
+    bend = turned * S2
+    t = g * bend
+    first, second, whole = a * (1.0 + t * a), scale * a * a, scale * (1.0 + 2.0 * t * a)
+    filled, b1, b2 = [], [], []
+    for dg, d_slant, d_second in ((1.0, 0.0, 0.0), (0.0, nu, 0.0), (0.0, 0.0, 1.0)):
+        d_own = omega * d_second + 2.0 * slant * d_slant
+        d_scale = own * dg + g * d_own
+        d_bend = turned * d_second
+        da = -(first * d_scale + second * (bend * dg + g * d_bend)) / whole
+        dn = 2.0 * a * scale * da + a * a * d_scale
+        filled.append(da * own + a * d_own + d_bend * n + bend * dn)
+        b1.append(2.0 * nu / alpha0 * (b * dg + g * (d_slant * a + slant * da)))
+        b2.append(at.steep * dg + g * (omega * da + turned * dn) / alpha0)
+    return _triple(filled), _triple(b1), _triple(b2)
+
+
+def _triple(values: list[float]) -> Triple:
+    first, second, third = values
+    return first, second, third
+
+
 @dataclass(frozen=True)
 class Forms:
     """H, (1 - H)/g, H P and P H P on (theta, n_1, n_2, n_3), each (4, 4, ...)."""
@@ -182,8 +214,7 @@ def steepest(law: RowLaw, rule: Labels) -> tuple[float, float]:
     b1 = b2 = 0.0
     for g in _GAINS:
         for _ in range(_MOST_SWEEPS):
-            S1, S2 = (float(s) for s in rule.over(b1, b2)[:2, 0])
-            at = blocks(law, g, S1, S2)
+            at = blocks(law, g, *rule.sums(b1, b2))
             moved = abs(at.b2 - b2)
             # Half of the way: all of it may circle.
             b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)

@@ -165,6 +165,8 @@ def digits_document(solution: Solution) -> Document:
     order = solution.order_parameters
     numbers = {"test_error": solution.test_error, "training_error": solution.training_error}
     numbers |= {name: getattr(order, name).flat[0] for name in ORDER_PARAMETERS}
+    if order.chi.size:
+        numbers["chi"] = order.chi[0]
     return {
         "status": solution.status,
         "digits": solution.digits,

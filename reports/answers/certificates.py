@@ -71,7 +71,8 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
     except (ModelError, PrecisionError) as reason:
         status = f"not reached: {reason}"
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
-    return document, [(f"{name.replace('_', ' ')}, {digits} digits", document[name]) for name in _VALUES], True
+    names = [*_VALUES, *(["chi"] if "chi" in document else [])]
+    return document, [(f"{name.replace('_', ' ')}, {digits} digits", document[name]) for name in names], True
 
 
 def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ report."""
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 COMMAND = "python -m benchmarks.networks.network_trial simulate"
 THEORIES = ("isotropic", "network")
 BEYOND = 6.0  # standard errors at which the isotropic theory is said to be refuted
+MARKS = (
+    "Left: how far each theory is above the measurement, bars of two standard errors. Right: how far the measurement "
+    f"is above each theory in standard errors; the band is two, the dotted lines {BEYOND:g}."
+)
 _STYLES = {"isotropic": ("#D55E00", "s", "isotropic bulk"), "network": ("#0072B2", "o", "the network's own bulk")}
 
 
@@ -80,7 +85,7 @@ def judged() -> Trial:
         if point.name not in data:
             continue  # measured later than the file
         found = {theory: judge(point, data[point.name], theory) for theory in THEORIES}
-        rows.append(_row(point.name, {theory: found[theory]["test_error"] for theory in THEORIES}))
+        rows.append(row_of(point.name, {theory: found[theory]["test_error"] for theory in THEORIES}))
         deviates += [c.z for name, c in found["network"].items() if name in CALIBRATED and c.z is not None]
         # chi is no order parameter of the isotropic theory, so it is not held against it.
         strongest.append(max(abs(c.z) for k, c in found["isotropic"].items() if c.z is not None and k != "chi"))
@@ -94,7 +99,8 @@ def judged() -> Trial:
     )  # fmt: skip
 
 
-def _row(name: str, found: dict[str, Comparison]) -> Row:
+def row_of(name: str, found: Mapping[str, Comparison]) -> Row:
+    """One network from the comparisons of its test error with both theories."""
     isotropic, network = (_numbers(found[theory]) for theory in THEORIES)
     measured, error = network[1], network[3]
     return Row(
@@ -113,38 +119,42 @@ def _numbers(comparison: Comparison) -> tuple[float, float, float, float]:
 
 def draw(trial: Trial) -> Figure:
     """Theory over measurement, and the deviates, one row per network."""
+    title = "Test errors of real networks against both theories"
+    caption = (
+        f"{len(trial.rows)} networks after one gradient step, named by student and target, ridge regression of the "
+        f"readout; test errors at d = {trial.dimensions[0]} to {trial.dimensions[1]}, extrapolated to infinite d. "
+        f"{MARKS}"
+    )
+    return drawn_rows(trial.rows, "network_trial", title, caption, COMMAND)
+
+
+def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str, command: str) -> Figure:
+    """Networks beside both theories: left how far each theory is off, right the deviates."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    canvas = Canvas(figsize=(9.7, 0.36 * len(trial.rows) + 1.5), layout="constrained")
+    canvas = Canvas(figsize=(9.7, 0.36 * len(rows) + 1.5), layout="constrained")
     FigureCanvasSVG(canvas)
     ratios, deviates = canvas.subplots(1, 2, sharey=True, width_ratios=(1.1, 1.0))
-    places = range(len(trial.rows))
+    places = range(len(rows))
     for theory, shift in zip(THEORIES, (-0.13, 0.13), strict=True):
         colour, marker, label = _STYLES[theory]
         heights = [place + shift for place in places]
-        off = [100 * (getattr(row, theory + "_ratio") - 1) for row in trial.rows]
-        bars = [100 * 2 * row.relative_error * getattr(row, theory + "_ratio") for row in trial.rows]
+        off = [100 * (getattr(row, theory + "_ratio") - 1) for row in rows]
+        bars = [100 * 2 * row.relative_error * getattr(row, theory + "_ratio") for row in rows]
         ratios.errorbar(off, heights, xerr=bars, fmt=marker, color=colour, ms=5, lw=1, capsize=2, label=label)
-        deviates.plot([getattr(row, theory) for row in trial.rows], heights, marker, color=colour, ms=5, label=label)
+        deviates.plot([getattr(row, theory) for row in rows], heights, marker, color=colour, ms=5, label=label)
     deviates.axvspan(-2, 2, color="#e6eef5", zorder=0)
     for side in (-BEYOND, BEYOND):
         deviates.axvline(side, color="#777777", lw=0.8, ls=":")
     ratios.set_xlabel("theory above measurement, per cent", fontsize=8.5)
     deviates.set_xlabel("measured above theory, standard errors", fontsize=8.5)
-    ratios.set_yticks(list(places), [row.name for row in trial.rows], fontsize=8.5)
+    ratios.set_yticks(list(places), [row.name for row in rows], fontsize=8.5)
     ratios.invert_yaxis()
     for axes in (ratios, deviates):
         _plain(axes)
     canvas.legend(*deviates.get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=9)
-    title = "Test errors of real networks against both theories"
-    caption = (
-        f"{len(trial.rows)} networks after one gradient step, named by student and target, ridge regression of the "
-        f"readout; test errors at d = {trial.dimensions[0]} to {trial.dimensions[1]}, extrapolated to infinite d. "
-        "Left: how far each theory is above the measurement, bars of two standard errors. Right: how "
-        f"far the measurement is above each theory in standard errors; the band is two, the dotted lines {BEYOND:g}."
-    )
-    return Figure("network_trial", title, caption, svg_of(canvas, "network_trial", f"{title}. {caption}"), COMMAND)
+    return Figure(slug, title, caption, svg_of(canvas, slug, f"{title}. {caption}"), command)
 
 
 def _plain(axes: Axes) -> None:

@@ -17,10 +17,10 @@ some five times as much, most of it for the proof, and these digits, by equation
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx
@@ -38,6 +38,9 @@ from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution
 from onestep.numerics.saddle_point.ridge import solve
 
+if TYPE_CHECKING:
+    from onestep.numerics.saddle_point.one_group.network_any_precision import NetworkDigits
+
 Ball = Any
 
 GUARD_DIGITS = 12
@@ -53,34 +56,35 @@ def solve_to(model: Model, digits: int) -> Solution:
     error_estimate: about the error of the rule along the spike, the largest change, relative to 1 + size, of all these
     numbers under a coarser rule, to the power that the two steps differ by (rules converge geometrically).
 
-    Raises PrecisionError where the digits were not reached, and ModelError for what is not built: another loss, several
-    groups or a density of them, rows of unequal norm, ridge = 0, an activation without a part linear in the bulk.
+    With the network's own bulk: `network_any_precision`. Raises PrecisionError where the digits were not reached, and
+    ModelError for what is not built: another loss, several groups or a density of them, rows of unequal norm before the
+    step, ridge = 0, an activation without a part linear in the bulk.
     """
     several = model.law is not None or len(model.groups) > 1 or model.rank > 1
-    if several or model.unequal_norms or model.ridge == 0.0 or model.loss.name != "square":
+    if several or model.gaussian_rows or model.ridge == 0.0 or model.loss.name != "square":
         raise ModelError(
-            "any precision is built for the square loss, the uniform readout, a spike of one direction, the isotropic "
-            f"bulk with rows of equal norm, and ridge > 0, and here {described(model)}: leave the digits away"
+            "any precision is built for the square loss, the uniform readout, a spike of one direction, rows of equal "
+            f"norm before the step, and ridge > 0, and here {described(model)}: leave the digits away"
         )
-    order = solve(model).order_parameters
-    start = (float(order.V1[0, 0]), float(order.V2[0]))
+    solver = _solver(model)
     # mu2^2 is a difference, and beside a small ridge it counts where it is as small as that.
     guard = GUARD_DIGITS + max(0.0, -math.log10(model.ridge))
     bits = math.ceil((digits + guard) * math.log2(10))
     jumps = _jumps(model)
-    height = 0.0 if jumps else _analytic_height(model, start)
+    height = 0.0 if jumps else _analytic_height(solver)
     wanted = math.log(10) * (digits + 4)
     step = 2 * math.pi * height / wanted
     for attempt in range(7):
         with precision(bits):
             if jumps:
-                fine = _solved(model, panels(jumps, digits, 1.0 + 0.5 * attempt), start, digits)
+                fine = solver(panels(jumps, digits, 1.0 + 0.5 * attempt), digits, 1.0)
                 with precision(bits // 2):  # half as many nodes give half as many digits
-                    coarse = _solved(model, panels(jumps, digits // 2, 1.0 + 0.5 * attempt), start, digits // 2)
+                    coarse = solver(panels(jumps, digits // 2, 1.0 + 0.5 * attempt), digits // 2, 1.0)
             else:
-                fine = _solved(model, trapezoid(step, bits), start, digits)
+                share = FINER**attempt
+                fine = solver(trapezoid(step, bits), digits, share)
                 # Not half as fine: that would mistake the same oscillations for constants as the finer one does.
-                coarse = _solved(model, trapezoid(FINER * step, bits), start, digits)
+                coarse = solver(trapezoid(FINER * step, bits), digits, share / FINER)
             moved = max(abs(x - y) / (1 + abs(x)) for x, y in zip(fine.values, coarse.values, strict=True)).mid()
             check = moved ** arb(2.0 if jumps else FINER)
             if check < arb(10) ** -digits:
@@ -92,8 +96,25 @@ def solve_to(model: Model, digits: int) -> Solution:
     )
 
 
+# A rule along the spike, digits, and how much finer than they ask for all other rules are.
+_Solver = Callable[[Rule, int, float], "_Solved | NetworkDigits"]
+
+
+def _solver(model: Model) -> _Solver:
+    """The solver on one rule: with the network's own bulk, which has rules of its own, or without."""
+    if model.network_step is not None:
+        # Imported here: most digits are asked of the isotropic bulk.
+        from onestep.numerics.saddle_point.one_group.network_any_precision import network_start, solved_on_network
+
+        begin = network_start(model)
+        return lambda rule, digits, share: solved_on_network(model, rule, begin, digits, share)
+    order = solve(model).order_parameters
+    start = (float(order.V1[0, 0]), float(order.V2[0]))
+    return lambda rule, digits, share: _solved(model, rule, start, digits)
+
+
 def _jumps(model: Model) -> list[Ball]:
-    if abs(model.alignment) < 1.0:
+    if model.network_step is not None or abs(model.alignment) < 1.0:
         return []
     places = [point.location.rational() for point in model.target.breakpoints]
     if any(place is None for place in places):
@@ -101,7 +122,7 @@ def _jumps(model: Model) -> list[Ball]:
     return [rational_ball((place or Fraction(0)) / Fraction(model.alignment)) for place in places]
 
 
-def _analytic_height(model: Model, start: tuple[float, float]) -> float:
+def _analytic_height(solver: _Solver) -> float:
     """Half the width of the strip around the spike where the integrands are analytic, from the convergence of rules.
 
     The trapezoidal rule of step h errs like e^{-2 pi a/h}; solutions of low precision at halved steps show a.
@@ -109,7 +130,7 @@ def _analytic_height(model: Model, start: tuple[float, float]) -> float:
     previous = None
     with precision(_COARSE_BITS):
         for step in _COARSE:
-            error = float(_solved(model, trapezoid(step, _COARSE_BITS), start, 14).values[0])
+            error = float(solver(trapezoid(step, _COARSE_BITS), 14, 1.0).values[0])
             if previous is not None:
                 moved = abs(error - previous[1]) / (1 + abs(error))
                 if moved < 1e-6:
@@ -325,7 +346,7 @@ def _without_mean(table: _Profile) -> bool:
     return bool(mean <= (slope * slope + rest).sqrt() * arb(2) ** (-ctx.prec // 2))
 
 
-def _as_solution(model: Model, found: _Solved, check: Ball, digits: int) -> Solution:
+def _as_solution(model: Model, found: _Solved | NetworkDigits, check: Ball, digits: int) -> Solution:
     def number(ball: Ball) -> Any:
         return +mp.make_mpf(ball._mpf_)
 
@@ -336,11 +357,11 @@ def _as_solution(model: Model, found: _Solved, check: Ball, digits: int) -> Solu
         return np.array([[value]], dtype=object)
 
     with mp.workdps(digits):
-        test, training, m, zeta, psi, q1, q2, v1, v2 = (number(value) for value in found.values)
+        test, training, m, zeta, psi, q1, q2, v1, v2, *chi = (number(value) for value in found.values)
         none = np.zeros(0)
         order = OrderParameters(
             vector(m), vector(zeta), vector(psi), matrix(q1), vector(q2), matrix(v1), vector(v2),
-            Conjugates(none, none, none, none, none, none),
+            Conjugates(none, none, none, none, none, none), np.array(chi, dtype=object),
         )  # fmt: skip
         return Solution(
             model=model,

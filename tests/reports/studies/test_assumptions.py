@@ -21,19 +21,14 @@ from onestep.numerics.saddle_point.overlapping import solve_overlapping
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.measurements.experiments import FOLDER, complete, stored, text_of
 from onestep.reports.measurements.study import Study
-from onestep.reports.studies import (
-    bound_functions,
-    finite_samples,
-    initial_overlap,
-    other_inputs,
-    second_step,
-    spectrum_sample,
-    threshold,
-    width,
-)
+from onestep.reports.studies import bound_functions, finite_samples, other_inputs, spectrum_sample, threshold, width
+from onestep.reports.studies.networks import initial_overlap, second_step
 from onestep.reports.text.prose import prose
 
-MEASURED = ("finite_samples", "initial_overlap", "second_step", "learning_rate", "width", "threshold", "other_inputs")
+MEASURED = (
+    "finite_samples", "networks.initial_overlap", "networks.second_step", "networks.learning_rate", "width",
+    "threshold", "other_inputs",
+)  # fmt: skip
 NETWORK = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0, noise=0.1)
 
 

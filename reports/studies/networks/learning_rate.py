@@ -107,7 +107,7 @@ def cases_of(data: Data) -> tuple[Case, ...]:
         rest = [vertex(etas, np.delete(samples, k, axis=1).mean(axis=1).tolist()) for k in range(samples.shape[1])]
         factor = np.sqrt((len(rest) - 1) / len(rest))
         spread = Vertex(*(float(factor * np.sqrt(np.sum((v - v.mean()) ** 2))) for v in np.array(rest).T))
-        coarse = {theory: vertex(etas, _errors(network, theory, etas)) for theory in THEORIES}
+        coarse = {theory: vertex(etas, errors(network, theory, etas)) for theory in THEORIES}
         best = {
             theory: best_eta(
                 network.activation, network.target, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0,
@@ -122,7 +122,8 @@ def cases_of(data: Data) -> tuple[Case, ...]:
     return tuple(found)
 
 
-def _errors(network: Network, theory: str, etas: Iterable[float]) -> list[float]:
+def errors(network: Network, theory: str, etas: Iterable[float]) -> list[float]:
+    """The test errors of a theory at the given learning rates."""
     return [solve(replace(network, eta=float(eta)).model(theory)).test_error for eta in etas]
 
 
@@ -176,7 +177,7 @@ def _sentence(case: Case) -> str:
 def cost(case: Case, theory: str) -> float:
     """What choosing eta by a theory costs the network, by its own theory: a share of the least error."""
     rate = case.best[theory].eta
-    return _errors(case.network, "network", [rate])[0] / case.best["network"].test_error - 1.0
+    return errors(case.network, "network", [rate])[0] / case.best["network"].test_error - 1.0
 
 
 def _verdict(cases: Sequence[Case]) -> str:
@@ -200,7 +201,7 @@ def drawn(cases: Sequence[Case]) -> Figure:
         grid = np.geomspace(case.etas[0], case.etas[-1], 21)
         for style, theory, label in ((1, "isotropic", "isotropic bulk"), (0, "network", "network's own bulk")):
             colour, marker, dash = STYLES[style]
-            axes.plot(grid, _errors(case.network, theory, grid), color=colour, linestyle=dash, lw=1.7, label=label)
+            axes.plot(grid, errors(case.network, theory, grid), color=colour, linestyle=dash, lw=1.7, label=label)
             best = case.best[theory]
             axes.plot([best.eta], [best.test_error], marker=marker, ms=9, mfc="none", mec=colour, lw=0)
         points(axes, case.etas, case.measured, 4, "networks")

@@ -1,0 +1,1 @@
+"""Networks of any activation on trial, and what is stored of them."""

@@ -1,0 +1,231 @@
+"""The law of a network's rows after its step, and its readout's map, as numbers of any precision; one group.
+
+The averages of s = sigma' - h1 - E[sigma''] z are expanded in moments E[z^n sigma'^k], which are certified balls. Those
+over labels Y = g(u) - E[sigma] + sqrt(noise) e are sums over panels in u between the breakpoints of g, and over one
+grid in Y across the noise: their error is judged by a coarser rule, an estimate. h and v_c are written down once more
+here (notation of `numerics.bulk.network_law`), so that doubles and digits check each other; the resolvent is shared.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.balls.arithmetic import BallError, PrecisionError, location_ball, program, rational_ball
+from onestep.numerics.balls.integrals import Moment, expectations
+from onestep.numerics.balls.rules import panels_of_digits
+from onestep.numerics.balls.trapezoid import density
+from onestep.numerics.models.model import Model
+
+Ball = Any
+Objects = Any
+
+# E[z^n sigma'^k] with n + k <= 4 is all that the averages of s need.
+_SLOPES = tuple((n, k) for k in (1, 2, 3, 4) for n in range(5 - k))
+_POWERS_OF_Z = (1, 0, 1, 0, 3, 0, 15)
+_MOST_NODES = 200_000
+_GUARD_DIGITS = 12
+_LOG10 = math.log(10.0)
+
+
+@dataclass(frozen=True, eq=False)
+class DigitsLaw:
+    """The rows' law and the map of the readout: spike r, c and gamma as the step makes them, not as doubles.
+
+    vectors (3, 4): v, theta_perp and the part w_f' of h on (theta, n_1, n_2, n_3); pulled (4,): w_f. nodes of Y and the
+    table (14, N) of `numerics.bulk.network_constants.Labels`.
+    """
+
+    spike: Ball
+    bulk: Ball
+    alignment: Ball
+    omega: Ball
+    batch_ratio: Ball
+    turn: Ball
+    vectors: Objects
+    pulled: Objects
+    norm_variance: Ball
+    nodes: tuple[Ball, ...]
+    table: Any
+    independent: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def over(self, b1: Ball, b2: Ball) -> Objects:
+        """The averages over 1 + b1 Y + b2 Y^2 and their derivatives in b1 and b2, (14, 3)."""
+        rows = []
+        for y in self.nodes:
+            shrunk = 1 / (1 + y * (b1 + b2 * y))
+            moved = y * shrunk * shrunk
+            rows.append([shrunk, -moved, -y * moved])
+        found = self.table * arb_mat(rows)
+        return np.array([[found[i, j].mid() for j in range(3)] for i in range(found.nrows())], dtype=object)
+
+
+@dataclass(frozen=True)
+class _Slope:
+    """h1, E[sigma''] and E[sigma], and E[z^j s^k] for the (j, k) that h and v_c ask for."""
+
+    mean: Ball
+    h1: Ball
+    curvature: Ball
+    of: dict[tuple[int, int], Ball]
+
+
+@lru_cache(maxsize=16)
+def _slope(activation: Activation, bits: int) -> _Slope:
+    wanted = (Moment(0, 1), Moment(1, 1), Moment(2, 1), *(Moment(n, 0, k) for n, k in _SLOPES))
+    try:
+        found = [ball.mid() for ball in expectations(activation, wanted, bits=bits)]
+    except BallError as reason:
+        raise PrecisionError(f"the averages of sigma' that the network's bulk needs: {reason}") from None
+    mean, h1, curvature = found[:3]
+    hermite = dict(zip(_SLOPES, found[3:], strict=True))
+
+    def power(n: int, k: int) -> Ball:
+        """E[z^n sigma'^k]."""
+        if k == 0:
+            return arb(_POWERS_OF_Z[n])
+        lower = {0: 0, 1: 0, 2: 1, 3: 3}[n]
+        return hermite[n, k] + (lower * hermite[n - 2, k] if lower else 0)
+
+    def of(j: int, k: int) -> Ball:
+        """E[z^j (sigma' - h1 - curvature z)^k], j + k <= 4."""
+        total = arb(0)
+        for flat, bent in product(range(k + 1), repeat=2):
+            if flat + bent <= k:
+                ways = math.comb(k, flat) * math.comb(k - flat, bent)
+                total += ways * (-h1) ** flat * (-curvature) ** bent * power(j + bent, k - flat - bent)
+        return total.mid()
+
+    return _Slope(mean, h1, curvature, {(j, k): of(j, k) for k in (1, 2, 3, 4) for j in range(5 - k)})
+
+
+def _label_rule(
+    model: Model, centre: Ball, digits: int, share: float, poles: float
+) -> tuple[list[Ball], list[list[Ball]]]:
+    """Nodes of Y, and at each the weights of 1, u and u^2. poles: how far those of 1/(1 + b1 Y + b2 Y^2) are away."""
+    cuts = [location_ball(point.location) for point in model.target.breakpoints]
+    rule = panels_of_digits(cuts, digits, share)
+    code = program(model.target.expression)
+    places = [(u.mid(), w.mid(), (code.run(u.mid())[0] - centre).mid()) for u, w in rule]
+    if model.noise == 0.0:
+        return [y for _, _, y in places], [[w, w * u, w * u * u] for u, w, _ in places]
+    width = rational_ball(Fraction(model.noise)).sqrt()
+    wanted = _LOG10 * (digits + _GUARD_DIGITS)
+    # The trapezoidal rule errs like exp(-2 (pi s/h)^2) for the density and like exp(-2 pi a/h) for the poles.
+    step = min(float(width) * math.pi * math.sqrt(2.0 / wanted), 2.0 * math.pi * poles / wanted) / share
+    h, reach = arb(step), math.ceil(math.sqrt(2.0 * wanted) * float(width) / step)
+    if len(places) * (2 * reach + 1) > _MOST_NODES:
+        raise PrecisionError(
+            f"the labels need {len(places) * (2 * reach + 1)} nodes at this precision: ask for fewer digits, or give "
+            "noise 0"
+        )
+    sums: dict[int, list[Ball]] = {}
+    unit = h / width
+    for u, w, y in places:
+        middle = round(float(y) / step)
+        for j in range(middle - reach, middle + reach + 1):
+            weight = w * density((j * h - y) / width) * unit
+            row = sums.setdefault(j, [arb(0), arb(0), arb(0)])
+            row[0], row[1], row[2] = row[0] + weight, row[1] + weight * u, row[2] + weight * u * u
+    return [j * h for j in sorted(sums)], [sums[j] for j in sorted(sums)]
+
+
+@lru_cache(maxsize=16)
+def digits_law(model: Model, digits: int, share: float, poles: float, bits: int) -> DigitsLaw:
+    """The law of a model of one group with the network's own bulk, at the precision `bits` in force."""
+    assert bits == ctx.prec
+    step, weight = model.network_step, Fraction(model.groups[0].weight)
+    assert step is not None
+    e = rational_ball(Fraction(step.eta) * weight / Fraction(model.beta))
+    alpha0 = rational_ball(Fraction(step.alpha0))
+    slope = _slope(model.activation, bits)
+    nodes, weights = _label_rule(model, rational_ball(weight) * slope.mean, digits, share, poles)
+    powers = [[arb(1) for _ in nodes]]
+    for _ in range(8):
+        powers.append([p * y for p, y in zip(powers[-1], nodes, strict=True)])
+    by_order = [list(column) for column in zip(*weights, strict=True)]
+
+    def row(order: int, power: int) -> list[Ball]:
+        return [w * p for w, p in zip(by_order[order], powers[power], strict=True)]
+
+    table = [row(0, k) for k in range(1, 9)] + [row(1, k) for k in range(2, 6)] + [row(2, k) for k in (1, 2)]
+    mu = [sum(row(0, k), arb(0)).mid() for k in range(5)]
+    tilt = [arb(0)] + [sum(row(1, k), arb(0)).mid() for k in (1, 2, 3)]
+    nu, omega = e * slope.curvature, e * e * slope.of[0, 2] / alpha0
+    kept = 1 + nu * mu[1]
+    size = (tilt[1] ** 2 + mu[2] / alpha0).sqrt()
+    across, gamma = (mu[2] / alpha0).sqrt(), tilt[1] / size
+    pulled, added = _norm_on_row(slope, e, alpha0, nu, kept)
+    ratio = across / size
+    on_theta = [sum((f * t for f, t in zip(poly, tilt[1:], strict=True)), arb(0)) for poly in (added, pulled)]
+    vectors = [[gamma, 1 / size, arb(0), arb(0)], [ratio, -gamma / across, arb(0), arb(0)], [on_theta[0], *added]]
+    return DigitsLaw(
+        spike=(e * slope.h1 * size).mid(),
+        bulk=(kept * kept + (omega + nu * nu / alpha0) * mu[2]).mid(),
+        alignment=gamma.mid(),
+        omega=omega.mid(),
+        batch_ratio=alpha0,
+        turn=nu.mid(),
+        vectors=np.array([[x.mid() for x in vector] for vector in vectors], dtype=object),
+        pulled=np.array([on_theta[1].mid(), *(x.mid() for x in pulled)], dtype=object),
+        norm_variance=_norm_variance(slope, e, alpha0, nu, mu, tilt).mid(),
+        nodes=tuple(nodes),
+        table=arb_mat(table),
+    )
+
+
+def _norm_on_row(slope: _Slope, e: Ball, alpha0: Ball, nu: Ball, kept: Ball) -> tuple[list[Ball], list[Ball]]:
+    """f and f' of h = P w_f + w_f' on (Y, Y^2, Y^3): f = 2 e k2 Y pi + (e^2/alpha0) E[z s^2] Y^2 and f' = e k2 Y dP +
+    (2 e^2/alpha0) E[z s^2] Y^2 pi + (e^3/alpha0^2) E[s^3] Y^3, k2 = E[z^2 s]."""
+    k2, tilted, cube = slope.of[2, 1], slope.of[1, 2], slope.of[0, 3]
+    pulled = [2 * e * k2 * kept, 2 * e * k2 * nu / alpha0 + e**2 * tilted / alpha0, arb(0)]
+    second = 2 * e * k2 * nu * kept / alpha0 + 2 * e**2 * tilted * kept / alpha0
+    third = e * k2 * (nu / alpha0) ** 2 + 2 * e**2 * tilted * nu / alpha0**2 + e**3 * cube / alpha0**2
+    return pulled, [arb(0), second, third]
+
+
+def _norm_variance(slope: _Slope, e: Ball, alpha0: Ball, nu: Ball, mu: list[Ball], tilt: list[Ball]) -> Ball:
+    """v_c, with pi = 1 + nu (E[Y] + Y/alpha0) and dP = 2 nu (1 + nu E[Y]) Y/alpha0 + (nu Y/alpha0)^2."""
+    s, kept = slope.of, 1 + nu * mu[1]
+    flat, bent = 2 * nu * kept / alpha0, (nu / alpha0) ** 2
+
+    def with_pi(power: int, of: list[Ball]) -> Ball:
+        """E[. Y^power pi]."""
+        return kept * of[power] + nu / alpha0 * of[power + 1]
+
+    pi_squared = kept**2 * mu[2] + 2 * kept * nu / alpha0 * mu[3] + (nu / alpha0) ** 2 * mu[4]
+    pi_stretch = flat * with_pi(2, mu) + bent * with_pi(3, mu)
+    along = with_pi(1, tilt)
+    cumulants = [arb(0), mu[1], *(mu[n] / alpha0 ** (n - 1) for n in (2, 3, 4))]
+    _, m, c2, c3, c4 = cumulants
+    traces = [
+        arb(1), m, c2 + m**2, c3 + 3 * c2 * m + m**3,
+        c4 + 4 * c3 * m + 2 * c2**2 + 6 * c2 * m**2 + m**4,
+    ]  # fmt: skip
+    square = sum((math.comb(2, n) * nu**n * traces[n] for n in range(3)), arb(0))
+    fourth = sum((math.comb(4, n) * nu**n * traces[n] for n in range(5)), arb(0))
+    return (
+        2 * (fourth - square**2)
+        + 4 * e * s[3, 1] * pi_stretch
+        + 4 * e**2 / alpha0 * (pi_squared * s[2, 2] + nu**2 * mu[2] ** 2 / alpha0 * s[0, 2])
+        + 4 * e**2 * s[2, 1] ** 2 * along**2
+        + 2 * e**2 / alpha0 * (s[2, 2] - s[0, 2]) * (flat * mu[3] + bent * mu[4])
+        + 4 * e**3 / alpha0**2 * s[1, 3] * with_pi(3, mu)
+        + 4 * e**3 / alpha0 * s[2, 1] * s[1, 2] * along * tilt[2]
+        + e**4 * mu[4] * (s[0, 4] - s[0, 2] ** 2) / alpha0**3
+        + e**4 / alpha0**2 * s[1, 2] ** 2 * tilt[2] ** 2
+        + 2 * e**4 * mu[2] ** 2 * s[0, 2] ** 2 / alpha0**2
+    )
+
+
+def distance_of_poles(b1: float, b2: float) -> float:
+    """How far the zeros of 1 + b1 Y + b2 Y^2 lie from the line."""
+    return math.sqrt(max(4.0 * b2 - b1 * b1, 1e-300)) / (2.0 * b2) if b2 > 0.0 else math.inf

@@ -1,0 +1,1 @@
+"""Studies of networks after a real gradient step."""

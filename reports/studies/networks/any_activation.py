@@ -1,0 +1,171 @@
+"""Page: networks of any activation, drawn before anything was predicted, beside the paper's theory and their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.models import Data
+from onestep.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows, row_of
+from onestep.reports.measurements.normal_deviates import look_normal, normality, spread
+from onestep.reports.measurements.study import Study, Table
+from onestep.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, entries
+from onestep.reports.studies.networks.predicted import KEY, THEORIES, Judged, judge, samples
+from onestep.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
+
+SLUG = "any_activation"
+COMMAND = "python -m benchmarks.networks.any_activation.trial simulate"
+_WORDS = {
+    "test_error": "test error", "training_error": "training error", "m": "m", "zeta": "zeta", "q2": "q2",
+}  # fmt: skip
+
+
+def study() -> Study | None:
+    """The page; None where the measurements are not installed."""
+    data = samples()
+    return page(judged_in(data), data) if data else None
+
+
+def judged_in(data: Data) -> tuple[Judged, ...]:
+    """Every network of the list that was measured at two dimensions or more."""
+    found = data.get(KEY, {})
+    listed = ((entry, found.get(entry.drawn.name, {})) for entry in entries())
+    return tuple(judge(entry, runs) for entry, runs in listed if len(runs) >= 2)
+
+
+def page(judged: Sequence[Judged], data: Data) -> Study:
+    """The page: every number in its text is computed from the samples and from the predictions in the file."""
+    text = (
+        "The paper's theory takes an odd activation and a bulk whose rows after the step are isotropic and of one "
+        "norm. The map of the step and the network's own bulk are built here for any activation, and this is their "
+        f"trial: {COUNT} networks, drawn by the seed {DRAW} before anything was predicted, predicted by both theories "
+        "before anything was simulated. Each activation learns two targets; batch, step, width, samples, ridge and "
+        "label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map of any "
+        "activation here: only its bulk is the paper's.)",
+        _runs_text(judged, data),
+        " ".join(_counted(judged, theory) for theory in THEORIES),
+        _deviates_text(judged),
+        *_failures(judged),
+    )
+    return Study(
+        "any-activation", "Networks of any activation on trial", text, (_table(judged),), (_figure(judged),), COMMAND
+    )
+
+
+def _runs_text(judged: Sequence[Judged], data: Data) -> str:
+    largest = max(dimension for dimension, _ in RUNS)
+    measured = [data[KEY][j.entry.drawn.name] for j in judged]
+    seeds = ", ".join(f"{count} at d = {dimension}" for dimension, count in RUNS)
+    whole = sum(str(largest) in runs for runs in measured)
+    rest = "" if whole == len(measured) else f" ({whole} of them at d = {largest})"
+    return (
+        f"{len(measured)} of {COUNT} networks were measured{rest}, with independent seeds: {seeds}. Deviations from "
+        "the theory at the realised ratios and the simulated width are extrapolated in 1/d by the protocol of `onestep "
+        f"compare`; {', '.join(_WORDS[name] for name in JUDGED)} decide together, and a theory that is right is "
+        f"REFUTED with probability {FALSE_ALARM:g} at most, for each network."
+    )
+
+
+def verdicts(judged: Sequence[Judged], theory: str) -> Counter[str]:
+    """How many networks have which verdict on a theory."""
+    return Counter(j.reports[theory].verdict for j in judged)
+
+
+def _counted(judged: Sequence[Judged], theory: str) -> str:
+    counts = verdicts(judged, theory)
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (CONFIRMED, INCONCLUSIVE, REFUTED))
+    named = {"isotropic": "The isotropic bulk", "network": "The network's own bulk"}[theory]
+    return f"{named}: {listed}."
+
+
+def deviates(judged: Sequence[Judged], theory: str) -> dict[str, list[float]]:
+    """z by observable."""
+    found: dict[str, list[float]] = {name: [] for name in JUDGED}
+    for j in judged:
+        for comparison in j.reports[theory].comparisons:
+            if comparison.z is not None:
+                found[comparison.observable].append(comparison.z)
+    return found
+
+
+def _deviates_text(judged: Sequence[Judged]) -> str:
+    own, other = (deviates(judged, theory) for theory in ("network", "isotropic"))
+    tests = np.array(own["test_error"])
+    looks = "look" if look_normal(tests) else "do not look"
+    spreads = ", ".join(f"{_WORDS[name]} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)
+    beyond = sum(
+        any(abs(c.z or 0.0) > BEYOND for c in j.reports["isotropic"].comparisons) for j in judged
+    )  # fmt: skip
+    return (
+        f"Where a theory is right each deviate is standard normal. Those of the network's own theory have root mean "
+        f"squares of {spreads} (expected 1 +- {(2 * len(tests)) ** -0.5:.2f}); its test errors {looks} standard normal "
+        f"(Kolmogorov and Smirnov {normality(tests):.2g}, sum of squares {spread(tests):.2g}), and the largest of all "
+        f"is {max(abs(z) for zs in own.values() for z in zs):.1f}. The isotropic theory's largest is "
+        f"{max(abs(z) for zs in other.values() for z in zs):.0f}, and {beyond} networks have one above {BEYOND:g}."
+    )
+
+
+def _failures(judged: Sequence[Judged]) -> tuple[str, ...]:
+    """What the protocol says where the network's own theory is not CONFIRMED."""
+    kept = (j for j in judged if j.reports["network"].verdict != CONFIRMED)
+    sentences = [
+        f"{_pair(j)}: {j.reports['network'].verdict}: {j.reports['network'].sentence}." for j in kept
+    ]  # fmt: skip
+    return (" ".join(sentences),) if sentences else ()
+
+
+def _pair(j: Judged) -> str:
+    return f"{j.entry.activation} / {j.entry.target}"
+
+
+def _named(j: Judged) -> str:
+    entry = j.entry
+    return f"{_pair(j)}, alpha0 {entry.alpha0:g}, eta {entry.eta:g}, beta {entry.beta:g}"
+
+
+def _of(j: Judged, theory: str, observable: str) -> Comparison:
+    return next(c for c in j.reports[theory].comparisons if c.observable == observable)
+
+
+def rows_of(judged: Sequence[Judged]) -> tuple[Row, ...]:
+    """The test errors of all networks beside both theories, where samples decide."""
+    found = ((_named(j), {theory: _of(j, theory, "test_error") for theory in THEORIES}) for j in judged)
+    return tuple(row_of(name, both) for name, both in found if all(c.z is not None for c in both.values()))
+
+
+def _table(judged: Sequence[Judged]) -> Table:
+    rows = []
+    for j in judged:
+        own, other = (_of(j, theory, "test_error") for theory in ("network", "isotropic"))
+        cells = [_named(j), f"alpha {j.entry.alpha:g}, ridge {j.entry.ridge:g}, noise {j.entry.noise:g}"]
+        cells += [f"{c.theory:.4g}" if c.theory is not None else "" for c in (other, own)]
+        caught = own.smallest_detectable
+        cells += [
+            f"{own.extrapolated:.4g}" if own.extrapolated is not None else "",
+            f"{own.z:+.1f}" if own.z is not None else "",
+            f"{max(abs(c.z or 0.0) for c in j.reports['isotropic'].comparisons):.1f}",
+            f"{caught:.0%}" if caught is not None else "",
+            j.reports["network"].verdict, j.reports["isotropic"].verdict,
+        ]  # fmt: skip
+        rows.append(tuple(cells))
+    heads = (
+        "network", "readout", "isotropic", "own", "measured", "z of own", "largest z of isotropic", "caught",
+        "own bulk", "isotropic bulk",
+    )  # fmt: skip
+    return Table(
+        "Test errors by both theories and as measured, extrapolated; the deviate of the network's own theory, the "
+        "largest of the isotropic one over what decides; the relative error of a test error that would have been "
+        "caught; verdicts",
+        heads,
+        tuple(rows),
+    )
+
+
+def _figure(judged: Sequence[Judged]) -> Figure:
+    rows = rows_of(judged)
+    title = "Test errors of networks of any activation against both theories"
+    caption = f"{len(rows)} networks drawn before they were predicted; test errors extrapolated to infinite d. {MARKS}"
+    return drawn_rows(rows, SLUG, title, caption, COMMAND)

@@ -1,0 +1,106 @@
+"""Networks of any activation that are on trial: drawn once by a seeded generator, before anything was predicted.
+
+Every activation of the list learns two targets, every target is learned by four activations; which ones, and the
+numbers inside an activation, the generator says. Step, batch, width, samples, ridge and noise fill their ranges as a
+Latin hypercube: each is cut into as many cells as there are networks, of equal length on its scale, and has one value,
+uniform, in each. No draw is rejected.
+
+`python -m benchmarks.networks.any_activation.trial draw` writes the list, `predict` what both theories say of it,
+`simulate` what networks do; the three files lie beside that program and come with the sources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from onestep.numerics.models.network import Network
+from onestep.reports.measurements.models import Drawn
+
+FOLDER = Path(__file__).parent.parent.parent.parent / "benchmarks" / "networks" / "any_activation"
+DRAW = 2402
+# Dimensions and independent seeds at each.
+RUNS = ((200, 48), (400, 24), (800, 12), (1600, 4))
+# What decides: what both theories predict and what is measured well, by which the odd networks were judged too.
+JUDGED = ("test_error", "training_error", "m", "zeta", "q2")
+# Kept beside them.
+MEASURED = (*JUDGED, "psi", "chi")
+
+# A number between braces is drawn from the range.
+_SHIFT, _EVEN = (0.3, 1.0), (0.1, 0.4)
+ACTIVATIONS: tuple[tuple[str, tuple[float, float]], ...] = (
+    ("relu", _SHIFT), ("leaky_relu", _SHIFT), ("gelu", _SHIFT), ("silu", _SHIFT), ("softplus", _SHIFT), ("elu", _SHIFT),
+    ("sigmoid", _SHIFT), ("tanh(z + {})", _SHIFT), ("tanh(z) + {}*he(2, z)", _EVEN), ("hardtanh(z + {})", _SHIFT),
+    ("z/(1 + abs(z)) + {}*he(2, z)", _EVEN), ("cos(z) + z", _SHIFT),
+)  # fmt: skip
+TARGETS = ("tanh", "sin", "relu", "sign", "z + he(2, z)", "tanh(z + 1/2)")
+COUNT = 2 * len(ACTIVATIONS)
+# Least and largest; logarithmic but for the noise.
+RANGES: Mapping[str, tuple[float, float]] = {
+    "alpha0": (0.5, 20.0), "eta": (0.5, 12.0), "beta": (0.3, 3.0), "alpha": (0.5, 3.0), "ridge": (0.03, 1.0),
+    "noise": (0.0, 0.5),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One network of the list, as text and numbers."""
+
+    activation: str
+    target: str
+    alpha0: float
+    eta: float
+    beta: float
+    alpha: float
+    ridge: float
+    noise: float
+
+    @property
+    def drawn(self) -> Drawn:
+        """What is simulated and predicted; its name holds all parameters."""
+        values = {name: getattr(self, name) for name in RANGES}
+        listed = ", ".join(f"{name} {value:g}" for name, value in values.items())
+        return Drawn(
+            f"{self.activation} / {self.target}: {listed}", Network(self.activation, self.target, **values)
+        )  # fmt: skip
+
+
+def draw(seed: int = DRAW) -> tuple[Entry, ...]:
+    """The list that a seed draws."""
+    rng = np.random.default_rng(seed)
+    students = [text.format(f"{rng.uniform(*range_):.2f}") for text, range_ in ACTIVATIONS for _ in range(2)]
+    # An activation's two targets are different.
+    while True:
+        targets = [str(name) for name in rng.permutation(TARGETS * (COUNT // len(TARGETS)))]
+        if all(first != second for first, second in zip(targets[::2], targets[1::2], strict=True)):
+            break
+    columns = {name: _filled(rng, range_, name) for name, range_ in RANGES.items()}
+    rows = ({name: column[k] for name, column in columns.items()} for k in range(COUNT))
+    return tuple(Entry(*pair, **row) for pair, row in zip(zip(students, targets, strict=True), rows, strict=True))
+
+
+def _filled(rng: np.random.Generator, range_: tuple[float, float], name: str) -> list[float]:
+    """One value in each of COUNT cells of the range, in random order, to three digits."""
+    places = (rng.permutation(COUNT) + rng.uniform(size=COUNT)) / COUNT
+    scale: Callable[[float], float] = (lambda x: x) if name == "noise" else np.log
+    low, high = scale(range_[0]), scale(range_[1])
+    values = low + (high - low) * places
+    return [float(f"{value:.3g}") for value in (values if name == "noise" else np.exp(values))]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """The list that is stored."""
+    found = json.loads((FOLDER / "draw.json").read_text(encoding="utf-8"))
+    return tuple(Entry(**entry) for entry in found["networks"])
+
+
+def draw_text(found: tuple[Entry, ...], seed: int = DRAW) -> str:
+    """The list as JSON, one line per network, with the seed that drew it."""
+    lines = ",\n".join(f"  {json.dumps(vars(entry))}" for entry in found)
+    return f'{{\n "seed": {seed},\n "networks": [\n{lines}\n ]\n}}\n'

@@ -1,0 +1,108 @@
+"""How much of the test error of a network the isotropic theory misses, over the plane of batch and learning rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.numerics.models.network import Network
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import finished, panels
+from onestep.reports.measurements.study import Table
+from onestep.reports.studies.networks.learning_rate import errors
+
+Array = NDArray[np.float64]
+
+ACTIVATIONS = ("tanh", "relu", "gelu")
+TARGET, ALPHA, BETA, RIDGE, NOISE = "sin", 2.0, 1.0, 0.05, 0.1
+BATCHES = tuple(float(f"{x:.3g}") for x in np.geomspace(0.5, 20.0, 8))
+ETAS = tuple(float(f"{x:.3g}") for x in np.geomspace(0.5, 12.0, 8))
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Test errors of one activation over BATCHES (rows) and ETAS (columns), by both theories, and without a step."""
+
+    student: str
+    isotropic: Array
+    network: Array
+    plain: float
+
+    @property
+    def missed(self) -> Array:
+        """The isotropic test error above that of the network's own theory, relative."""
+        return np.asarray(self.isotropic / self.network - 1.0)
+
+    @property
+    def hurt(self) -> Array:
+        """Where the step leaves more test error than no step, by the network's own theory."""
+        return np.asarray(self.network > self.plain)
+
+
+def plane_of(student: str) -> Plane:
+    """One activation."""
+    networks = [Network(student, TARGET, ALPHA, BETA, RIDGE, alpha0, 1.0, NOISE) for alpha0 in BATCHES]
+    isotropic, own = (
+        np.array([errors(network, theory, ETAS) for network in networks]) for theory in ("isotropic", "network")
+    )
+    return Plane(student, isotropic, own, errors(networks[0], "isotropic", [0.0])[0])
+
+
+def planes() -> tuple[Plane, ...]:
+    """All of them."""
+    return tuple(plane_of(student) for student in ACTIVATIONS)
+
+
+def text(found: Sequence[Plane]) -> str:
+    """What the planes say."""
+    return (
+        f"How much does the isotropic theory miss? Learning {TARGET} with alpha = {ALPHA:g}, beta = {BETA:g}, ridge "
+        f"{RIDGE:g} and noise {NOISE:g}, over alpha0 = {BATCHES[0]:g} to {BATCHES[-1]:g} and eta = {ETAS[0]:g} to "
+        f"{ETAS[-1]:g}: {'; '.join(_sentence(plane) for plane in found)}."
+    )
+
+
+def _sentence(plane: Plane) -> str:
+    high, low = (_place(plane, k) for k in (int(np.argmax(plane.missed)), int(np.argmin(plane.missed))))
+    return f"{plane.student} from {low} to {high}, and on {plane.hurt.mean():.0%} of the plane the step hurts"
+
+
+def _place(plane: Plane, k: int) -> str:
+    row, column = divmod(k, len(ETAS))
+    return f"{plane.missed[row, column]:+.0%} (alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g})"
+
+
+def table(found: Sequence[Plane]) -> Table:
+    """The corners, as numbers."""
+    corners = [(row, column) for row in (0, len(BATCHES) - 1) for column in (0, len(ETAS) - 1)]
+    return Table(
+        "What the isotropic theory misses at the corners of the plane, as a share of the test error",
+        ("activation", *(f"alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g}" for row, column in corners)),
+        tuple((plane.student, *(f"{plane.missed[corner]:+.1%}" for corner in corners)) for plane in found),
+    )
+
+
+def drawn(found: Sequence[Plane], call: str) -> Figure:
+    """The planes side by side, with the line beyond which the step hurts."""
+    canvas, all_axes = panels(len(found), width=12.6, height=3.9)
+    largest = 100.0 * max(float(np.max(np.abs(plane.missed))) for plane in found)
+    for axes, plane in zip(all_axes, found, strict=True):
+        image = axes.pcolormesh(
+            ETAS, BATCHES, 100.0 * plane.missed, cmap="RdBu_r", vmin=-largest, vmax=largest, shading="nearest"
+        )
+        if plane.hurt.any() and not plane.hurt.all():
+            axes.contour(ETAS, BATCHES, plane.network - plane.plain, levels=[0.0], colors="black", linewidths=1.2)
+        axes.set(xscale="log", yscale="log", xlabel="learning rate eta")
+        axes.set_title(plane.student, fontsize=9)
+        axes.grid(False)
+    all_axes[0].set_ylabel("alpha0")
+    canvas.colorbar(image, ax=list(all_axes), label="isotropic above own, per cent")
+    caption = (
+        f"Learning {TARGET}: how far the isotropic theory's test error is above that of the network's own, over "
+        "learning rate and batch. Along the black line the step changes nothing; on its side of long steps and small "
+        "batches it hurts."
+    )
+    return finished(canvas, "missed_plane", "What the isotropic theory misses", caption, call)

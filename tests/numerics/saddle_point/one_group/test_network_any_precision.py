@@ -1,0 +1,147 @@
+"""A network's own bulk at any precision: against doubles, against itself, and against the plain second solver."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from mpmath import mp
+
+from onestep.numerics.balls.arithmetic import PrecisionError, precision
+from onestep.numerics.bulk.network_law import network_law
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.one_group import law_of_any_precision
+from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+from onestep.numerics.saddle_point.one_group.law_of_any_precision import digits_law
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.second_route.any_activation import readout
+from onestep.verify.second_route.networks.formulas import Step
+
+
+def network(student: str, target: str, **changes: Any) -> Model:
+    step = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0, **changes}
+    return Model.from_gradient_step(student, target, bulk_model="network", **step)
+
+
+def numbers(found: Solution) -> dict[str, Any]:
+    order = found.order_parameters
+    named = {"test": found.test_error, "training": found.training_error}
+    names = ("m", "zeta", "chi", "psi", "q1", "q2", "V1", "V2")
+    return named | {name: getattr(order, name).flat[0] for name in names}
+
+
+# Odd and not, smooth and with kinks, a target with a jump, label noise, a bias, a weight, a large and a tiny step.
+DRAWN = [
+    ("tanh", "sin", {}),
+    ("relu", "sin", {}),
+    ("gelu", "sign", {"alpha0": 8.0}),
+    ("tanh(z+0.7)", "tanh", {"alpha0": 10.0, "eta": 8.0, "ridge": 0.01}),
+    ("softplus(z)", "tanh", {"noise": 0.3, "readout": (ReadoutGroup(-0.5, 1.0, bias=0.4),)}),
+    ("leaky_relu(z, 1/5)", "z+he2(z)/5", {"alpha0": 0.5, "eta": 0.2, "beta": 2.5}),
+]
+
+
+@pytest.mark.parametrize(("student", "target", "changes"), DRAWN)
+def test_double_precision_is_met(student: str, target: str, changes: dict[str, Any]) -> None:
+    model = network(student, target, **changes)
+    double, found = solve(model), solve_to(model, 20)
+    expected, precise = numbers(double), numbers(found)
+    # The estimate is one of the test error; the order parameters are as good up to conditions of some hundred.
+    assert abs(precise["test"] - expected["test"]) <= double.error_estimate
+    for name, value in expected.items():
+        assert abs(precise[name] - value) <= 1e2 * max(double.error_estimate, 1e-14) * (1 + abs(value)), name
+    assert found.residual < 1e-28
+
+
+@pytest.mark.parametrize(("student", "target", "changes"), [DRAWN[1], DRAWN[2]])
+def test_twenty_digits_agree_with_thirty_five(student: str, target: str, changes: dict[str, Any]) -> None:
+    # Other nodes along the spike, of the labels and of their noise, another precision.
+    model = network(student, target, **changes)
+    few, many = solve_to(model, 20), solve_to(model, 35)
+    with mp.workdps(45):
+        assert few.error_estimate < mp.mpf(10) ** -20
+        for name, value in numbers(many).items():
+            # Order parameters that the test error hardly depends on may be three digits worse.
+            assert abs(numbers(few)[name] - value) < mp.mpf(10) ** -17 * (1 + abs(value)), name
+
+
+def test_the_plain_second_solver_agrees() -> None:
+    step = Step("relu", "tanh", 10.0, 8.0, 1.0)
+    plain = readout.solve(step, 1.5, 0.01)
+    found = numbers(solve_to(network("relu", "tanh", alpha0=10.0, eta=8.0, ridge=0.01), 16))
+    for name, value in (("test", plain.test_error), ("training", plain.training_error), ("chi", plain.chi)):
+        # Its sums along the line are on a grid of a tenth, good to some eleven digits.
+        assert float(found[name]) == pytest.approx(value, rel=1e-9, abs=1e-10), name
+
+
+@pytest.mark.parametrize(("student", "target", "changes"), DRAWN)
+def test_the_law_is_that_of_the_doubles(student: str, target: str, changes: dict[str, Any]) -> None:
+    # Both have written down h and v_c: a slip in one of them shows here.
+    model = network(student, target, **changes)
+    step, weight = model.network_step, model.groups[0].weight
+    assert step is not None
+    double = network_law(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, False, weight)
+    with precision(120):
+        found = digits_law(model, 18, 1.0, 1.0, 120)
+    pairs = [
+        (found.omega, double.omega),
+        (found.turn, double.turn),
+        (found.norm_variance, double.norm_variance),
+        (found.spike, model.slopes[0]),
+        (found.bulk, model.bulks[0]),
+        (found.alignment, model.alignment),
+        *zip(found.pulled[1:], double.pulled, strict=True),
+        *zip(found.vectors[2][1:], double.added, strict=True),
+        *zip(found.vectors[0], (*double.direction, 0.0), strict=False),
+        *zip(found.vectors[1], (*double.perpendicular, 0.0), strict=False),
+    ]
+    scale = max(abs(value) for _, value in pairs)
+    for precise, value in pairs:
+        # Averages of doubles are good to some 1e-13 of the largest.
+        assert abs(float(precise) - value) <= 1e-12 * max(scale, 1.0)
+
+
+def test_a_coarse_rule_of_labels_is_noticed_and_made_finer(monkeypatch: pytest.MonkeyPatch) -> None:
+    right, rule = numbers(solve_to(network("relu", "sin"), 16)), law_of_any_precision.panels_of_digits
+    orders: list[float] = []
+
+    def coarse(cuts: list[Any], digits: int, share: float) -> Any:
+        orders.append(share)
+        return rule(cuts, digits, 0.25 * share)
+
+    monkeypatch.setattr(law_of_any_precision, "panels_of_digits", coarse)
+    law_of_any_precision.digits_law.cache_clear()
+    try:
+        found = numbers(solve_to(network("relu", "sin"), 16))
+    finally:
+        law_of_any_precision.digits_law.cache_clear()
+    assert max(orders) > 1.0
+    for name, value in right.items():
+        assert abs(found[name] - value) < mp.mpf(10) ** -13 * (1 + abs(value)), name
+
+
+def test_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(law_of_any_precision, "_MOST_NODES", 1000)
+    with pytest.raises(PrecisionError, match="fewer digits"):
+        solve_to(network("tanh", "sin", noise=0.125), 16)
+
+
+@pytest.mark.parametrize(
+    ("student", "changes", "words"),
+    [
+        ("abs", {}, "makes a spike"),
+        ("tanh", {"gaussian_rows": True}, "rows of equal norm"),
+        ("tanh", {"readout": (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))}, "uniform"),
+    ],
+)
+def test_what_is_not_built_says_so(student: str, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises((ModelError, PrecisionError), match=words):
+        solve_to(network(student, "sin", **changes), 20)
+
+
+def test_the_distance_of_the_poles() -> None:
+    # 1 + Y + Y^2 vanishes at (-1 +- i sqrt 3)/2; a square without zeros off the line has none to keep away from.
+    assert law_of_any_precision.distance_of_poles(1.0, 1.0) == pytest.approx(math.sqrt(3.0) / 2.0)
+    assert law_of_any_precision.distance_of_poles(0.0, 0.0) == math.inf

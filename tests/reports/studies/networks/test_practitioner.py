@@ -1,0 +1,102 @@
+"""The page for who trains networks: what it computes, and that it follows from the samples."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.measurements.experiments import Measured, complete, stored
+from onestep.reports.measurements.study import command
+from onestep.reports.studies.networks import missed_plane, practitioner
+from onestep.reports.studies.networks.practitioner import ETAS, MEASURED_ETAS, Case, case_of, page, ridge_of, stretch
+
+DATA = stored(practitioner.SLUG)
+
+
+def made(curve: tuple[float, ...], eta: float = 1.0) -> Case:
+    measured = tuple(Measured(0.5, 0.01, 0.02) for _ in MEASURED_ETAS)
+    theory = {"isotropic": (0.54,) * 3, "network": (0.51,) * 3}
+    return Case("tanh", "sin", curve, 0.5, eta, 0.2, measured, theory)
+
+
+def test_every_experiment_is_stored() -> None:
+    assert complete(DATA, practitioner.EXPERIMENTS)
+
+
+def test_a_step_hurts_from_where_its_curve_crosses_that_of_no_step() -> None:
+    # A straight line in log eta that is at the error of no step, 0.5, for eta = 5.
+    rates = np.log(ETAS)
+    crossing = made(tuple(0.5 + 0.1 * (rates - math.log(5.0))), eta=ETAS[1])
+    assert crossing.hurts_from == pytest.approx(5.0, rel=1e-12)
+    assert made((0.4,) * len(ETAS)).hurts_from == math.inf
+    # Short steps that hurt are not long ones.
+    assert made((0.6, *(0.4,) * (len(ETAS) - 1))).hurts_from == math.inf
+    # Between the best rate itself and the next of the grid.
+    steep = made((0.3,) * 6 + (0.8,) * (len(ETAS) - 6), eta=float(np.sqrt(ETAS[5] * ETAS[6])))
+    assert steep.eta < steep.hurts_from < ETAS[6]
+
+
+def test_the_ridge_is_a_share_of_the_variance() -> None:
+    # Of relu: 1/2 - 1/(2 pi).
+    assert ridge_of("relu") == pytest.approx(0.1 * (0.5 - 0.5 / math.pi), rel=2e-3)
+    assert ridge_of("relu + 3") == ridge_of("relu")
+
+
+@pytest.mark.parametrize("target", practitioner.TARGETS)
+def test_the_stretch_of_the_bulk_along_the_target(target: str) -> None:
+    # theta.B theta = 1 + 2 nu E[Y u^2] + nu^2 (E[Y u^2]^2 + E[Y^2 u^2]/alpha0) + omega E[Y^2 u^2], term by term, by
+    # midpoints: the rows P theta and the scatter of the step along theta.
+    u = (np.arange(40_000) + 0.5) / 2000.0 - 10.0
+    weight = np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi) / 2000.0
+    even, eta, alpha0, beta = 0.2, 2.0, practitioner.ALPHA0, practitioner.BETA
+    y = {"sin": np.sin(u), "relu": np.maximum(u, 0.0), "z + he(2, z)/2": u + (u * u - 1.0) / 2.0}[target]
+    slope = 1.0 / np.cosh(u) ** 2
+    rest = float(weight @ slope**2 - (weight @ slope) ** 2)
+    nu, omega = eta / beta * 2.0 * even, (eta / beta) ** 2 * rest / alpha0
+    mean, square, noise = float(weight @ y), float(weight @ y**2), practitioner.NOISE
+    # y is centred by E[sigma], which is 0 here, and the noise of the labels is independent of u.
+    along, across = float(weight @ (y * u * u)), float(weight @ (y * u) ** 2) + noise
+    whole = 1.0 + 2.0 * nu * along + nu**2 * (along**2 + across / alpha0) + omega * across
+    c = (1.0 + nu * mean) ** 2 + (nu**2 / alpha0 + omega) * (square + noise)
+    assert stretch("tanh(z) + 0.2*he(2, z)", target, eta) == pytest.approx(whole / c, rel=1e-6)
+
+
+def test_the_page_follows_from_the_samples() -> None:
+    student, target = "tanh", "sin"
+    found = case_of(student, target, DATA)
+    # The least error is that of a rate, and the best of its neighbourhood.
+    assert found.least <= min(found.curve) * (1.0 + 1e-3)
+    shifted = {name: {"test_error": [2.0 * x for x in values["test_error"]]} for name, values in DATA.items()}
+    moved = case_of(student, target, shifted)
+    assert moved.curve == found.curve
+    assert min(moved.z("network")) > max(found.z("network"))
+
+
+def test_the_texts_name_the_best_and_the_worst() -> None:
+    good = made((0.3,) * len(ETAS))
+    bad = replace(made((0.4,) * 8 + (0.9,) * (len(ETAS) - 8)), student="relu", least=0.4)
+    cases = [replace(case, target=target) for target in practitioner.TARGETS for case in (good, bad)]
+    study = page(cases)
+    assert "Learning sin, tanh is best: 0.200" in study.text[1]
+    assert "so it is for 3 of 6 pairs" in study.text[2]
+    assert "1.0 standard errors from the network's own theory in root mean square and 4.0" in study.text[4]
+    assert study.command == command(practitioner.SLUG, "simulate")
+
+
+def test_the_plane_of_what_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(missed_plane, "BATCHES", (1.0, 20.0))
+    monkeypatch.setattr(missed_plane, "ETAS", (0.01, 12.0))
+    plane = missed_plane.plane_of("tanh")
+    network = Network("tanh", "sin", alpha=2.0, beta=1.0, ridge=0.05, alpha0=20.0, eta=12.0, noise=0.1)
+    for theory, found in (("isotropic", plane.isotropic), ("network", plane.network)):
+        assert found[1, 1] == pytest.approx(solve(network.model(theory)).test_error, rel=1e-12)
+    # Hardly a step, hardly a difference; at long steps the two part.
+    assert np.max(np.abs(plane.missed[:, 0])) < 1e-3 < abs(plane.missed[1, 1])
+    assert not plane.hurt[1, 1]
+    assert "tanh from" in missed_plane.text([plane])
+    assert len(missed_plane.table([plane]).rows[0]) == 5
