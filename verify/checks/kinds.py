@@ -62,15 +62,17 @@ class ByDerivation:
         else:
             residual = (statement.lhs - statement.rhs).xreplace(derived)
             final = settle(Vanishing("the statement equals what was derived", residual), claim.domain, paper.growing)
-        limit_taken = _follows_a_limit(derivation, statement.lhs) if theorem is None else _limits(theorem)
-        return Proof(
+        proof = Proof(
             self.name,
             (*steps, final),
-            takes_limit=limit_taken and not self.conjecture,
             hypotheses=derivation.hypotheses,
             theorem=None if theorem is None else made(theorem),
             unmade=tuple(s.reason for s in derivation.steps if s.theorem is None) or (CONCLUDED,),
         )
+        if self.conjecture or proof.outcome is not Outcome.SUPPORTS:
+            return proof  # whether a limit was taken is asked of what holds, and costs more than to refute a mutant
+        limit_taken = _follows_a_limit(derivation, statement.lhs) if theorem is None else _limits(theorem)
+        return replace(proof, takes_limit=limit_taken)
 
     def theorems(self, claim: Claim) -> tuple[Theorem, ...]:
         """The statement as a theorem, if the kernel makes it."""
