@@ -200,7 +200,18 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
 @lru_cache(maxsize=65536)
 def free(term: sp.Expr) -> frozenset[sp.Symbol]:
     """The symbols that are free in a term."""
+    if isinstance(term, Expectation):
+        return free(term.integrand) - bound(term)
+    if isinstance(term, sp.Add | sp.Mul | sp.Pow | AppliedUndef):
+        return frozenset().union(*map(free, term.args))
     return frozenset(term.free_symbols)
+
+
+@lru_cache(maxsize=65536)
+def averages(term: sp.Expr) -> frozenset[Expectation]:
+    """The averages in a term, those within others too."""
+    inner: frozenset[Expectation] = frozenset().union(*map(averages, term.args))
+    return inner | {term} if isinstance(term, Expectation) else inner
 
 
 def bound(term: sp.Expr) -> frozenset[sp.Symbol]:
@@ -374,7 +385,7 @@ def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
     if len(partials) == len(term.args):
         slopes = zip(partials, term.args, strict=True)
         return sp.Add(*(slope(*term.args) * derivative(argument, x) for slope, argument in slopes))
-    raise Refused(f"no derivative of {term} in {x}")
+    raise Refused("no derivative of {} in {}", term, x)
 
 
 def _outer(term: sp.Expr, argument: sp.Expr) -> sp.Expr | None:
