@@ -409,6 +409,11 @@ def test_help_waits_for_nothing_heavy() -> None:
     assert loaded & {"numpy", "scipy", "sympy", "matplotlib", "rich", "jinja2", "mpmath"} == set()
 
 
+def test_whoever_asks_what_is_claimed_waits_for_no_search_and_no_special_functions() -> None:
+    loaded = modules_after("from onestep.verify.claims.index import all_claims\nassert all_claims()")
+    assert loaded & {"hypothesis", "scipy", "matplotlib", "jinja2", "rich", "distributed", "coverage"} == set()
+
+
 def test_the_public_face_imports_nothing_until_asked() -> None:
     loaded = modules_after("import onestep\ndir(onestep)")
     assert loaded & {"numpy", "sympy", "scipy"} == set()
