@@ -238,6 +238,8 @@ def replace(term: sp.Expr, old: sp.Expr, new: sp.Expr) -> tuple[sp.Expr, frozens
     """``term`` with the subterm ``old`` replaced wherever it stands, and the variables that were bound around it there
     and are free in ``old`` or ``new``.
     """
+    if not _may_hold(term, old):
+        return term, frozenset()
     if term == old:
         return new, frozenset()
     results = [replace(part, old, new) for part in term.args]
@@ -250,6 +252,17 @@ def replace(term: sp.Expr, old: sp.Expr, new: sp.Expr) -> tuple[sp.Expr, frozens
             raise Refused(f"{old} is a variable that {term} binds")
         caught |= bound(term) & (free(old) | free(new))
     return term.func(*parts), caught
+
+
+def _may_hold(term: sp.Expr, part: sp.Expr) -> bool:
+    """False only where ``part`` stands nowhere in a term: most terms of a sum need no other look."""
+    return part in averages(term) if isinstance(part, Expectation) else _letters(part) <= _letters(term)
+
+
+@lru_cache(maxsize=65536)
+def _letters(term: sp.Expr) -> frozenset[sp.Symbol]:
+    """The symbols in a term, free or bound."""
+    return frozenset({term}) if isinstance(term, sp.Symbol) else frozenset().union(*map(_letters, term.args))
 
 
 def real(term: sp.Expr) -> bool:

@@ -54,7 +54,7 @@ def _of(part: Any) -> str:
     if isinstance(part, tuple | list):
         return _hash("list", *map(_of, part))
     if isinstance(part, frozenset | set):
-        return _hash("set", *sorted(map(_of, part)))
+        return _set(frozenset(part))
     if isinstance(part, Mapping):
         return _hash("map", *sorted(_hash(_of(key), _of(value)) for key, value in part.items()))
     if isinstance(part, Equation | AtLeast | Tends | Condition | Assumption):
@@ -63,6 +63,11 @@ def _of(part: Any) -> str:
     if part is None or isinstance(part, str | int | Enum):
         return _hash(type(part).__name__, str(part))
     raise TypeError(f"no digest of {type(part).__name__}")
+
+
+@lru_cache(maxsize=16384)
+def _set(parts: frozenset[Any]) -> str:
+    return _hash("set", *sorted(map(_of, parts)))
 
 
 @lru_cache(maxsize=262144)

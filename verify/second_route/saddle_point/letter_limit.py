@@ -20,8 +20,7 @@ from onestep.numerics.models.model import Model
 from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.saddle_point.solve import solve
 from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.grids import erf
+from onestep.verify.second_route.grids import erf, normal_line
 from onestep.verify.second_route.models import Point, problem
 from onestep.verify.second_route.saddle_point import plain
 
