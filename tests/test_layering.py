@@ -409,6 +409,15 @@ def test_help_waits_for_nothing_heavy() -> None:
     assert loaded & {"numpy", "scipy", "sympy", "matplotlib", "rich", "jinja2", "mpmath"} == set()
 
 
+def test_whoever_asks_what_is_claimed_waits_for_no_derivation_and_no_search() -> None:
+    loaded = modules_after(
+        "import gc\nfrom onestep.verify.claims.index import all_claims\nassert all_claims()\n"
+        "from onestep.derivations.language.derivation import Derivation\n"
+        "assert [o.title for o in gc.get_objects() if type(o) is Derivation] == []"
+    )
+    assert loaded & {"hypothesis", "scipy", "matplotlib", "jinja2", "rich", "distributed"} == set()
+
+
 def test_the_public_face_imports_nothing_until_asked() -> None:
     loaded = modules_after("import onestep\ndir(onestep)")
     assert loaded & {"numpy", "sympy", "scipy"} == set()

@@ -79,7 +79,7 @@ def ring(premises: tuple[Theorem, ...], goal: Equation, cofactors: tuple[sp.Expr
     written = (goal.left, goal.right, *(side for e in equations for side in sides(e)))
     conditions = vanishing(goal.left - goal.right - sp.Add(*used), written, tuple(cofactors))
     if conditions is None:
-        raise Refused(f"{goal.left} = {goal.right} does not follow by algebra")
+        raise Refused("{} = {} does not follow by algebra", goal.left, goal.right)
     return Conclusion(goal, conditions=conditions)
 
 

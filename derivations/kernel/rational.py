@@ -131,7 +131,7 @@ class _Atoms:
     def _product(self, parts: list[_Fraction]) -> _Fraction:
         over, under = self.one, Counter[int]()
         for part in parts:
-            over, under = over * part.over, under + part.under
+            over, under = over * part.over, under + part.under if part.under else under
         return _Fraction(over, under)
 
     def _power(self, base: _Fraction, power: int) -> _Fraction:
@@ -235,10 +235,16 @@ def _shares(terms: Sequence[sp.Expr]) -> dict[sp.Expr, int]:
     """Into how many equal parts each exponent has to be cut, for every exponential to be a whole power of one atom."""
     found: dict[sp.Expr, int] = {}
     for term in terms:
-        for exponential in term.atoms(sp.exp):
+        for exponential in _exponentials(term):
             for number, rest in _exponents(exponential):
                 found[rest] = lcm(found.get(rest, 1), int(number.q))
     return found
+
+
+@lru_cache(maxsize=65536)
+def _exponentials(term: sp.Expr) -> frozenset[sp.Expr]:
+    inner: frozenset[sp.Expr] = frozenset().union(*map(_exponentials, term.args))
+    return inner | {term} if isinstance(term, sp.exp) else inner
 
 
 def _depth(term: sp.Expr) -> int:
@@ -313,7 +319,7 @@ def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
         if inside == variable:
             weights[k] = Fraction(1, order)
         elif variable in inside.free_symbols:
-            raise Refused(f"{inside} depends on {variable}, so that the term is not rational in it")
+            raise Refused("{} depends on {}, so that the term is not rational in it", inside, variable)
     whole = atoms.fraction(term)
     under = atoms.reduced(atoms.multiplied(whole.under))
 

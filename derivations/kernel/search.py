@@ -175,8 +175,10 @@ def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
         constant, rest = term.as_independent(*average.variables, as_Add=False)
         # What was multiplied into a denominator is taken out again.
         above, below = sp.fraction(rest)
-        outside, below = sp.factor_terms(below).as_independent(*average.variables, as_Add=False)
-        found.append((factor * constant / outside, above / below))
+        if below != 1:
+            outside, below = sp.factor_terms(below).as_independent(*average.variables, as_Add=False)
+            constant, above = constant / outside, above / below
+        found.append((factor * constant, above))
     return tuple(found)
 
 

@@ -102,4 +102,11 @@ class Condition:
 
 
 class Refused(ValueError):
-    """A rule does not allow this conclusion; the message says why."""
+    """A rule does not allow this conclusion; the message says why.
+
+    Terms for the braces of a message are written out when it is read: a search asks for many a conclusion in vain.
+    """
+
+    def __str__(self) -> str:
+        message, *terms = self.args
+        return str(message).format(*terms) if terms else str(message)

@@ -200,7 +200,18 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
 @lru_cache(maxsize=65536)
 def free(term: sp.Expr) -> frozenset[sp.Symbol]:
     """The symbols that are free in a term."""
+    if isinstance(term, Expectation):
+        return free(term.integrand) - bound(term)
+    if isinstance(term, sp.Add | sp.Mul | sp.Pow | AppliedUndef):
+        return frozenset().union(*map(free, term.args))
     return frozenset(term.free_symbols)
+
+
+@lru_cache(maxsize=65536)
+def averages(term: sp.Expr) -> frozenset[Expectation]:
+    """The averages in a term, those within others too."""
+    inner: frozenset[Expectation] = frozenset().union(*map(averages, term.args))
+    return inner | {term} if isinstance(term, Expectation) else inner
 
 
 def bound(term: sp.Expr) -> frozenset[sp.Symbol]:
@@ -227,6 +238,8 @@ def replace(term: sp.Expr, old: sp.Expr, new: sp.Expr) -> tuple[sp.Expr, frozens
     """``term`` with the subterm ``old`` replaced wherever it stands, and the variables that were bound around it there
     and are free in ``old`` or ``new``.
     """
+    if not _may_hold(term, old):
+        return term, frozenset()
     if term == old:
         return new, frozenset()
     results = [replace(part, old, new) for part in term.args]
@@ -239,6 +252,17 @@ def replace(term: sp.Expr, old: sp.Expr, new: sp.Expr) -> tuple[sp.Expr, frozens
             raise Refused(f"{old} is a variable that {term} binds")
         caught |= bound(term) & (free(old) | free(new))
     return term.func(*parts), caught
+
+
+def _may_hold(term: sp.Expr, part: sp.Expr) -> bool:
+    """False only where ``part`` stands nowhere in a term: most terms of a sum need no other look."""
+    return part in averages(term) if isinstance(part, Expectation) else _letters(part) <= _letters(term)
+
+
+@lru_cache(maxsize=65536)
+def _letters(term: sp.Expr) -> frozenset[sp.Symbol]:
+    """The symbols in a term, free or bound."""
+    return frozenset({term}) if isinstance(term, sp.Symbol) else frozenset().union(*map(_letters, term.args))
 
 
 def real(term: sp.Expr) -> bool:
@@ -374,7 +398,7 @@ def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
     if len(partials) == len(term.args):
         slopes = zip(partials, term.args, strict=True)
         return sp.Add(*(slope(*term.args) * derivative(argument, x) for slope, argument in slopes))
-    raise Refused(f"no derivative of {term} in {x}")
+    raise Refused("no derivative of {} in {}", term, x)
 
 
 def _outer(term: sp.Expr, argument: sp.Expr) -> sp.Expr | None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
 from types import NoneType
-from typing import Any
+from typing import Any, TypeVar
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -33,6 +33,7 @@ from onestep.derivations.kernel.statements import (
 )
 from onestep.derivations.kernel.terms import (
     admit,
+    averages,
     defined_where,
     derivative,
     free,
@@ -100,22 +101,38 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     for argument in arguments:
         _written(argument)
     concluded = RULES[name](premises, *arguments)
-    assumptions = concluded.assumptions.union(*(p.assumptions for p in premises))
+    assumptions = _one(concluded.assumptions.union(*(p.assumptions for p in premises)))
     inherited = () if concluded.instead else (p.conditions for p in premises)
     conditions = concluded.conditions.union(*inherited)
     meanings_of(assumptions)  # no name is defined twice, or in a circle
     for term in sides(concluded.statement):
         conditions |= defined_where(admit(term))
-        for average in term.atoms(Expectation):
-            admit(_unfolded(average, assumptions))
+        for average in averages(term):
+            _exists(average, assumptions)
     for variable in _variables(concluded.statement, *(premise.statement for premise in premises)):
         _grows(variable, assumptions)
         conditions = frozenset().union(*(_far_out(c, variable, assumptions) for c in conditions))
+    conditions = _one(conditions)
+    _can_hold(conditions, assumptions)
+    return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
+
+
+_Part = TypeVar("_Part")
+_SETS: dict[frozenset[Any], frozenset[Any]] = {}
+
+
+def _one(found: frozenset[_Part]) -> frozenset[_Part]:
+    """Equal sets as one object: what is known of a set is then found by identity, and no two terms are compared."""
+    return _SETS.setdefault(found, found)
+
+
+@lru_cache(maxsize=16384)
+def _can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where conditions hold nowhere, or by them something is constant that is not."""
     for condition in conditions:
         if not _can_be_met(condition, assumptions):
             raise Refused(f"{condition.term} never {condition.demand}")
     _constants_are_constant(conditions, assumptions)
-    return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
 
 def _written(part: Any) -> None:
@@ -171,9 +188,9 @@ def _far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[A
 
 
 @lru_cache(maxsize=16384)
-def _unfolded(average: Expectation, assumptions: frozenset[Assumption]) -> sp.Expr:
-    """An average with the meanings of functions that are defined, of which none may make it infinite."""
-    return _in_full(average, _formulas(assumptions))
+def _exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where the meaning of a function that is defined may make an average infinite."""
+    admit(_in_full(average, _formulas(assumptions)))
 
 
 @lru_cache(maxsize=4096)
@@ -248,7 +265,8 @@ def replay(theorem: Theorem) -> Theorem:
     for node in nodes(theorem):
         again = _again(node, node.rule, node.premises)
         kept = ("statement", "assumptions", "conditions")
-        if again.arguments is not node.arguments or any(getattr(again, part) != getattr(node, part) for part in kept):
+        parts = ((getattr(again, part), getattr(node, part)) for part in kept)
+        if again.arguments is not node.arguments or any(new is not old and new != old for new, old in parts):
             raise Refused(f"the rule {node.rule} does not conclude {node.statement}")
     return again
 
@@ -298,21 +316,23 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
 
     Raises Refused where a name is defined twice, or by way of itself.
     """
-    slopes, meanings = _slopes(), dict[sp.Expr, frozenset[sp.Expr]]()
+    slopes, meanings = _slopes(), Meanings()
     for leaf in assumptions:
         if leaf.ground is Ground.DEFINITION:
             name, meaning = defined(leaf)
             if name in meanings or name in slopes:
                 raise Refused(f"{name} is defined twice")
             meanings[name] = meaning
-    known = slopes | meanings
-    open_, before = set(known), 0
+    # A circle goes through a definition: what a slope rests on are the functions that it is one of, and theirs.
+    named = frozenset(slopes)
+    rests = {n: on.union(*(reached_from(slope, slopes) for slope in on & named)) for n, on in meanings.items()}
+    open_, before = set(meanings), 0
     while len(open_) != before:  # what names nothing that is open is no part of a circle
         before = len(open_)
-        open_ = {name for name, meaning in known.items() if meaning & open_}
+        open_ = {name for name in open_ if rests[name] & open_}
     if open_:
-        raise Refused(f"{', '.join(map(str, open_ & set(meanings)))} are defined in a circle")
-    return known
+        raise Refused(f"{', '.join(map(str, open_))} are defined in a circle")
+    return slopes | meanings
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,6 @@ Nothing heavy is imported before the chosen subcommand runs, so that every --hel
 from __future__ import annotations
 
 import errno
-import gc
 import importlib
 import os
 import sys
@@ -19,6 +18,7 @@ import click
 from onestep.reports.command_line import completion
 from onestep.reports.command_line.extras import missing
 from onestep.reports.command_line.machine import signals, streams
+from onestep.reports.command_line.machine.pace import steady
 from onestep.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
 
 if TYPE_CHECKING:
@@ -277,9 +277,7 @@ def answer_shell(args: Sequence[str]) -> int | None:
 
 def main() -> int:
     """The entry point of the distribution."""
-    # Modules and sweeps are plain data without circles by the hundred thousand: to look through all of it for garbage
-    # as often as Python does by default is a tenth of the time of a sweep.
-    gc.set_threshold(50_000)
+    steady()
     args = sys.argv[1:]
     signals.listen(wants_debug(args))
     try:

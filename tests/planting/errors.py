@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -49,6 +52,37 @@ def planted(module: ModuleType, rule: str, wrong: object) -> Iterator[None]:
         patch.setattr(module, rule, wrong)
         yield
     _forget(module)
+
+
+_Found = TypeVar("_Found")
+
+
+def apart(work: Callable[[], _Found]) -> _Found:
+    """``work()`` of a copy of this process, which ends with it: what this process has built it keeps, and whatever the
+    copy forgets and builds again is gone.
+
+    Where processes cannot be copied the work is done here; so is what went wrong there, for the test to see.
+    """
+    if not hasattr(os, "fork"):
+        return work()
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        # Threads are not copied: those of a test runner wait for messages and hold nothing that the work needs.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            message = pickle.dumps(work())
+            with os.fdopen(writing, "wb") as stream:
+                stream.write(message)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        message = stream.read()
+    os.waitpid(child, 0)
+    found: _Found = pickle.loads(message) if message else work()
+    return found
 
 
 def _forget(module: ModuleType) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
 from hashlib import sha256
+from operator import is_
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import sympy as sp
 from sympy.core.function import UndefinedFunction
@@ -25,12 +27,21 @@ def digest(theorem: Theorem) -> str:
     return digests(theorem)[id(theorem)]
 
 
+# What was read of a theorem, and its digest: proofs have most of their theorems in common.
+_KNOWN: WeakKeyDictionary[Theorem, tuple[tuple[Any, ...], str]] = WeakKeyDictionary()
+
+
 def digests(theorem: Theorem) -> dict[int, str]:
     """The digest of each theorem of a proof, by its identity."""
     found: dict[int, str] = {}
     for node in nodes(theorem):
-        said = [_of(part) for part in (node.statement, node.conditions, node.arguments)]
-        found[id(node)] = _hash(node.rule, *said, *(found[id(premise)] for premise in node.premises))[:16]
+        parts = (node.rule, node.statement, node.conditions, node.arguments)
+        read = (*parts, *(found[id(premise)] for premise in node.premises))
+        known, word = _KNOWN.get(node, ((), ""))
+        if len(known) != len(read) or not all(map(is_, known, read)):
+            word = _hash(node.rule, *map(_of, parts[1:]), *read[4:])[:16]
+            _KNOWN[node] = read, word
+        found[id(node)] = word
     return found
 
 
@@ -43,7 +54,7 @@ def _of(part: Any) -> str:
     if isinstance(part, tuple | list):
         return _hash("list", *map(_of, part))
     if isinstance(part, frozenset | set):
-        return _hash("set", *sorted(map(_of, part)))
+        return _set(frozenset(part))
     if isinstance(part, Mapping):
         return _hash("map", *sorted(_hash(_of(key), _of(value)) for key, value in part.items()))
     if isinstance(part, Equation | AtLeast | Tends | Condition | Assumption):
@@ -52,6 +63,11 @@ def _of(part: Any) -> str:
     if part is None or isinstance(part, str | int | Enum):
         return _hash(type(part).__name__, str(part))
     raise TypeError(f"no digest of {type(part).__name__}")
+
+
+@lru_cache(maxsize=16384)
+def _set(parts: frozenset[Any]) -> str:
+    return _hash("set", *sorted(map(_of, parts)))
 
 
 @lru_cache(maxsize=262144)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-import hypothesis
 import sympy as sp
 from sympy.core.relational import Relational
 
@@ -22,7 +21,6 @@ from onestep.derivations.language.derivation import Derivation, Obligation, Step
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
 from onestep.verify.checks.digest import digest
 from onestep.verify.checks.evaluate import Functions, evaluate
-from onestep.verify.checks.strategies import points_of
 from onestep.verify.protocol.claim import Claim, Domain, Profile
 from onestep.verify.protocol.evidence import Agreement, Evidence, Leaf, Made, Outcome, Proof, Settled
 from onestep.verify.protocol.paper import Paper
@@ -62,15 +60,17 @@ class ByDerivation:
         else:
             residual = (statement.lhs - statement.rhs).xreplace(derived)
             final = settle(Vanishing("the statement equals what was derived", residual), claim.domain, paper.growing)
-        limit_taken = _follows_a_limit(derivation, statement.lhs) if theorem is None else _limits(theorem)
-        return Proof(
+        proof = Proof(
             self.name,
             (*steps, final),
-            takes_limit=limit_taken and not self.conjecture,
             hypotheses=derivation.hypotheses,
             theorem=None if theorem is None else made(theorem),
             unmade=tuple(s.reason for s in derivation.steps if s.theorem is None) or (CONCLUDED,),
         )
+        if self.conjecture or proof.outcome is not Outcome.SUPPORTS:
+            return proof  # whether a limit was taken is asked of what holds, and costs more than to refute a mutant
+        limit_taken = _follows_a_limit(derivation, statement.lhs) if theorem is None else _limits(theorem)
+        return replace(proof, takes_limit=limit_taken)
 
     def theorems(self, claim: Claim) -> tuple[Theorem, ...]:
         """The statement as a theorem, if the kernel makes it."""
@@ -334,6 +334,10 @@ class BySearch:
         return f"search for a counterexample: {self.title}"
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        import hypothesis  # here, since whoever asks what is claimed searches for nothing
+
+        from onestep.verify.checks.strategies import points_of
+
         found: list[tuple[Violation, str]] = []
 
         def property_holds(point: Point) -> None:

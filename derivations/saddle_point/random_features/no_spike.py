@@ -264,6 +264,9 @@ def reduction() -> Derivation:
     )
 
 
+OF_FLOOR = (ONE_READOUT, ODD)
+
+
 @functools.cache
 def floor() -> Derivation:
     """Plain random features learn linear targets only: the test error is never below h2* - h1*^2."""
@@ -282,5 +285,5 @@ def floor() -> Derivation:
         proved("q1 >= psi^2 by Cauchy-Schwarz,", cauchy_schwarz()),
         proved("hence Q1 >= M^2, and the error exceeds the best linear fit of the target by squares.", result),
         results={s.test_error: value(error())},
-        hypotheses=(ONE_READOUT, ODD),
+        hypotheses=OF_FLOOR,
     )

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from typing import Any
 
+from onestep.reports.command_line.machine.pace import steady
 from onestep.reports.command_line.machine.signals import held_back, leave_interrupts_to_the_parent, terminable
 from onestep.reports.command_line.problems import INTERNAL, InputProblem
 
@@ -71,6 +72,7 @@ def _prepare_worker() -> None:
     import threading
 
     leave_interrupts_to_the_parent()
+    steady()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

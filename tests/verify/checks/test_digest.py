@@ -46,3 +46,12 @@ def test_the_order_in_which_made_up_variables_were_made_does_not_count() -> None
     first, second = sp.Dummy("s", real=True), sp.Dummy("t", real=True)
     late, early = sp.Dummy("t", real=True), sp.Dummy("s", real=True)
     assert digest(turned(first, second)) == digest(turned(early, late))
+
+
+def test_what_is_changed_in_place_is_read_again() -> None:
+    proof = theorem()
+    before = digest(proof)
+    object.__setattr__(proof.premises[0], "statement", Equation(_x, 3 * _y))
+    assert digest(proof) != before
+    object.__setattr__(proof.premises[0], "statement", Equation(_x, 2 * _y))
+    assert digest(proof) == before

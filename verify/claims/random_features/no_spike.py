@@ -147,7 +147,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
             "no-spike.floor", "Without a spike only the linear part of the target is learned", paper(section),
             ge(gap, floor), FLOOR,
             ByTheorem("the error less the floor is a sum of squares", _above_floor,
-                      hypotheses=random_features.floor().hypotheses),
+                      hypotheses=random_features.OF_FLOOR),
             BySearch("the solver at r = 0", _without_spike, SOLVER),
             wrong={
                 "eight per cent more": MORE * floor,

@@ -13,9 +13,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import erf, expit
 
-from onestep.verify.second_route.grids import Array, Curve, normal_line, normal_panels
+from onestep.verify.second_route.grids import Array, Curve, erf, expit, normal_line, normal_panels
 from onestep.verify.second_route.networks.formulas import Step
 
 _SQRT2 = math.sqrt(2.0)

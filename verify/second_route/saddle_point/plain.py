@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import erf, owens_t
 
-from onestep.verify.second_route.grids import Array, normal_line
+from onestep.verify.second_route.grids import Array, erf, normal_line, owens_t
 
 _TINY = 1e-30  # a complex step: the derivative is exact to rounding
 _STILL, _MOST = 1e-14, 20000
