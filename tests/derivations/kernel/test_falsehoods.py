@@ -25,7 +25,7 @@ from onestep.derivations.kernel.orders import limit_order
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import admit, derivative, substitute
-from onestep.derivations.kernel.theorem import Theorem, rule
+from onestep.derivations.kernel.theorem import Theorem, forms, rule
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 
@@ -145,6 +145,20 @@ def fixed_by_a_hypothesis() -> Theorem:
     return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
 
 
+def fixed_by_a_saddle_point() -> Theorem:
+    """a = d by dQ/da = 0 for Q := (a - d)^2/2."""
+    steepness = slope((define(Q, (a - d) ** 2 / 2, ""),), a, rate, "dQ/da")
+    moving = ring((steepness, taken(rate, ZERO)), Equation(a, d), (-ONE, ONE))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
+def fixed_by(*leaves: Theorem) -> Theorem:
+    """a = d by y := a - d + b, and hypotheses that make y and b equal."""
+    total = define(y, a - d + b, "")
+    moving = ring((total, *leaves), Equation(a, d), (-ONE, *(ONE for _ in leaves)))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
 def two_derivatives() -> Theorem:
     """dQ/dc for Q := c x^2 is x^2 where x is a constant, and 3 c^2 where x := c."""
     quantity, same = define(Q, c * x**2, ""), define(x, c, "")
@@ -250,6 +264,12 @@ FALSEHOODS: dict[str, Callable[[], Theorem]] = {
     "f^2 >= 4": at_least_four,
     "a constant under a fraction, averaged over": lambda: average_of(1 / (z + sigma(t)), z, t),
     "a = d": fixed_by_a_hypothesis,
+    "a = d at a saddle point": fixed_by_a_saddle_point,
+    "a = d by a value that cancels": lambda: fixed_by(taken(y, b)),
+    "the same, told of the difference": lambda: fixed_by(taken(y - b, ZERO)),
+    "the same, by another name": lambda: fixed_by(taken(y, x), taken(x, b)),
+    "the same, by a name of its own": lambda: fixed_by(taken(y, x), define(x, b, "")),
+    "the same, by a model": lambda: fixed_by(taken(y, b, Ground.MODEL)),
     "c^2 = 3 c^2": two_derivatives,
     "what is below zero grows": below_zero,
     "1/5 -> 0": held_by_a_hypothesis,
@@ -318,4 +338,16 @@ def test_what_is_taken_in_a_circle_is_put_in_once() -> None:
     ring_of = [*sp.symbols("m0:12", real=True)]
     leaves = [taken(u, v**2 + u * v, Ground.MODEL) for u, v in zip(ring_of, ring_of[1:] + ring_of[:1], strict=True)]
     total = ring(tuple(leaves), Equation(sp.Add(*ring_of), sp.Add(*(v.statement.right for v in leaves))), (ONE,) * 12)
+    assert congruence((total,), 1 / hole, hole).conditions
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["circle", "chain"])
+def test_names_that_double_a_term_are_put_in_while_it_is_small(closed: bool) -> None:
+    """Sixteen names, each for twice the next: in full a term of one of them has a hundred thousand parts."""
+    chain = [*sp.symbols("m0:16", real=True)]
+    following = [*chain[1:], chain[0] if closed else d]
+    leaves = [taken(u, v + sp.exp(-v), Ground.MODEL) for u, v in zip(chain, following, strict=True)]
+    total = ring(tuple(leaves), Equation(sp.Add(*chain), sp.Add(*(v.statement.right for v in leaves))), (ONE,) * 16)
+    sizes = [sum(1 for _ in sp.preorder_traversal(form)) for form in forms(chain[0], total.assumptions)]
+    assert 1000 < max(sizes) <= 4096
     assert congruence((total,), 1 / hole, hole).conditions
