@@ -30,14 +30,15 @@ from onestep.derivations.free_energy.sample_energy import (
     ONE_SPIKE,
     TEACHER,
     Fields,
+    fitted,
+    fitted_at,
     label,
     moments_named,
-    square_loss,
 )
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear, stein
 from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
@@ -295,9 +296,6 @@ PREDICTION = mu0 * s.m + s.kappa * mu1 * s.zeta + third * s.chi
 WITH_THIRD = replace(ONE_SPIKE, mean=PREDICTION, squared=squared_residual.xreplace({prediction: PREDICTION}))
 WITH_NORMS = "conditional Gaussian equivalence of the features (Result 3.2), with d mu0/dc beside mu0"
 
-_b, _omega = sp.symbols("b omega", real=True)
-_V = sp.Symbol("V_0", nonnegative=True)
-_fitted = sp.Function("fitted", real=True)
 _distance, _residual = (sp.Function(name, real=True)(s.kappa) for name in ("e_g", "e_t"))
 
 
@@ -319,19 +317,10 @@ def error_on_new(fields: Fields) -> tuple[Theorem, Theorem, Theorem]:
 
 def error_on_training(fields: Fields) -> tuple[Theorem, Theorem, Theorem, Theorem]:
     """The training error: the fitted output, its residual, the square of it at given kappa, and over kappa."""
-    minimiser = square_loss().results[s.local_field].xreplace({s.residual: _b, s.field_mean: _omega, s.V: _V})
-    leaf = Assumption(
-        Ground.HYPOTHESIS,
-        "fitted output",
-        Equation(_fitted(_b, _omega, _V), minimiser),
-        "result-3-3.moreau-minimiser",
-        frozenset({_b, _omega, _V}),
-    )
-    fits = assume((), leaf)
     label_, variance = label() - fields.mean, fields.variance
-    at_sample = instantiate((fits,), {_b: label_, _omega: fields.shared, _V: variance})
-    left, shrunk = label_ - _fitted(label_, fields.shared, variance), (label_ - fields.shared) / (1 + variance)
-    shrinks = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
+    fits = fitted_at(label_, fields.shared, variance)
+    left, shrunk = label_ - fitted(label_, fields.shared, variance), (label_ - fields.shared) / (1 + variance)
+    shrinks = ring((fits,), Equation(left, shrunk), (sp.Integer(-1),))
     on_sample = define(
         _residual,
         Expectation(left**2, s.z, *fields.normals, LABEL_NOISE),

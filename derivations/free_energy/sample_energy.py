@@ -54,6 +54,10 @@ REPLICA_HYPOTHESES = (
 
 
 LABEL_NOISE = sp.Symbol("e", real=True)
+LEAST = "the local field of least energy is where the energy is stationary"
+fitted = sp.Function("fitted", real=True)
+_target, _field = sp.symbols("b omega", real=True)
+_variance = sp.Symbol("V_0", nonnegative=True)
 _point = sp.Symbol("h", real=True)
 _fluctuation = sp.Symbol("w", real=True)
 _hole = sp.Symbol("hole", real=True)
@@ -95,7 +99,7 @@ def square_loss() -> Derivation:
             Ground.MODEL,
             "proximal point",
             Equation(proximal_slope(h), sp.Integer(0)),
-            "the local field of least energy is where the energy is stationary",
+            LEAST,
         ),
     )
     minimiser = isolated(h, rewrite((stationary, at_point)))
@@ -138,6 +142,18 @@ def square_loss() -> Derivation:
         proved("The determinant drops out at zero temperature.", cold),
         results={h: value(least), s.moreau: value(envelope)},
     )
+
+
+def fitted_at(target: sp.Expr, field: sp.Expr, variance: sp.Expr) -> Theorem:
+    """fitted(b, omega, V) = (omega + V b)/(1 + V): the least of (h - omega)^2/(2 V) + (b - h)^2/2, V times whose slope
+    vanishes there.
+    """
+    h = fitted(_target, _field, _variance)
+    at_rest = Equation(h - _field, _variance * (_target - h))
+    universal = frozenset({_target, _field, _variance})
+    leaf = Assumption(Ground.MODEL, "proximal point of any sample", at_rest, LEAST, universal)
+    values = {_target: target, _field: field, _variance: variance}
+    return instantiate((isolated(h, assume((), leaf)),), values)
 
 
 def shared_field(excess: sp.Expr) -> sp.Expr:

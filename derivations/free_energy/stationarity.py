@@ -38,6 +38,10 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
 
 
 EXCHANGE = "differentiation under the expectation over kappa and under the integral over nu"
+BALANCE = (
+    "a readout that is uniform on a group costs O(1/p), so that the force along its constant vector vanishes: it would "
+    "make m of order sqrt p"
+)
 SAME_ON_BOTH_MAPS = "result-3-2.same-test-error"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
+from itertools import islice, permutations
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -46,6 +47,9 @@ from onestep.derivations.kernel.terms import (
 )
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+
+# Parts of a term with meanings in place of names: no proof of the theory needs as many.
+_LARGEST_FORM = 4096
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ def _far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[A
     moving = _moving(assumptions, variable)
     if condition.of_variable or not free(condition.term) & {variable, *moving}:
         return frozenset({condition})
-    *_, term = _forms(condition.term, _meanings(assumptions, True))
+    *_, term = forms(condition.term, assumptions, True)
     try:
         found = degrees(term, variable) if not names(term) & moving else None
     except Refused:
@@ -229,7 +233,7 @@ def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> boo
     """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
     if condition.of_variable:
         return True
-    for term in _forms(condition.term, _meanings(assumptions)):
+    for term in forms(condition.term, assumptions):
         if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
             return False
         if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
@@ -237,11 +241,16 @@ def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> boo
     return True
 
 
-def _forms(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.Expr]:
-    """A term, and what it is with meanings in place of names, until there are no names left."""
+def forms(term: sp.Expr, assumptions: frozenset[Assumption], defined: bool = False) -> Iterator[sp.Expr]:
+    """A term, and what it is with meanings in place of names (those of definitions alone, if ``defined``), until there
+    are no names left, or until it is too large to be looked at: each name may double it.
+    """
     yield term
+    meanings = _meanings(assumptions, defined)
     while free(term) & meanings.keys():
         term = substitute(term, meanings)
+        if sum(1 for _ in islice(sp.preorder_traversal(term), _LARGEST_FORM + 1)) > _LARGEST_FORM:
+            return
         yield term
 
 
@@ -337,9 +346,9 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
 
 @lru_cache(maxsize=4096)
 def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
-    """What moves with the variable of a limit: what is defined by way of it, but as a limit in it, what model and
-    hypotheses equate with that, and what is bound by a value for a name that is defined by a formula. What a saddle
-    point fixes, a value for the derivative of a quantity, is not followed.
+    """What moves with the variable of a limit: what is defined by way of it, but as a limit in it, and what model and
+    hypotheses bind to that: all of which they speak and, unless they say what a symbol of no other meaning is, what
+    that is by definitions. The value of a formula, or of a derivative, as at a saddle point, may fix each symbol in it.
     """
     rests, still = dict(_slopes()), set[sp.Expr]()
     for leaf in assumptions:
@@ -347,17 +356,30 @@ def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozense
             name, rests[name] = defined(leaf)
             if isinstance(leaf.statement, Tends) and leaf.statement.variable == variable:
                 still.add(name)
-    formulas = _meanings(assumptions, True)
-    for leaf in assumptions:
+    followed = {name: on for name, on in rests.items() if name not in still}
+    binding: list[tuple[frozenset[sp.Expr], bool]] = []
+    for leaf in sorted(assumptions, key=lambda leaf: (leaf.ground, leaf.name)):
         if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS) and not isinstance(leaf.statement, Tends):
-            tied = together = spoken(leaf)
-            if len(together) == 1 and together & formulas.keys():
-                tied = together.union(*(reached_from(name, meanings_of(assumptions)) for name in together))
-            rests |= {name: rests.get(name, frozenset()) | together for name in tied}
+            told = _told(leaf, rests | followed, variable)
+            followed |= told
+            binding.append((spoken(leaf), told))
+    for together, told in binding:
+        tied = together if told else together.union(*(reached_from(name, followed) for name in together))
+        rests |= {name: rests.get(name, frozenset()) | tied for name in tied}
     moving: frozenset[sp.Expr] = frozenset({variable})
     while more := {name for name, on in rests.items() if on & moving} - moving - still:
         moving |= more
     return moving - {variable}
+
+
+def _told(leaf: Assumption, rests: Meanings, variable: sp.Symbol) -> Meanings:
+    """What the symbol rests on that an equation gives a meaning to; nothing where that has one, or rests on itself."""
+    for name, meaning in permutations(sides(leaf.statement)):
+        named = names(meaning) - leaf.universal
+        fresh = isinstance(leaf.statement, Equation) and isinstance(name, sp.Symbol) and name not in leaf.universal
+        if fresh and name not in {variable, *rests, *named}.union(*(reached_from(other, rests) for other in named)):
+            return {name: named}
+    return {}
 
 
 def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:

@@ -14,7 +14,7 @@ import sympy as sp
 
 from onestep.derivations.bulk.marchenko_pastur import second_names
 from onestep.derivations.free_energy.along_spike import denominator, over_modes, varrho
-from onestep.derivations.free_energy.leaves import unfolded, updated_form
+from onestep.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
 from onestep.derivations.free_energy.ridge import trace
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
 from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, hypothesis, vanishing_slope
@@ -202,12 +202,18 @@ def free_energy() -> Theorem:
     cost = s.alpha / s.beta * over_kappas(sides(squared.statement)[0] / (2 * (1 + V_of_kappa)))
     return rewritten(
         _taken("Result 3.2", directions_action(*_VARIABLES), _equivalent, SAME_ON_BOTH_MAPS),
-        _taken("replica symmetry", _equivalent, _energy - _trace - _entropic, "; ".join(REPLICA_HYPOTHESES)),
+        _replica_symmetric(),
         _taken("trace term", _trace, trace_term(), "result-3-3.trace-term"),
         _taken("entropic term", _entropic, entropic_term(), ORTHOGONAL),
         _taken("energetic term", _energy, cost, "result-3-3.moreau-envelope"),
         squared,
     )
+
+
+def _replica_symmetric() -> Theorem:
+    """Phi = Psi_y - Psi_t - Psi_w, the replicated exponent at its saddle point."""
+    exponent = per_neuron(_energy - _trace - _entropic)
+    return unfolded(define(_equivalent, exponent, "minus (1/(p R B)) ln E Z^R of the features", *_VARIABLES))
 
 
 def _taken(name: str, left: sp.Expr, right: sp.Expr, reference: str) -> Theorem:

@@ -33,15 +33,16 @@ from onestep.derivations.free_energy.sample_energy import (
     LABEL_MOMENTS,
     LABEL_NOISE,
     energetic,
+    fitted,
+    fitted_at,
     local_fields,
-    square_loss,
 )
 from onestep.derivations.free_energy.stationarity import (
     CONJUGATE,
     SAME_ON_BOTH_MAPS,
     hypothesis,
 )
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -189,9 +190,6 @@ def isotropic(variable: sp.Symbol) -> Derivation:
 ELSEWHERE, NOISE = sp.symbols("w x", real=True)
 _teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 _equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
-_fitted = sp.Function("fitted", real=True)
-_b, _omega = sp.symbols("b omega", real=True)
-_V = sp.Symbol("V", nonnegative=True)
 
 
 def local_field() -> sp.Expr:
@@ -247,14 +245,10 @@ def test_error() -> Derivation:
 def training_error() -> Derivation:
     """The training error, by the residual that the minimiser of one sample's energy leaves."""
     label = _teacher + sp.sqrt(s.noise) * LABEL_NOISE - prediction
-    minimiser = square_loss().results[s.local_field].xreplace({s.residual: _b, s.field_mean: _omega, s.V: _V})
-    fits = hypothesis(
-        "fitted output", Equation(_fitted(_b, _omega, _V), minimiser), "result-3-3.moreau-minimiser", _b, _omega, _V
-    )
-    at_sample = instantiate((fits,), {_b: label, _omega: local_field(), _V: V_of_kappa})
-    left = label - _fitted(label, local_field(), V_of_kappa)
+    fits = fitted_at(label, local_field(), V_of_kappa)
+    left = label - fitted(label, local_field(), V_of_kappa)
     shrunk = (label - local_field()) / (1 + V_of_kappa)
-    residual = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
+    residual = ring((fits,), Equation(left, shrunk), (sp.Integer(-1),))
     averaged = mean_at_kappa(shrunk**2, s.z, ELSEWHERE, NOISE, LABEL_NOISE)
     same = hypothesis("Result 3.2", Equation(s.training_error, _equivalent_training), SAME_ON_BOTH_MAPS)
     meaning = define(

@@ -20,7 +20,7 @@ from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
-from onestep.derivations.free_energy.stationarity import hypothesis
+from onestep.derivations.free_energy.stationarity import BALANCE, hypothesis
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -45,7 +45,6 @@ HYPOTHESES = (
     "the readout without a sample is independent of it, and its overlaps are those of the full readout",
     "sums over samples concentrate; what is left of the noise is Gaussian",
 )
-BALANCE = "a force along the constant vector would make m of order sqrt p"
 ratio = s.alpha / s.beta
 # Components of a sample orthogonal to v: along theta_perp it is z, along another unit direction e it is w.
 ELSEWHERE, ROW_NOISE = sp.symbols("w x", real=True)

@@ -15,6 +15,7 @@ from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, 
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
 from onestep.derivations.bulk.network import error_on_new, error_on_training, mean_slope
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search import (
@@ -213,7 +214,7 @@ def readout_mean() -> Derivation:
         Ground.HYPOTHESIS,
         "stationary saddle point",
         Equation(_slope_of_mean(s.m_of[0]), sp.Integer(0)),
-        "a readout that is uniform on group 1 costs O(1/p), so that its force vanishes",
+        BALANCE,
     )
     balance = both_expanded(rewrite((assume((), stationary), slope)), s.kappa)
     result = isolated(s.m_of[0], balance)
@@ -277,7 +278,7 @@ def norm_overlap() -> Derivation:
                 Ground.HYPOTHESIS,
                 f"no force along the constant vector of group {b + 1}",
                 Equation(over_kappa(mu0_of[b] * (y0 - fit) / (1 + variance)), sp.Integer(0)),
-                "beyond.groups.readout-mean",
+                BALANCE,
             ),
         )
         for b in LETTERS

@@ -24,8 +24,8 @@ from onestep.derivations.language.algebra_budget import counted_algebra
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
 from onestep.numerics.balls.integrals import LIMIT_REACHED
-from onestep.verify.closed_forms.balls import NoBallError, enclose
 from onestep.verify.closed_forms.proof import prove
+from onestep.verify.protocol.balls import NoBallError, enclose
 from onestep.verify.protocol.evidence import Outcome, Settled
 
 # Where closed forms are compared with balls of the definition, in units of kappa.

@@ -6,7 +6,7 @@ import contextlib
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -22,6 +22,7 @@ from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
 from onestep.verify.checks.digest import digest
 from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.protocol.claim import Claim, Domain, Profile
+from onestep.verify.protocol.conditions import holding
 from onestep.verify.protocol.evidence import Agreement, Evidence, Leaf, Made, Outcome, Proof, Settled
 from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.tolerances import Tolerance
@@ -53,17 +54,19 @@ class ByDerivation:
         derived = {s: e for s, e in derivation.results.items() if statement.has(s)}
         steps = tuple(_settled(derivation, claim.domain, paper.growing))
         theorem = concluded(derivation, statement)
+        assumed: tuple[str, ...] = ()
         if not derived:
             final = Settled("the statement speaks of what was derived", Outcome.UNDECIDED, "no symbol in common")
         elif theorem is not None:
-            final = Settled("the statement is a theorem", Outcome.SUPPORTS, "made by the kernel, and made again")
+            final, assumed = _on_domain((theorem,), claim.domain)
+            theorem = theorem if final.outcome is Outcome.SUPPORTS else None
         else:
             residual = (statement.lhs - statement.rhs).xreplace(derived)
             final = settle(Vanishing("the statement equals what was derived", residual), claim.domain, paper.growing)
         proof = Proof(
             self.name,
             (*steps, final),
-            hypotheses=derivation.hypotheses,
+            hypotheses=(*derivation.hypotheses, *assumed),
             theorem=None if theorem is None else made(theorem),
             unmade=tuple(s.reason for s in derivation.steps if s.theorem is None) or (CONCLUDED,),
         )
@@ -77,6 +80,19 @@ class ByDerivation:
         assert isinstance(claim.statement, sp.Equality)
         theorem = concluded(self.build(), claim.statement)
         return () if theorem is None else (theorem,)
+
+
+_IS_A_THEOREM = "the statement is a theorem"
+
+
+def _on_domain(theorems: Sequence[Theorem], domain: Domain) -> tuple[Settled, tuple[str, ...]]:
+    """That a statement is a theorem all over its domain, and what that takes for granted of the theorem's conditions;
+    open where one of them fails in the domain.
+    """
+    held = holding(theorems, domain)
+    if held.failing:
+        return Settled(_IS_A_THEOREM, Outcome.UNDECIDED, f"but its domain is not all {', '.join(held.failing)}"), ()
+    return Settled(_IS_A_THEOREM, Outcome.SUPPORTS, "made by the kernel, and made again"), held.open
 
 
 # The last step of every proof, where the kernel makes all others and not this one.
@@ -248,14 +264,16 @@ class ByTheorem:
             return ()
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
-        says = "the statement is a theorem"
         try:
             theorems = self._theorems(claim.statement)
         except Refused as refusal:
-            open_ = Settled(says, Outcome.UNDECIDED, str(refusal))
+            open_ = Settled(_IS_A_THEOREM, Outcome.UNDECIDED, str(refusal))
             return Proof(self.name, (open_,), hypotheses=self.hypotheses)
-        settled = Settled(says, Outcome.SUPPORTS, "made by the kernel, and made again")
-        return Proof(self.name, (settled,), any(map(_limits, theorems)), self.hypotheses, theorem=made(*theorems))
+        settled, assumed = _on_domain(theorems, claim.domain)
+        if settled.outcome is not Outcome.SUPPORTS:
+            return Proof(self.name, (settled,), hypotheses=self.hypotheses)
+        hypotheses = (*self.hypotheses, *assumed)
+        return Proof(self.name, (settled,), any(map(_limits, theorems)), hypotheses, theorem=made(*theorems))
 
     def _theorems(self, statement: Relational) -> tuple[Theorem, ...]:
         parts = statement.args if isinstance(statement, sp.And) else (statement,)

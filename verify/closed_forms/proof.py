@@ -31,9 +31,9 @@ from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.normal_probabilities import SignProduct
 from onestep.verify.checks.checker import find_witness, settle
 from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.closed_forms.balls import NoBallError, enclose
 from onestep.verify.closed_forms.class_algebra import vanishes_in_class
 from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
+from onestep.verify.protocol.balls import NoBallError, enclose
 from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof, Settled
 from onestep.verify.protocol.paper import Paper

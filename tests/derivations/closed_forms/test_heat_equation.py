@@ -31,10 +31,10 @@ from onestep.derivations.language.normal_probabilities import SignProduct
 from onestep.derivations.language.symbols import c
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
-from onestep.verify.closed_forms.balls import enclose
 from onestep.verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class
 from onestep.verify.closed_forms.limits import UndecidedError, check_growth, limit
 from onestep.verify.closed_forms.proof import prove, settle_heat
+from onestep.verify.protocol.balls import enclose
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome
 from tests.planting.closed_forms import wrong_forms

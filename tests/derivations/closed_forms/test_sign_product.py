@@ -16,10 +16,10 @@ from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_fo
 from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 from onestep.derivations.language.symbols import c, x
 from onestep.numerics.balls.arithmetic import precision
-from onestep.verify.closed_forms.balls import NoBallError, sign_product
 from onestep.verify.closed_forms.class_algebra import vanishes_in_class
 from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
 from onestep.verify.closed_forms.proof import prove, settle_heat
+from onestep.verify.protocol.balls import NoBallError, sign_product
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome
 

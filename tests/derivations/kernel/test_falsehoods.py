@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.core.function import UndefinedFunction
 
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import linear, moment, stein
+from onestep.derivations.kernel.averages import average, linear, moment, stein
 from onestep.derivations.kernel.calculus import average_limit, same_slope, slope
 from onestep.derivations.kernel.inequalities import antisymmetric
 from onestep.derivations.kernel.limits import (
@@ -20,18 +20,20 @@ from onestep.derivations.kernel.limits import (
     limit_exponential,
     limit_rational,
     limit_unique,
+    name_limit,
 )
 from onestep.derivations.kernel.orders import limit_order
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import admit, derivative, substitute
-from onestep.derivations.kernel.theorem import Theorem, rule
+from onestep.derivations.kernel.theorem import Theorem, forms, rule
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 
 a, b, x, y, z, t, Q, rate = sp.symbols("a b x y z t Q rate", real=True)
 p, c, d, m = sp.symbols("p c d m", positive=True)
 hole, first, second = sp.symbols("hole first second", real=True)
+q = sp.Symbol("q", real=True, nonzero=True)
 f = sp.Function("f", real=True)
 ZERO, ONE, TWO = sp.Integer(0), sp.Integer(1), sp.Integer(2)
 
@@ -39,6 +41,10 @@ ZERO, ONE, TWO = sp.Integer(0), sp.Integer(1), sp.Integer(2)
 def taken(left: sp.Expr, right: sp.Expr, ground: Ground = Ground.HYPOTHESIS, *universal: sp.Symbol) -> Theorem:
     leaf = Assumption(ground, f"{left} is {right}", Equation(left, right), "for a test", frozenset(universal))
     return assume((), leaf)
+
+
+def above(left: sp.Expr, right: sp.Expr) -> Theorem:
+    return assume((), Assumption(Ground.LEMMA, f"{left} above {right}", AtLeast(left, right), "for a test"))
 
 
 def tends(expression: sp.Expr, value: sp.Expr) -> Theorem:
@@ -106,6 +112,16 @@ def place_with_a_sign() -> Theorem:
     return congruence((both,), b / p, p)
 
 
+def where_a_root_is_real() -> Theorem:
+    """f = g where sqrt(z) is real, averaged over all z."""
+    both = taken(f(z) * sp.sqrt(z), sigma(z) * sp.sqrt(z), Ground.LEMMA, z)
+    return average((congruence((both,), hole / sp.sqrt(z), hole),), (z,))
+
+
+def cancelled_in_an_argument() -> Theorem:
+    return ring((), Equation(f((x**2 + x) / x), f(x + 1)))
+
+
 # Averages that are infinite.
 
 
@@ -145,12 +161,37 @@ def fixed_by_a_hypothesis() -> Theorem:
     return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
 
 
+def fixed_by_a_saddle_point() -> Theorem:
+    """a = d by dQ/da = 0 for Q := (a - d)^2/2."""
+    steepness = slope((define(Q, (a - d) ** 2 / 2, ""),), a, rate, "dQ/da")
+    moving = ring((steepness, taken(rate, ZERO)), Equation(a, d), (-ONE, ONE))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
+def fixed_by(*leaves: Theorem) -> Theorem:
+    """a = d by y := a - d + b, and hypotheses that make y and b equal."""
+    total = define(y, a - d + b, "")
+    moving = ring((total, *leaves), Equation(a, d), (-ONE, *(ONE for _ in leaves)))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
 def two_derivatives() -> Theorem:
     """dQ/dc for Q := c x^2 is x^2 where x is a constant, and 3 c^2 where x := c."""
     quantity, same = define(Q, c * x**2, ""), define(x, c, "")
     partial = slope((quantity,), c, rate, "dQ/dc")
     total = slope((rewrite((quantity, same)),), c, rate, "dQ/dc")
     return ring((partial, total, same), Equation(c**2, 3 * c**2), (-ONE, ONE, -(x + c)))
+
+
+def grows_by_another_limit() -> Theorem:
+    """a/d -> 0 while a is held constant, where a is the limit of d + 1/m."""
+    return rewrite((tends(a / d, ZERO), name_limit((limit_rational((), d + 1 / m, d, m),), a, "")))
+
+
+def two_variables() -> Theorem:
+    """1/m = 1/d, the limits of their sum in one and the other."""
+    both = 1 / d + 1 / m
+    return limit_unique((limit_rational((), both, 1 / m, d), limit_rational((), both, 1 / d, m)))
 
 
 def below_zero() -> Theorem:
@@ -235,8 +276,16 @@ FALSEHOODS: dict[str, Callable[[], Theorem]] = {
     "0 >= 1 where d <= 5": below_five,
     "1 = -1": one_is_minus_one,
     "1/c = 1/m": place_with_a_sign,
+    "E[f] = E[g] of half a line": where_a_root_is_real,
+    "0/0 in an argument": cancelled_in_an_argument,
+    "roots of two orders": lambda: ring((), Equation(sp.sqrt(x**2 + x + 1), sp.cbrt(x * (x + 1) + 1))),
+    "averages over two variables": lambda: ring((), Equation(Expectation(f(z + t), z), Expectation(f(t + z), t))),
+    "a value that is zero for one that is not": lambda: instantiate((taken(f(q), ONE, Ground.LEMMA, q),), {q: x}),
+    "what is averaged over by a constant": lambda: rewrite((average_of(f(z) * z**2, z), taken(f(z), a))),
+    "a constant by what is averaged over": lambda: rewrite((average_of(a * z**2, z), taken(a, f(z)))),
     "the square of a sum of exponentials": square_of_a_sum,
     "exponentials of products of variables": lambda: average_of(sp.exp(z * t), z, t),
+    "exponentials of their negatives": lambda: average_of(sp.exp(-z * t), z, t),
     "the same, one average after the other": lambda: average_of(Expectation(sp.exp(z * t), t), z),
     "products that are too large together": lambda: average_of(
         sp.exp(2 * z**2 / 5) * Expectation(sp.exp(3 * z * t / 5), t), z
@@ -250,6 +299,27 @@ FALSEHOODS: dict[str, Callable[[], Theorem]] = {
     "f^2 >= 4": at_least_four,
     "a constant under a fraction, averaged over": lambda: average_of(1 / (z + sigma(t)), z, t),
     "a = d": fixed_by_a_hypothesis,
+    "a = d at a saddle point": fixed_by_a_saddle_point,
+    "a = d by a value that cancels": lambda: fixed_by(taken(y, b)),
+    "the same, told of the difference": lambda: fixed_by(taken(y - b, ZERO)),
+    "the same, by another name": lambda: fixed_by(taken(y, x), taken(x, b)),
+    "the same, by a name of its own": lambda: fixed_by(taken(y, x), define(x, b, "")),
+    "the same, by a model": lambda: fixed_by(taken(y, b, Ground.MODEL)),
+    "a limit by another variable": grows_by_another_limit,
+    "limits in two variables": two_variables,
+    "a rate that falls": lambda: rewrite((limit_exponential((), p, d), define(p, 1 / d, ""))),
+    "a factor that grows": lambda: rewrite(
+        (limit_compose((tends(1 / d, ZERO),), p * hole, (hole,)), define(p, c * d, ""))
+    ),
+    "what was constant by the name of what grows": lambda: rewrite(
+        (instantiate((tends(a / d, ZERO),), {a: p}), define(p, c * d, ""))
+    ),
+    "what was constant by an inequality": lambda: rewrite(
+        (limit_order((above(1 / d, -p), tends(1 / d, ZERO)), d), define(p, c * d, ""))
+    ),
+    "a new variable of a limit": lambda: instantiate(
+        (rewrite((tends(1 / d, ZERO), ring((), Equation(1 / d, (x**2 + 1) / (d * x**2 + d))))),), {x: d}
+    ),
     "c^2 = 3 c^2": two_derivatives,
     "what is below zero grows": below_zero,
     "1/5 -> 0": held_by_a_hypothesis,
@@ -319,3 +389,14 @@ def test_what_is_taken_in_a_circle_is_put_in_once() -> None:
     leaves = [taken(u, v**2 + u * v, Ground.MODEL) for u, v in zip(ring_of, ring_of[1:] + ring_of[:1], strict=True)]
     total = ring(tuple(leaves), Equation(sp.Add(*ring_of), sp.Add(*(v.statement.right for v in leaves))), (ONE,) * 12)
     assert congruence((total,), 1 / hole, hole).conditions
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["circle", "chain"])
+def test_names_that_double_a_term_are_put_in_while_it_is_small(closed: bool) -> None:
+    """Sixteen names, each for twice the next: in full a term of one of them has a hundred thousand parts."""
+    chain = [*sp.symbols("m0:16", real=True)]
+    following = [*chain[1:], chain[0] if closed else d]
+    leaves = [taken(u, v + sp.exp(-v), Ground.MODEL) for u, v in zip(chain, following, strict=True)]
+    assumptions = frozenset().union(*(theorem.assumptions for theorem in leaves))
+    sizes = [sum(1 for _ in sp.preorder_traversal(form)) for form in forms(chain[0], assumptions)]
+    assert 1000 < max(sizes) <= 4096

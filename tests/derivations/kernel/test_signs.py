@@ -1,22 +1,28 @@
-"""What the kernel decides of signs: symbols below zero, and what stands for them."""
+"""What the kernel decides of signs, and what it leaves on record where it does not."""
 
 from __future__ import annotations
 
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, instantiate
+from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, differentiate, instantiate, ring
+from onestep.derivations.kernel.averages import dilate, rotate
+from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import nonnegative, nonzero, positive
-from onestep.derivations.kernel.theorem import meanings_of
+from onestep.derivations.kernel.theorem import Theorem, meanings_of
 from onestep.derivations.language.expectation import Expectation
 
 x, u = sp.symbols("x u", real=True)
 p, q = sp.symbols("p q", positive=True)
 n, m = sp.symbols("n m", negative=True)
 h = sp.Symbol("h", nonnegative=True)
+k = sp.Symbol("k", real=True, nonzero=True)
+d = sp.Symbol("d", positive=True)
+hole = sp.Symbol("hole", real=True)
 f = sp.Function("f", real=True)
+ONE = sp.Integer(1)
 
 
 @pytest.mark.parametrize("term", [-n, n * m, -2 * n * p, p - n, sp.sqrt(-n)], ids=str)
@@ -59,3 +65,33 @@ def test_what_a_function_is_defined_for_is_no_name_that_it_rests_on() -> None:
     meanings = meanings_of(define(f(x), x * p + Expectation(u**2, u), "", x).assumptions)
     assert x not in meanings[f]
     assert p in meanings[f]
+
+
+QUOTIENT = ring((), Equation((x**2 - x) / x, x - 1))
+ROOT = ring((), Equation((sp.sqrt(x) + 1) ** 2, x + 2 * sp.sqrt(x) + 1))
+TO_U = limit_rational((), u + 1 / d, u, d)
+
+
+@pytest.mark.parametrize(
+    ("theorem", "conditions"),
+    [
+        (instantiate((QUOTIENT,), {x: h}), {Condition(h)}),
+        (instantiate((QUOTIENT,), {x: u - 1}), {Condition(u - 1)}),
+        (instantiate((ROOT,), {x: k}), {Condition(k, Demand.NONNEGATIVE)}),
+        (congruence((QUOTIENT,), hole / (hole + 1), hole), {Condition(x)}),
+        (limit_compose((TO_U,), u / hole, (hole,)), {Condition(u)}),  # for u = 0 it is 0, and its limit would be 1
+        (limit_compose((TO_U,), x * hole, (hole,)), {Condition(x, Demand.CONSTANT, d)}),
+        (limit_exponential((), p, d), {Condition(p, Demand.CONSTANT, d)}),
+        (dilate((), Expectation(f(u), u), u, x), {Condition(x), Condition(x, Demand.NONNEGATIVE)}),
+        (define(f(x), sp.asin(x), "", x), {Condition(1 - x**2, Demand.NONNEGATIVE)}),
+        (define(k, x, ""), {Condition(x)}),
+    ],
+    ids=lambda part: str(part.statement) if hasattr(part, "statement") else "",
+)
+def test_what_is_not_decided_stays_on_record(theorem: Theorem, conditions: set[Condition]) -> None:
+    assert conditions <= theorem.conditions
+
+
+def test_a_derivative_under_an_average_names_its_lemma() -> None:
+    renamed = rotate((), Expectation(sp.tanh(x * u), u), (sp.Symbol("t", real=True),), ((ONE,),))
+    assert EXCHANGE in differentiate((renamed,), x).assumptions

@@ -28,9 +28,9 @@ from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.reports.activation.learning import bounds_at, with_best_spike
 from onestep.reports.activation.study import examine
 from onestep.reports.command_line.cli import run
-from onestep.verify.closed_forms.balls import NoBallError, enclose
 from onestep.verify.closed_forms.class_algebra import vanishes_in_class
 from onestep.verify.closed_forms.proof import prove
+from onestep.verify.protocol.balls import NoBallError, enclose
 from onestep.verify.protocol.evidence import Outcome
 from tests.planting.closed_forms import wrong_forms
 from tests.references.integrals import integrals

@@ -94,6 +94,7 @@ def _readout(
     build: Callable[[], Derivation],
     *, wrong: Wrong,
     note: str = "",
+    uses: tuple[str, ...] = (),
 ) -> Claim:
     return claim(
         f"beyond.groups.{id_}", title, BEYOND,
@@ -102,7 +103,7 @@ def _readout(
         ByNumbers("the maps iterated as they stand", networks.solved_at, tolerances.SOLVER,
                   functions=networks.functions_at, points=2),
         BySimulation("readouts of real networks with two letters and a bias", networks.readouts),
-        kind=Kind.LIMIT, wrong=wrong, uses=_USES, note=note,
+        kind=Kind.LIMIT, wrong=wrong, uses=(*_USES, *uses), note=note,
     )
 
 
@@ -148,6 +149,7 @@ READOUTS = (
         },
         note="The number solves the maps of the saddle point, and this relation is one of them: that they agree holds "
              "by construction and is no evidence for networks. The evidence is the derivation and the simulation.",
+        uses=("beyond.groups.readout-mean",),
     ),
     _readout(
         "test-error", "The test error of a network with a vocabulary and biases",

@@ -1,0 +1,158 @@
+"""Where theorems hold, compared with where a claim is stated.
+
+A theorem may hold under conditions alone: a denominator that does not vanish, a root or logarithm of what is positive.
+Over a claim's domain such a condition holds, fails somewhere, or is left open; then the claim assumes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import sympy as sp
+from flint import acb, arb, fmpq
+from sympy.core.function import AppliedUndef
+
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand
+from onestep.derivations.kernel.terms import nonnegative, nonzero, positive, substitute
+from onestep.derivations.kernel.theorem import Theorem, forms
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.rendering import latex
+from onestep.verify.protocol.balls import Ball, NoBallError, enclose
+from onestep.verify.protocol.claim import Domain
+
+# Boxes that a domain is cut into at most, and symbols and parts of a formula that is enclosed over them.
+_MOST_BOXES, _MOST_SYMBOLS, _MOST_PARTS = 64, 6, 400
+
+Box = Mapping[sp.Symbol, tuple[Fraction, Fraction]]
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the conditions of theorems are on a domain: those that fail in it, and those that nothing decides, in words;
+    neither where they hold all over it.
+    """
+
+    failing: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+
+
+def holding(theorems: Iterable[Theorem], domain: Domain) -> Holding:
+    """How the conditions of theorems fare on a domain. A symbol has the range of its name."""
+    ranges = {r.name: (Fraction(repr(r.low)), Fraction(repr(r.high))) for r in domain.ranges if not r.choices}
+    failing: dict[Condition, None] = {}
+    open_: dict[Condition, None] = {}
+    for theorem in theorems:
+        for condition in theorem.conditions:
+            if not condition.of_variable:
+                held = _holds(condition, theorem.assumptions, ranges)
+                if held is not True:
+                    (open_ if held is None else failing)[condition] = None
+    return Holding(_said(failing), tuple(f"{formula} (a condition of a theorem)" for formula in _said(open_)))
+
+
+def _said(conditions: Iterable[Condition]) -> tuple[str, ...]:
+    """Conditions as formulas, those of one term together, and a term that is not zero with one sign."""
+    demands: dict[sp.Expr, set[Demand]] = {}
+    for condition in conditions:
+        demands.setdefault(condition.term, set()).add(condition.demand)
+    found = set()
+    for term, asked in demands.items():
+        if asked == {Demand.NONZERO}:
+            turned = -term if term.could_extract_minus_sign() else term
+            if demands.get(-term, asked) == asked:  # else the other sign says more
+                found.add(rf"${latex(turned)} \neq 0$")
+        else:
+            above = ">" if Demand.NONZERO in asked else r"\geq"
+            found.add(rf"${latex(term)} {above} 0$")
+    return tuple(sorted(found))
+
+
+def _holds(
+    condition: Condition, assumptions: frozenset[Assumption], ranges: Mapping[str, tuple[Fraction, Fraction]]
+) -> bool | None:
+    """Whether a condition holds all over a domain; False where it fails in it, None where neither is seen."""
+    known = list(forms(condition.term, assumptions))
+    for form in known:
+        signs = {s: _with_sign(s, *ranges[s.name]) for s in form.free_symbols if s.name in ranges}
+        form = substitute(form, signs)
+        if any(_decided(term, condition.demand) for term in (form, sp.expand(form))):
+            return True
+    for form in known:
+        box = {s: ranges[s.name] for s in form.free_symbols if s.name in ranges}
+        held = _over(form, condition.demand, box) if len(box) == len(form.free_symbols) and _small(form) else None
+        if held is not None:
+            return held
+    return None
+
+
+def _small(form: sp.Expr) -> bool:
+    """Whether a formula of numbers can be enclosed over many boxes."""
+    few = len(form.free_symbols) <= _MOST_SYMBOLS and sum(1 for _ in sp.preorder_traversal(form)) <= _MOST_PARTS
+    return few and not form.has(Expectation, AppliedUndef)
+
+
+def _decided(term: sp.Expr, demand: Demand) -> bool:
+    return nonzero(term) or positive(term) if demand is Demand.NONZERO else nonnegative(term)
+
+
+def _with_sign(symbol: sp.Symbol, low: Fraction, high: Fraction) -> sp.Symbol:
+    """A symbol with the sign that its range gives it; itself where that says nothing."""
+    sign = {"positive": True} if low > 0 else {"negative": True} if high < 0 else {"nonnegative": low == 0}
+    return sp.Dummy(symbol.name, **sign) if any(sign.values()) and not symbol.is_positive else symbol
+
+
+def _over(form: sp.Expr, demand: Demand, box: Box) -> bool | None:
+    """Whether a formula is not zero, or not negative, all over a box, by balls around it on parts of the box.
+
+    It is zero somewhere if it has both signs, and its ball over the whole box is finite: then it is continuous there.
+    """
+    signs = set[bool]()
+    continuous = _enclosed(form, box) is not None
+    pending, looked = [dict(box)], 0
+    for point in _corners(box):
+        if demand is Demand.NONZERO and form.xreplace(point) == 0:
+            return False
+    while pending and looked < _MOST_BOXES:
+        part, looked = pending.pop(0), looked + 1
+        middle = {symbol: ((low + high) / 2,) * 2 for symbol, (low, high) in part.items()}
+        ball = _enclosed(form, middle)
+        if ball is not None and not ball.contains(0):
+            signs.add(bool(ball > 0))
+        if signs == {True, False} if demand is Demand.NONZERO else False in signs:
+            return False if demand is Demand.NONNEGATIVE or continuous else None
+        whole = _enclosed(form, part)
+        if whole is not None and (whole >= 0 if demand is Demand.NONNEGATIVE else not whole.contains(0)):
+            continue
+        if not part:
+            return None
+        pending += _halves(part)
+    return None if pending else True
+
+
+def _enclosed(form: sp.Expr, box: Box) -> Ball | None:
+    """A real ball around the values of a formula over a box; None where it may be undefined, or not real."""
+    try:
+        ball = enclose(form, {symbol: _ball(low).union(_ball(high)) for symbol, (low, high) in box.items()})
+    except NoBallError:
+        return None
+    return ball.real if acb(ball).is_finite() and ball.imag == 0 else None
+
+
+def _ball(number: Fraction) -> Ball:
+    return arb(fmpq(number.numerator, number.denominator))
+
+
+def _corners(box: Box) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+    for ends in product(*box.values()):
+        yield {symbol: sp.Rational(end.numerator, end.denominator) for symbol, end in zip(box, ends, strict=True)}
+
+
+def _halves(part: Mapping[sp.Symbol, tuple[Fraction, Fraction]]) -> list[dict[sp.Symbol, tuple[Fraction, Fraction]]]:
+    """A box cut in two across its longest side."""
+    symbol = max(part, key=lambda s: part[s][1] - part[s][0])
+    low, high = part[symbol]
+    middle = (low + high) / 2
+    return [{**part, symbol: (low, middle)}, {**part, symbol: (middle, high)}]
