@@ -88,12 +88,6 @@ class Exported:
     theorems: Mapping[str, str]
     expected: Mapping[str, frozenset[str]]
 
-    @property
-    def by_axiom(self) -> dict[str, int]:
-        """How many theorems each rule concludes that Rocq takes from it as an axiom."""
-        taken = [axiom.split("_")[:-1] for lemma in self.lemmas for axiom in lemma.axioms]
-        return dict(sorted(Counter("_".join(w) for w in taken if w[0] in ("lemma", "rule")).items()))
-
 
 def quantified(symbols: Iterable[str], parts: Iterable[str]) -> str:
     """forall symbols, each part but the last implies the rest."""
