@@ -189,19 +189,27 @@ def compile_all(
     compiled: Iterable[str] = (),
 ) -> list[str]:
     """Compile what is not compiled as it stands, each file after those that it requires and that are not ``compiled``;
-    the files compiled.
+    the files compiled. What Rocq refuses, here or in ``done``, is raised when all the others are.
     """
     pending, ready, anew = dict(requires), set(compiled), list[str]()
+    refused: list[Differs] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         running: dict[Future[bool], str] = {}
-        while pending or running:
+        while True:
             for module in [m for m, needs in pending.items() if ready.issuperset(needs)]:
                 running[pool.submit(_compile, directory, module, pending.pop(module))] = module
+            if not running:
+                break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 module = running.pop(future)
-                anew += [module] if future.result() else []
-                ready.add(module)
-                done(module)
+                try:
+                    anew += [module] if future.result() else []
+                    done(module)
+                    ready.add(module)
+                except Differs as difference:
+                    refused.append(difference)
+    if refused:
+        raise Differs("; ".join(map(str, refused)))
     return anew
 
 

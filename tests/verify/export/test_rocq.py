@@ -140,6 +140,13 @@ def test_a_name_for_a_limit_is_whatever_the_limit_is() -> None:
     assert axiom == "forall v__ : R, Tends (fun d => (2 + (/ d))) v__ -> x = v__"
 
 
+def test_what_only_the_definition_of_a_limit_speaks_of_is_declared() -> None:
+    # The limit is 0, and so is what is named by it, whatever y is.
+    limit = limit_rational((), _y / _d, sp.Integer(0), _d)
+    made = exported({"named": name_limit((limit,), _x, "the limit")})
+    assert "Parameter y : R." in made.opening
+
+
 def test_averages_of_what_is_unknown_are_said_to_exist(export: Exported) -> None:
     said = {axiom for lemma in export.lemmas for axiom in lemma.axioms.values() if axiom.startswith("Exists")}
     assert "Exists (fun z => (z * (f z)))" in said
@@ -190,6 +197,20 @@ def test_what_takes_too_long_is_not_asked_for_and_is_not_proved(export: Exported
             assert left.count("solve [") == file.text.count("solve [") - 1
             assert f'"{LATE} {name}"' in left
             assert (f'"{UNPROVED} {name}"; exact' in left) == (not file.module.startswith(SLIPS))
+
+
+def test_what_rocq_refuses_keeps_it_from_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(_: Path, module: str, __: object) -> bool:
+        if module == "wrong":
+            raise Differs(module)
+        return True
+
+    monkeypatch.setattr("onestep.verify.export.second_kernel._compile", refusing)
+    seen: list[str] = []
+    requires = {"base": (), "wrong": ("base",), "above": ("wrong",), "beside": ("base",), "last": ("beside",)}
+    with pytest.raises(Differs, match="wrong"):
+        compile_all(tmp_path, requires, seen.append)
+    assert set(seen) == {"base", "beside", "last"}
 
 
 def test_denominators_and_signs_are_hypotheses() -> None:
