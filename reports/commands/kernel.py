@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from onestep.derivations.kernel.theorem import Theorem
+    from onestep.verify.export.second_kernel import Checked
     from onestep.verify.protocol.claim import Claim
 
 
 def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tuple[Path, ...], int, int]:
     """Write the theorems of these claims as files of Rocq: the files, how many theorems and how many lemmas."""
     from onestep.reports.command_line.console import Progress
-    from onestep.verify.claims.index import all_claims
     from onestep.verify.export.rocq import exported
     from onestep.verify.export.second_kernel import named, theorems, write
 
@@ -25,45 +27,71 @@ def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tup
             found |= theorems([claim])
             progress.step(claim.id)
     made = exported(named(found))
-    whole = {claim.id for claim in claims} == {claim.id for claim in all_claims()}
-    return write(made, found, directory, whole), len(made.theorems), len(made.lemmas)
+    return write(made, found, directory), len(made.theorems), len(made.lemmas)
 
 
 def main(directory: Path) -> int:
-    """Ask Rocq about what was exported into a directory, and keep what it says beside the ledger; the exit code.
+    """Ask Rocq about what was exported into a directory, and keep what it says of each chapter beside the ledger; the
+    exit code.
 
-    What is said of a sample of the claims is kept nowhere: it is an error if Rocq does not confirm a mark.
+    It is an error if Rocq does not confirm a mark.
     """
     from onestep.reports.command_line.console import Progress
-    from onestep.reports.text.ledger_files import in_source_checkout
-    from onestep.verify.export.second_kernel import MISSING, Differs, check, expected, installed, replayed, version
-    from onestep.verify.ledger.second_kernel import RECORD, record
+    from onestep.verify.export.second_kernel import MISSING, Differs, check, expected, installed, replayed
+    from onestep.verify.ledger.second_kernel import record
 
     if not installed():
         print(MISSING)
         return 0
     written = expected(directory)
+    marked: dict[str, list[str]] = record()["replayed"]
     try:
         with Progress("asking Rocq", len(written["files"])) as progress:
-            checked = check(directory, progress.step)
+            checked = check(directory, progress.step, lambda chapter: _keep(chapter, written["digests"]))
     except Differs as difference:
         print(difference, file=sys.stderr)
         return 1
-    print("No theorem rests on another axiom than expected, and no lemma is proved with a slip in what it says.")
-    proved = written["lemmas"] - written["assumed"] - len(checked.refused)
-    print(f"Rocq proves {proved} of {written['lemmas']} lemmas; {written['assumed']} are rules that it takes on trust.")
+    _tell(checked, written)
     accepted = replayed(checked, written["digests"])
     print(f"{len(accepted)} claims of {len(written['digests'])} are replayed.")
-    marked: dict[str, list[str]] = record()["replayed"]
     lost = [id_ for id_, of in marked.items() if written["digests"].get(id_) == of and id_ not in accepted]
     if lost:
         print(f"Rocq does not accept what the ledger says that it does: {', '.join(lost)}", file=sys.stderr)
         return 1
-    if written["whole"] and in_source_checkout():
-        counts = {key: written[key] for key in ("lemmas", "inferences", "assumed", "by axiom")}
-        document = {"rocq": version(), **counts, "refused": len(checked.refused), "replayed": accepted}
-        RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def _keep(checked: Checked, digests: Mapping[str, list[str]]) -> None:
+    """Write down which claims of a chapter are replayed; those of others stay."""
+    from onestep.reports.text.ledger_files import in_source_checkout
+    from onestep.verify.export.second_kernel import claim, replayed, version
+    from onestep.verify.ledger.second_kernel import RECORD, record
+
+    if in_source_checkout():
+        asked = {claim(theorem) for theorem in checked.asked}
+        others = {id_: of for id_, of in record()["replayed"].items() if id_ not in asked}
+        document = {"rocq": version(), "replayed": dict(sorted((others | replayed(checked, digests)).items()))}
+        RECORD.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        record.cache_clear()
+
+
+def _tell(checked: Checked, written: Mapping[str, Any]) -> None:
+    """What Rocq proves, by the rules of the kernel, and what it refuses."""
+    count, lacking = Counter[str](), Counter[str]()
+    for name, rules in written["rules"].items():
+        count.update(rule for rule in rules if rule != "assume")
+        lacking.update(rules if name in checked.refused or name in written["assumed"] else ())
+    print(f"No theorem rests on another axiom than expected, and all {checked.slips} slips asked about are refused.")
+    proved, lemmas = count.total() - lacking.total(), len(written["rules"])
+    print(f"Rocq proves {proved} of {count.total()} inferences, which stand in {lemmas} lemmas:")
+    for rule, times in count.most_common():
+        print(f"  {rule}: {times - lacking[rule]} of {times}")
+    for what, names in (
+        ("not proved", checked.refused),
+        ("rules taken on trust", written["assumed"]),
+        ("taking too long", checked.late),
+    ):
+        print(f"{len(names)} {what}{': ' if names else ''}{', '.join(names)}")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 """The files of an export: what all begin with, the lemmas in parts, the slips that Rocq has to refuse, and what it is
-asked of the theorems.
+asked of the theorems of each chapter.
 
 A part requires those that its proofs name, so that several can be compiled side by side. Where the proof of a lemma
-fails, the lemma is taken from an axiom ``unproved``, which whatever rests on it lists among its assumptions.
+fails, the lemma is taken from an axiom ``unproved``, which whatever rests on it lists among its assumptions. Rocq says
+whose each proof is before it, so that one which takes too long is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from onestep.verify.export.rocq import Exported, Lemma, quantified
 
 BASE, PART, SLIPS, ASKED, UNPROVED = "Base", "Lemmas", "Slips", "Asked", "unproved"
+# What Rocq says before a proof, and of one that took too long.
+AT, LATE = "at", "late"
 # Characters of a part.
 _SIZE = 300_000
 # Theorems of one question.
@@ -23,11 +26,12 @@ _SCOPE = 'Open Scope R_scope.\nSet Warnings "-all".\n'
 
 @dataclass(frozen=True)
 class File:
-    """A file: its module, its text and the modules that it requires."""
+    """A file: its module, its text, the modules that it requires, and the theorems of each question in it."""
 
     module: str
     text: str
     requires: tuple[str, ...] = ()
+    asked: tuple[tuple[str, ...], ...] = ()
 
 
 def files(export: Exported) -> tuple[File, ...]:
@@ -47,15 +51,24 @@ def files(export: Exported) -> tuple[File, ...]:
         found.append(File(module, _begun(needs) + own + "".join(map(proved, lemmas)), needs))
         slips = "".join(perturbed(lemma) for lemma in lemmas if not lemma.assumed)
         found.append(File(module.replace(PART, SLIPS), _begun((*needs, module)) + slips, (*needs, module)))
-    needs = (BASE, *parts)
-    asked = (_together(k, [export.theorems[n] for n in names]) for k, names in enumerate(groups(export.theorems)))
-    return (*found, File(ASKED, _begun(needs) + "".join(asked), needs))
+    chapters: dict[str, list[str]] = {}
+    for theorem in export.theorems:
+        chapters.setdefault(chapter(theorem), []).append(theorem)
+    for k, theorems in enumerate(chapters.values(), start=1):
+        needs = (BASE, *sorted({home[export.theorems[theorem]] for theorem in theorems}))
+        asked = (_together(n, [export.theorems[t] for t in names]) for n, names in enumerate(_groups(theorems)))
+        found.append(File(f"{ASKED}_{k:03d}", _begun(needs) + "".join(asked), needs, tuple(_groups(theorems))))
+    return tuple(found)
 
 
-def groups(theorems: Iterable[str]) -> list[tuple[str, ...]]:
+def chapter(theorem: str) -> str:
+    """The chapter of the theory that a theorem is of, by its name."""
+    return theorem.partition(".")[0]
+
+
+def _groups(names: Sequence[str]) -> list[tuple[str, ...]]:
     """Theorems that Rocq is asked about at once: for each question it walks through its own real numbers."""
-    names = tuple(theorems)
-    return [names[k : k + _TOGETHER] for k in range(0, len(names), _TOGETHER)]
+    return [tuple(names[k : k + _TOGETHER]) for k in range(0, len(names), _TOGETHER)]
 
 
 def _together(number: int, lemmas: Iterable[str]) -> str:
@@ -69,7 +82,7 @@ def _parts(export: Exported) -> Iterator[list[Lemma]]:
     """
     resting: dict[str, set[str]] = {}
     for theorem, name in export.theorems.items():
-        resting.setdefault(name, set()).add(theorem.partition(".")[0])
+        resting.setdefault(name, set()).add(chapter(theorem))
     for lemma in reversed(export.lemmas):
         for premise in lemma.premises:
             resting.setdefault(premise, set()).update(resting.get(lemma.name, ()))
@@ -97,8 +110,8 @@ def _begun(requires: Iterable[str]) -> str:
 
 def proved(lemma: Lemma) -> str:
     """A lemma as it stands in a file."""
-    told = f'idtac "{UNPROVED} {lemma.name}"; exact ({UNPROVED} _)'
-    return f"Lemma {lemma.name} : {lemma.type}.\nProof. first [ solve [ {lemma.script} ] | {told} ]. Qed.\n"
+    proof = f"first [ solve [ {lemma.script} ] | {_unproved(lemma.name)} ]. Qed."
+    return f"Lemma {lemma.name} : {lemma.type}.\n{_at(lemma.name)}{proof}\n"
 
 
 def perturbed(lemma: Lemma) -> str:
@@ -109,7 +122,23 @@ def perturbed(lemma: Lemma) -> str:
         left, relation, right = lemma.says.partition(" = " if " = " in lemma.says else " >= ")
         left += relation
     kind = quantified(lemma.symbols, (*lemma.hypotheses, f"{left}((27 / 25) * {right} + (1 / 13))"))
-    return f"Goal {kind}.\nProof. Fail solve [ {lemma.script} ]. Abort.\n"
+    return f"Goal {kind}.\n{_at(lemma.name)}Fail solve [ {lemma.script} ]. Abort.\n"
+
+
+def given_up(text: str, name: str) -> str:
+    """A file in which Rocq is not asked for the proof of one lemma, or of its slip, that takes too long."""
+    before, at, rest = text.partition(_at(name))
+    proof, end, after = rest.partition("\n")
+    given = "Abort." if proof.endswith("Abort.") else f"{_unproved(name)}. Qed."
+    return f'{before}{at}idtac "{LATE} {name}". {given}{end}{after}'
+
+
+def _at(name: str) -> str:
+    return f'Proof. idtac "{AT} {name}". '
+
+
+def _unproved(name: str) -> str:
+    return f'idtac "{UNPROVED} {name}"; exact ({UNPROVED} _)'
 
 
 def _last(text: str) -> str:

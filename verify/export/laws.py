@@ -94,6 +94,17 @@ Lemma root_of_zero k b : b ^ k = 0 -> b = 0.
 Proof.
   intro H. destruct (Req_dec b 0) as [|N]; [assumption | destruct (pow_nonzero b k N H)].
 Qed.
+Lemma pow_grows k a b : 0 <= a -> a < b -> a ^ S k < b ^ S k.
+Proof.
+  intros A L. induction k as [|k H]; [simpl; lra|].
+  change (a * a ^ S k < b * b ^ S k). apply Rmult_le_0_lt_compat; [exact A | apply pow_le, A | exact L | exact H].
+Qed.
+Lemma equal_roots k a b : 0 <= a -> 0 <= b -> a ^ S k = b ^ S k -> a = b.
+Proof.
+  intros A B H. destruct (Rtotal_order a b) as [L|[L|L]]; [|exact L|].
+  - pose proof (pow_grows k a b A L). lra.
+  - pose proof (pow_grows k b a B L). lra.
+Qed.
 Lemma log_of w w' s s' : exp s' = w' -> w = w' -> s' = s -> ln w = s.
 Proof. intros <- -> <-. apply ln_exp. Qed.
 Lemma exp_as s t w : exp t = w -> s = t -> exp s = w.

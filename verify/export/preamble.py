@@ -148,8 +148,10 @@ Proof. pose proof (Rmax_l a b). lra. Qed.
 Lemma max_least_right a b : 0 <= b -> 0 <= Rmax a b.
 Proof. pose proof (Rmax_r a b). lra. Qed.
 
-Lemma split_root a b : 0 <= a -> 0 <= b -> sqrt (a * b) = sqrt a * sqrt b.
-Proof. intros H K. apply sqrt_mult; assumption. Qed.
+Lemma split_root a b : 0 <= a -> sqrt (a * b) = sqrt a * sqrt b.
+Proof. apply sqrt_mult_alt. Qed.
+Lemma split_root_right a b : 0 <= b -> sqrt (a * b) = sqrt a * sqrt b.
+Proof. intro H. rewrite (Rmult_comm a), (Rmult_comm (sqrt a)). apply sqrt_mult_alt. exact H. Qed.
 
 Lemma even_power x n : 0 <= x ^ (2 * n).
 Proof. rewrite pow_mult. apply pow_le, pow2_ge_0. Qed.
@@ -196,20 +198,31 @@ with structure :=
 with cleared K := field_simplify_eq; [lra | repeat split; solve [auto with signs nocore | lra | assumption]]
 with given :=
   match goal with
-  | H : ?y <> 0 |- ?x <> 0 => let K := fresh in intro K; apply H; first [lra | rewrite K; ring | cleared K]
-  | H : 0 <= ?y |- 0 <= ?x => replace x with y by ring; exact H
+  | H : ?y <> 0 |- ?x <> 0 => let K := fresh in intro K; apply H; first [lra | rewrite K; lra | cleared K]
+  | H : 0 <= ?y |- 0 <= ?x => replace x with y by lra; exact H
   | H : 0 < ?x |- ?x <> 0 => apply Rgt_not_eq; exact H
   | |- 0 <= _ => left; first [auto with signs nocore | structure]
-  | H : 0 <= ?y, K : ?y <> 0 |- 0 < ?x => replace x with y by ring; destruct H as [H|H]; [exact H | destruct K; auto]
+  | H : 0 <= ?y, K : ?y <> 0 |- 0 < ?x => replace x with y by lra; destruct H as [H|H]; [exact H | destruct K; auto]
   end.
 Ltac names := repeat match goal with
   | |- context [E ?f] => let e := fresh "e__" in set (e := E f) in *; clearbody e
   end.
-Ltac given_equal := match goal with |- ?a = ?b => constr_eq a b; exact (eq_refl a) end.
-Ltac fractions := lazymatch goal with
-  | |- context [Rinv _] => field; sign
-  | |- context [Rdiv _ _] => field; sign
+(* The signs of averages, before these are names. *)
+Ltac signed := repeat match goal with
+  | |- context [E ?f] =>
+    lazymatch goal with H : 0 <= E f |- _ => fail | _ => idtac end;
+    let H := fresh "N__" in assert (H : 0 <= E f) by sign
   end.
+Ltac given_equal := match goal with |- ?a = ?b => constr_eq a b; exact (eq_refl a) end.
+(* An inverse of a product is one of inverses, also of nothing: what is divided by need not be known not to vanish. *)
+Ltac inverted := lazymatch goal with |- context [Rinv _] => idtac end;
+  repeat first [rewrite Rinv_mult | rewrite Rinv_inv | rewrite <- pow_inv]; lra.
+(* Where nothing is divided by but numbers, linear arithmetic over products decides; it is far quicker than ring. *)
+Ltac fractions :=
+  match goal with
+  | |- context [Rinv _] => idtac
+  | |- context [Rdiv _ ?b] => lazymatch b with IZR _ => fail | _ => idtac end
+  end; field; sign.
 (* The square of a root is what it is the root of; the root of a whole number is the product of those of its primes. *)
 Ltac squares := repeat match goal with
   | |- context [sqrt ?a] =>
@@ -218,38 +231,34 @@ Ltac squares := repeat match goal with
   end.
 (* The root of a product or an inverse is that of roots. *)
 Ltac split_roots := repeat match goal with
-  | |- context [sqrt (?a * ?b)] => rewrite (split_root a b) by sign
+  | |- context [sqrt (?a * ?b)] => first [rewrite (split_root a b) by sign | rewrite (split_root_right a b) by sign]
   | |- context [sqrt (/ ?a)] => rewrite (sqrt_inv a)
   | |- context [sqrt (?a ^ 2)] => rewrite (sqrt_pow2 a) by sign
   end.
-(* What there is a root of is the square of a variable. *)
+(* reduced *)
+(* What there is a root of is the square of a variable; that of a number stays what it is. *)
 Ltac squared := repeat match goal with
   | H : sqrt ?a * sqrt ?a = ?a |- _ =>
+    lazymatch a with IZR _ => fail | _ => idtac end;
     let s := fresh "s__" in
     try assert (0 < sqrt a) by (apply sqrt_lt_R0; sign);
     set (s := sqrt a) in *; clearbody s; rewrite <- ?H; clear H
-  end; first [ring | fractions].
+  end.
 Ltac rooted := lazymatch goal with |- context [sqrt _] => idtac end;
-  split_roots; autorewrite with roots; squares;
-  first [ring | match goal with
-  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _, L : sqrt _ * sqrt _ = _, M : sqrt _ * sqrt _ = _ |- _ =>
-    first [ring [H K L M] | field [H K L M]; sign]
-  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _, L : sqrt _ * sqrt _ = _ |- _ =>
-    first [ring [H K L] | field [H K L]; sign]
-  | H : sqrt _ * sqrt _ = _, K : sqrt _ * sqrt _ = _ |- _ => first [ring [H K] | field [H K]; sign]
-  | H : sqrt _ * sqrt _ = _ |- _ => first [ring [H] | field [H]; sign]
-  end | squared].
+  split_roots; autorewrite with roots; squares; first [lra | squared; first [lra | fractions | reduced] | reduced].
 (* Products of exponentials are exponentials of sums. *)
 Ltac exponentials := lazymatch goal with |- context [exp _] => idtac end;
   unfold Rpower; rewrite ?ln_exp; repeat rewrite <- exp_plus; repeat rewrite <- exp_Ropp;
-  repeat rewrite <- exp_plus; f_equal; first [ring | fractions].
+  repeat rewrite <- exp_plus; f_equal; first [lra | fractions].
 Ltac specials := progress rewrite ?Rmult_0_l, ?Rmult_0_r, ?exp_0, ?ln_1, ?sqrt_0, ?sqrt_1, ?Rabs_R0, ?Rabs_R1.
 Ltac positives := lazymatch goal with
   | |- context [exp (ln _)] => rewrite exp_ln by sign
   | |- context [Rpower _ 0] => rewrite Rpower_O by sign
   end.
 Ltac same :=
-  first [given_equal | positives; same | names; first [ring | fractions | rooted | exponentials | specials; same]].
+  first [given_equal | positives; same
+  | names; first [lra | inverted | fractions | rooted | exponentials | specials; same]
+  | progress signed; names; fractions].
 Ltac gather :=
   repeat match goal with H : eventually _ |- eventually _ => refine (soon _ _ H _); clear H end; apply far.
 Ltac meet :=
@@ -258,4 +267,20 @@ Ltac counted := cbv beta; cbn [pred]; rewrite ?INR_IZR_INZ; cbn [Z.of_nat Pos.of
 Ltac put H := lazymatch type of H with ?a = _ => pattern a; refine (put _ _ _ H _); cbv beta end.
 """
 
-PREAMBLE = _AVERAGES + LAWS + _TACTICS
+
+def _reduced(most: int = 6) -> str:
+    """Algebra, where the square of a root is what it is the root of: for all such hypotheses at once, so that what
+    fails does not fail once for each order of them.
+    """
+    lines = ["Ltac reduced := lazymatch goal with"]
+    for count in range(most, 0, -1):
+        names = [f"H{k}" for k in range(count)]
+        known = ", ".join(f"{name} : sqrt _ * sqrt _ = _" for name in names)
+        given = f"[{' '.join(names)}]"
+        lines.append(f"  | {known} |- context [Rinv _] => field {given}; sign")
+        lines.append(f"  | {known} |- context [Rdiv _ _] => field {given}; sign")
+        lines.append(f"  | {known} |- _ => ring {given}")
+    return "\n".join([*lines, "  end.", ""])
+
+
+PREAMBLE = _AVERAGES + LAWS + _TACTICS.replace("(* reduced *)\n", _reduced())

@@ -88,12 +88,6 @@ class Exported:
     theorems: Mapping[str, str]
     expected: Mapping[str, frozenset[str]]
 
-    @property
-    def by_axiom(self) -> dict[str, int]:
-        """How many theorems each rule concludes that Rocq takes from it as an axiom."""
-        taken = [axiom.split("_")[:-1] for lemma in self.lemmas for axiom in lemma.axioms]
-        return dict(sorted(Counter("_".join(w) for w in taken if w[0] in ("lemma", "rule")).items()))
-
 
 def quantified(symbols: Iterable[str], parts: Iterable[str]) -> str:
     """forall symbols, each part but the last implies the rest."""
@@ -188,7 +182,7 @@ class _Exporter:
             name = self._axiom(f"{leaf.ground.value}_{slug(leaf.name)}", lemma.type)
             return replace(lemma, proof=_exact(name, *lemma.symbols, *given), axioms={name: lemma.type}, assumed=True)
         if node.rule == "name_limit":
-            return self._named(lemma, premises[0], names)
+            return self._named(lemma, premises[0], names, variables)
         prove = prover(node)
         if prove is not None:
             axioms: dict[str, str] = {}
@@ -203,11 +197,12 @@ class _Exporter:
         proof = _exact(name, *lemma.symbols, *given, *(p.name for p in before))
         return replace(lemma, proof=proof, axioms={name: says}, assumed=True)
 
-    def _named(self, lemma: Lemma, premise: Premise, names: Names) -> Lemma:
+    def _named(self, lemma: Lemma, premise: Premise, names: Names, variables: frozenset[sp.Symbol]) -> Lemma:
         """The definition of a name by a limit, whatever that is, and its value."""
         node = lemma.node
         (leaf,) = (a for a in node.assumptions if a.ground is Ground.DEFINITION and a.name == str(node.arguments[0]))
         assert isinstance(leaf.statement, Tends)
+        self._declare(leaf.statement.expression, node, names, variables)
         tends = statement_text(
             Tends(leaf.statement.expression, _LIMIT, leaf.statement.variable), names, {_LIMIT: "v__"}
         )

@@ -12,16 +12,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGXCPU
 from typing import Any, Protocol, runtime_checkable
 
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.verify.checks.digest import digest
-from onestep.verify.export.files import ASKED, SLIPS, UNPROVED, files, groups
+from onestep.verify.export.files import AT, LATE, SLIPS, UNPROVED, files, given_up
 from onestep.verify.export.preamble import AVERAGE_AXIOMS, REAL_AXIOMS, SLOPE_AXIOMS
 from onestep.verify.export.rocq import Exported
 from onestep.verify.protocol.claim import Claim
 
 LIBRARY, EXPECTED = "Proofs", "expected.json"
+# Processor seconds of one file: some ten times what the slowest takes, so that only what never ends is given up.
+LIMIT = 600
 MISSING = "coqc is not installed, so that no second kernel looked at the proofs; the Debian package coq has it."
 
 
@@ -31,13 +34,17 @@ class Differs(Exception):
 
 @dataclass(frozen=True)
 class Checked:
-    """The axioms of all theorems, as Rocq prints them, the theorems that rest on no lemma which it does not prove, and
-    these lemmas.
+    """What Rocq says: of which theorems it was asked, the axioms of all of these, as it prints them, which of them rest
+    on no lemma that it does not prove, the lemmas that it does not prove, how many slips it was asked to refuse, and
+    the lemmas that it was not asked about to the end, or whose slips it was not, since they take too long.
     """
 
+    asked: tuple[str, ...]
     axioms: frozenset[str]
     theorems: frozenset[str]
-    refused: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+    slips: int = 0
+    late: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -64,27 +71,22 @@ def named(found: Mapping[str, tuple[Theorem, ...]]) -> dict[str, Theorem]:
     }
 
 
-def write(
-    export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path, whole: bool = False
-) -> tuple[Path, ...]:
-    """The files of lemmas and slips, and what each theorem may rest on; ``whole``: they are of all claims."""
+def write(export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path) -> tuple[Path, ...]:
+    """The files of lemmas and slips, and what each theorem may rest on."""
     written = files(export)
     for file in written:
         path = directory / f"{file.module}.v"
         if not path.is_file() or path.read_text(encoding="utf-8") != file.text:  # what is as it was is not asked again
             path.write_text(file.text, encoding="utf-8")
     document = {
-        "whole": whole,
         "files": {file.module: file.requires for file in written},
-        "asked": groups(export.theorems),
+        "asked": {file.module: file.asked for file in written if file.asked},
         "axioms": {name: sorted(axioms) for name, axioms in export.expected.items()},
         "theorems": export.theorems,
         "premises": {lemma.name: lemma.premises for lemma in export.lemmas},
+        "rules": {lemma.name: [step.rule for step in lemma.steps] for lemma in export.lemmas},
+        "assumed": [lemma.name for lemma in export.lemmas if lemma.assumed and lemma.node.rule != "assume"],
         "digests": {id_: [digest(theorem) for theorem in made] for id_, made in found.items()},
-        "lemmas": len(export.lemmas),
-        "inferences": sum(len(lemma.steps) for lemma in export.lemmas),
-        "assumed": sum(any(a.startswith("rule_") for a in lemma.axioms) for lemma in export.lemmas),
-        "by axiom": export.by_axiom,
     }
     (directory / EXPECTED).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return (*(directory / f"{file.module}.v" for file in written), directory / EXPECTED)
@@ -103,70 +105,148 @@ def installed() -> bool:
 
 def version() -> str:
     """Which Rocq is asked."""
-    return _asked(["coqc", "--print-version"], Path()).split()[0]
+    return _accepted(_asked(["coqc", "--print-version"], Path())).split()[0]
 
 
-def check(directory: Path, done: Callable[[str], None] = lambda _: None) -> Checked:
+def check(
+    directory: Path, done: Callable[[str], None] = lambda _: None, keep: Callable[[Checked], None] = lambda _: None
+) -> Checked:
     """What Rocq says of written files: it is asked of all that have changed, as many at a time as there are processors.
 
-    Raises Differs where it refuses a file, accepts a slip, or a theorem rests on other axioms than expected.
+    First of the lemmas, chapter by chapter, of which ``keep`` is told what it says, then of the slips. Raises Differs
+    where it refuses a file, accepts a slip, or a theorem rests on other axioms than expected.
     """
     written = expected(directory)
-    anew = compile_all(directory, written["files"], done)
-    said = {module: (directory / f"{module}.out").read_text(encoding="utf-8") for module in written["files"]}
-    lemmas = [module for module in anew if not module.startswith(SLIPS)]
-    if lemmas and shutil.which("coqchk") is not None:
-        only = [word for module in lemmas for word in ("-norec", f"{LIBRARY}.{module}")]
-        _asked(["coqchk", "-silent", "-R", ".", LIBRARY, *only], directory)
-    asked = zip(written["asked"], assumptions(said[ASKED]), strict=True)
-    found = {tuple(names): axioms for names, axioms in asked}
+    slips = {module: needs for module, needs in written["files"].items() if module.startswith(SLIPS)}
+    lemmas = {module: needs for module, needs in written["files"].items() if module not in slips}
+    chapters: list[Checked] = []
+
+    def told(module: str) -> None:
+        if module in written["asked"]:
+            chapters.append(_chapter(directory, written, module))
+            keep(chapters[-1])
+        done(module)
+
+    compile_all(directory, lemmas, told)
+    _again(directory, lemmas)
+    compile_all(directory, slips, done, frozenset(lemmas))
+    late = {module: _names(LATE, directory, module) for module in written["files"]}
+    return Checked(
+        tuple(name for of in chapters for name in of.asked),
+        frozenset().union(*(of.axioms for of in chapters)),
+        frozenset().union(*(of.theorems for of in chapters)),
+        tuple(name for module in lemmas for name in _names(UNPROVED, directory, module)),
+        sum(len(_names(AT, directory, module)) - len(late[module]) for module in slips),
+        tuple(name for names in late.values() for name in names),
+    )
+
+
+def _chapter(directory: Path, written: Mapping[str, Any], module: str) -> Checked:
+    """What Rocq says of the theorems of one chapter, by the file in which it is asked of them."""
+    questions = [tuple(names) for names in written["asked"][module]]
+    said = assumptions((directory / f"{module}.out").read_text(encoding="utf-8"))
+    found = dict(zip(questions, said, strict=True))
     compare(found, written["axioms"])
-    refused = [name for text in said.values() for name in re.findall(rf"^{UNPROVED} (n\d+)$", text, re.MULTILINE)]
-    lacking = set(refused)
+    lacking = {name for below in _below(module, written["files"]) for name in _names(UNPROVED, directory, below)}
     for lemma, premises in written["premises"].items():  # premises stand before what follows from them
         if lacking.intersection(premises):
             lacking.add(lemma)
-    proved = frozenset(name for name, lemma in written["theorems"].items() if lemma not in lacking)
-    return Checked(frozenset().union(*found.values()), proved, tuple(refused))
+    asked = tuple(name for names in questions for name in names)
+    proved = frozenset(name for name in asked if written["theorems"][name] not in lacking)
+    return Checked(asked, frozenset().union(*found.values()), proved)
+
+
+def _below(module: str, requires: Mapping[str, Sequence[str]]) -> set[str]:
+    """A module and all that it rests on."""
+    return {module}.union(*(_below(other, requires) for other in requires[module]))
+
+
+def _names(word: str, directory: Path, module: str) -> list[str]:
+    """The lemmas of which Rocq was made to say a word."""
+    return re.findall(rf"^{word} (n\d+)$", (directory / f"{module}.out").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def _again(directory: Path, modules: Iterable[str]) -> None:
+    """Have the checker of compiled files look at those which it has not seen as they are."""
+    seen = {module: directory / f"{module}.checked" for module in modules}
+    new = [m for m, at in seen.items() if not at.is_file() or _newer(directory / f"{m}.vo", at)]
+    if new and shutil.which("coqchk") is not None:
+        only = [word for module in new for word in ("-norec", f"{LIBRARY}.{module}")]
+        done = _asked(["coqchk", "-silent", "-R", ".", LIBRARY, *only], directory)
+        _accepted(done)
+        for module in new:
+            seen[module].touch()
+
+
+def _newer(first: Path, second: Path) -> bool:
+    return first.stat().st_mtime > second.stat().st_mtime
 
 
 def compile_all(
-    directory: Path, requires: Mapping[str, Sequence[str]], done: Callable[[str], None] = lambda _: None
+    directory: Path,
+    requires: Mapping[str, Sequence[str]],
+    done: Callable[[str], None] = lambda _: None,
+    compiled: Iterable[str] = (),
 ) -> list[str]:
-    """Compile what is not compiled as it stands, each file after those that it requires; the files compiled."""
-    pending, ready, anew = dict(requires), set[str](), list[str]()
+    """Compile what is not compiled as it stands, each file after those that it requires and that are not ``compiled``;
+    the files compiled. What Rocq refuses, here or in ``done``, is raised when all the others are.
+    """
+    pending, ready, anew = dict(requires), set(compiled), list[str]()
+    refused: list[Differs] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         running: dict[Future[bool], str] = {}
-        while pending or running:
+        while True:
             for module in [m for m, needs in pending.items() if ready.issuperset(needs)]:
                 running[pool.submit(_compile, directory, module, pending.pop(module))] = module
+            if not running:
+                break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 module = running.pop(future)
-                anew += [module] if future.result() else []
-                ready.add(module)
-                done(module)
+                try:
+                    anew += [module] if future.result() else []
+                    done(module)
+                    ready.add(module)
+                except Differs as difference:
+                    refused.append(difference)
+    if refused:
+        raise Differs("; ".join(map(str, refused)))
     return anew
 
 
 def _compile(directory: Path, module: str, requires: Sequence[str]) -> bool:
     source, made, said = (directory / f"{module}.{end}" for end in ("v", "vo", "out"))
     before = [source, *(directory / f"{other}.vo" for other in requires)]
-    if made.is_file() and said.is_file() and all(p.stat().st_mtime < made.stat().st_mtime for p in before):
+    if made.is_file() and said.is_file() and all(_newer(made, path) for path in before):
         return False
-    said.write_text(_asked(["coqc", "-q", "-R", ".", LIBRARY, f"{module}.v"], directory), encoding="utf-8")
+    limited = ["sh", "-c", f'ulimit -St {LIMIT}; exec "$@"', "sh"]
+    command = [*limited, "coqc", "-q", "-noglob", "-R", ".", LIBRARY, source.name]
+    while (done := _asked(command, directory)).returncode == -SIGXCPU:
+        begun = re.findall(rf"^{AT} (n\d+)$", done.stdout, re.MULTILINE)
+        if not begun:
+            raise Differs(f"{module} takes more than {LIMIT} seconds of processor time")
+        source.write_text(given_up(source.read_text(encoding="utf-8"), begun[-1]), encoding="utf-8")
+    said.write_text(_accepted(done), encoding="utf-8")
     return True
 
 
 def replayed(checked: Checked, digests: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The digests of the claims whose theorems rest on no lemma that Rocq did not prove."""
-    proved = Counter(name.partition(" ")[0] for name in checked.theorems)
+    """The digests of the claims that Rocq was asked about whose theorems rest on no lemma that it did not prove."""
+    proved = Counter(claim(name) for name in checked.theorems)
     return {id_: of for id_, of in digests.items() if proved[id_] == len(of)}
 
 
-def _asked(command: list[str], directory: Path) -> str:
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+def claim(theorem: str) -> str:
+    """The id of the claim that a theorem is of, by its name."""
+    return theorem.partition(" ")[0]
+
+
+def _asked(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
+def _accepted(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode != 0:
-        raise Differs(f"{command[0]} refuses the file: {' '.join((done.stderr or done.stdout).split())[:300]}")
+        raise Differs(f"Rocq refuses a file: {' '.join((done.stderr or done.stdout).split())[:300]}")
     return done.stdout
 
 

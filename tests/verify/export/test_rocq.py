@@ -14,7 +14,14 @@ import sympy as sp
 from onestep.derivations.gradient_step import spike
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, order, rewrite, ring
 from onestep.derivations.kernel.calculus import logarithm, slope
-from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
+from onestep.derivations.kernel.inequalities import (
+    antisymmetric,
+    equal_roots,
+    largest,
+    multiply,
+    root_of_zero,
+    specialise,
+)
 from onestep.derivations.kernel.limits import (
     limit_compose,
     limit_exponential,
@@ -28,7 +35,7 @@ from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation,
 from onestep.derivations.kernel.theorem import RULES, Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
-from onestep.verify.export.files import ASKED, SLIPS, UNPROVED, files, groups
+from onestep.verify.export.files import ASKED, AT, LATE, SLIPS, UNPROVED, chapter, files, given_up
 from onestep.verify.export.read_back import Unread, conclusions, read_statement
 from onestep.verify.export.rocq import Exported, exported
 from onestep.verify.export.second_kernel import (
@@ -133,6 +140,13 @@ def test_a_name_for_a_limit_is_whatever_the_limit_is() -> None:
     assert axiom == "forall v__ : R, Tends (fun d => (2 + (/ d))) v__ -> x = v__"
 
 
+def test_what_only_the_definition_of_a_limit_speaks_of_is_declared() -> None:
+    # The limit is 0, and so is what is named by it, whatever y is.
+    limit = limit_rational((), _y / _d, sp.Integer(0), _d)
+    made = exported({"named": name_limit((limit,), _x, "the limit")})
+    assert "Parameter y : R." in made.opening
+
+
 def test_averages_of_what_is_unknown_are_said_to_exist(export: Exported) -> None:
     said = {axiom for lemma in export.lemmas for axiom in lemma.axioms.values() if axiom.startswith("Exists")}
     assert "Exists (fun z => (z * (f z)))" in said
@@ -141,8 +155,9 @@ def test_averages_of_what_is_unknown_are_said_to_exist(export: Exported) -> None
 
 def test_what_rests_on_a_lemma_that_rocq_does_not_prove_is_not_replayed() -> None:
     digests = {"square": ["0"], "pair": ["1", "2"]}
-    assert replayed(Checked(frozenset(), frozenset({"square", "pair 0"}), ()), digests) == {"square": ["0"]}
-    assert replayed(Checked(frozenset(), frozenset({"pair 0", "pair 1"}), ()), digests) == {"pair": ["1", "2"]}
+    asked = ("square", "pair 0", "pair 1")
+    assert replayed(Checked(asked, frozenset(), frozenset({"square", "pair 0"})), digests) == {"square": ["0"]}
+    assert replayed(Checked(asked, frozenset(), frozenset({"pair 0", "pair 1"})), digests) == {"pair": ["1", "2"]}
     compare({("square",): frozenset({UNPROVED})}, {"square": ["leaf_1"]})  # it may rest on less, too
 
 
@@ -160,6 +175,42 @@ def test_a_file_requires_those_that_its_lemmas_and_axioms_stand_in(
         }
         named = set(re.findall(r"\w+", file.text)) - here
         assert {module for module, names in elsewhere.items() if names & named} <= set(file.requires)
+
+
+def test_of_each_chapter_rocq_is_asked_on_its_own() -> None:
+    made = small()
+    written = files(exported({f"{of}.{name}": made[name] for of in ("one", "two") for name in ("roots", "square")}))
+    asked = [file for file in written if file.module.startswith(ASKED)]
+    assert [{chapter(name) for names in file.asked for name in names} for file in asked] == [{"one"}, {"two"}]
+    assert {name for file in asked for names in file.asked for name in names} == {
+        f"{of}.{name}" for of in ("one", "two") for name in ("roots", "square")
+    }
+
+
+def test_what_takes_too_long_is_not_asked_for_and_is_not_proved(export: Exported) -> None:
+    name = export.lemmas[1].name
+    for file in files(export):
+        said = re.findall(rf'"{AT} (n\d+)"', file.text)
+        if name in said:
+            left = given_up(file.text, name)
+            assert re.findall(rf'"{AT} (n\d+)"', left) == said
+            assert left.count("solve [") == file.text.count("solve [") - 1
+            assert f'"{LATE} {name}"' in left
+            assert (f'"{UNPROVED} {name}"; exact' in left) == (not file.module.startswith(SLIPS))
+
+
+def test_what_rocq_refuses_keeps_it_from_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(_: Path, module: str, __: object) -> bool:
+        if module == "wrong":
+            raise Differs(module)
+        return True
+
+    monkeypatch.setattr("onestep.verify.export.second_kernel._compile", refusing)
+    seen: list[str] = []
+    requires = {"base": (), "wrong": ("base",), "above": ("wrong",), "beside": ("base",), "last": ("beside",)}
+    with pytest.raises(Differs, match="wrong"):
+        compile_all(tmp_path, requires, seen.append)
+    assert set(seen) == {"base", "beside", "last"}
 
 
 def test_denominators_and_signs_are_hypotheses() -> None:
@@ -239,6 +290,12 @@ def rules() -> dict[str, Theorem]:
         "largest": largest((), (_x, _y, _p), 1),
         "one of them": largest((), (_x, _y)),
         "root of zero": root_of_zero((zero,), _x - _y, 2),
+        "equal roots": equal_roots(
+            (), Equation(sp.sqrt(1 - (_p / (_p + q)) ** 2), sp.sqrt(q * (2 * _p + q)) / (_p + q)), 2
+        ),
+        "equal roots of a premise": equal_roots(
+            (assume((), Assumption(Ground.MODEL, "cubes", Equation(_p**3, q**3), "as given")),), Equation(_p, q), 3
+        ),
         "specialise": specialise(
             (
                 order((), AtLeast(weight + 1, sp.Integer(1)), (), ((weight, sp.Integer(1)),)),
@@ -272,7 +329,7 @@ def test_each_rule_but_those_of_leaves_has_a_proof(by_rules: Exported) -> None:
     assert {lemma.node.rule for lemma in by_rules.lemmas} >= set(PROVERS) - {
         "rewrite", "instantiate", "congruence", "average", "linear", "independent", "iterated", "moment", "rotate"
     }  # fmt: skip
-    assert [lemma.node.rule for lemma in by_rules.lemmas if lemma.assumed] == ["assume", "assume"]
+    assert [lemma.node.rule for lemma in by_rules.lemmas if lemma.assumed] == ["assume"] * 3
 
 
 def test_what_a_derivative_takes_for_granted_is_a_leaf(by_rules: Exported) -> None:
@@ -297,9 +354,12 @@ def test_rocq_accepts_lemmas_and_refuses_them_with_a_slip(tmp_path: Path) -> Non
     # What rests on it is not proved either.
     assert checked.theorems == set(made.theorems) - {"small.quotient"}
     write(made, found, tmp_path)
-    checked = check(tmp_path)
-    assert checked.refused == ()
+    chapters: list[Checked] = []
+    checked = check(tmp_path, keep=chapters.append)
+    assert checked.refused == checked.late == ()
     assert checked.theorems == set(made.theorems)
+    assert [of.theorems for of in chapters] == [checked.theorems]
+    assert sorted(path.stem for path in tmp_path.glob("*.checked")) == [f"{ASKED}_001", "Base", "Lemmas_001"]
     slips = tmp_path / f"{SLIPS}_001.v"
     said = slips.read_text(encoding="utf-8")
     assert said.count("Fail") >= 5
@@ -307,7 +367,7 @@ def test_rocq_accepts_lemmas_and_refuses_them_with_a_slip(tmp_path: Path) -> Non
     lemma = made.lemmas[-1]
     right = f"Goal {lemma.type}.\nProof. Fail solve [{lemma.script}]. Abort.\n"
     slips.write_text(said + right, encoding="utf-8")
-    with pytest.raises(Differs, match="coqc refuses"):
+    with pytest.raises(Differs, match="refuses"):
         check(tmp_path)
     slips.write_text(said, encoding="utf-8")
     wrong = expected(tmp_path)
@@ -325,8 +385,9 @@ def test_rocq_proves_what_each_rule_concludes(by_rules: Exported, tmp_path: Path
     assert compile_all(tmp_path, lemmas) == []  # nothing has changed
     said = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("*.out"))
     assert [lemma.node.rule for lemma in by_rules.lemmas if f"{UNPROVED} {lemma.name}\n" in said] == []
-    told = assumptions((tmp_path / f"{ASKED}.out").read_text(encoding="utf-8"))
-    compare(dict(zip(groups(by_rules.theorems), told, strict=True)), by_rules.expected)
+    (names,) = expected(tmp_path)["asked"].values()
+    told = assumptions((tmp_path / f"{ASKED}_001.out").read_text(encoding="utf-8"))
+    compare(dict(zip(map(tuple, names), told, strict=True)), by_rules.expected)
 
 
 @needs_rocq
@@ -334,3 +395,19 @@ def test_rocq_proves_what_each_rule_concludes(by_rules: Exported, tmp_path: Path
 def test_rocq_accepts_a_derivation_with_limits(export: Exported, tmp_path: Path) -> None:
     write(export, {}, tmp_path)
     assert check(tmp_path).theorems == set(export.theorems)
+
+
+@needs_rocq
+@pytest.mark.thorough
+def test_rocq_gives_up_a_proof_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Processor seconds, of which a question about axioms takes two.
+    monkeypatch.setattr("onestep.verify.export.second_kernel.LIMIT", 5)
+    made = exported(small())
+    proved = [lemma for lemma in made.lemmas if not lemma.assumed]
+    stuck = proved[0]
+    lemmas = tuple(replace(lemma, proof="do 1000000000 idtac") if lemma is stuck else lemma for lemma in made.lemmas)
+    write(replace(made, lemmas=lemmas), {}, tmp_path)
+    checked = check(tmp_path)
+    assert checked.late == (stuck.name, stuck.name)  # also its slip
+    assert checked.refused == (stuck.name,)
+    assert checked.slips == len(proved) - 1

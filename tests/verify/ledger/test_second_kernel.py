@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -62,22 +62,31 @@ def test_without_a_record_nothing_is_marked(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.usefixtures("recorded")
-@pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("proved", [False, True])
-def test_a_mark_that_rocq_does_not_confirm_is_an_error_and_only_all_claims_make_marks(
-    whole: bool, proved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_marks_are_kept_chapter_by_chapter_and_one_that_rocq_does_not_confirm_is_an_error(
+    proved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    checked = Checked(frozenset(), frozenset({"b"} | ({"a.square"} if proved else set())), ())
-    monkeypatch.setattr("onestep.verify.export.second_kernel.check", lambda *_: checked)
+    of_a = Checked(("a.square",), frozenset(), frozenset({"a.square"} if proved else ()))
+    of_b = Checked(("b.one", "b.two"), frozenset(), frozenset({"b.one"}), ("n2",), 1)
+    both = Checked(of_a.asked + of_b.asked, frozenset(), of_a.theorems | of_b.theorems, ("n2",), 1)
+
+    def check(_: Path, __: object, keep: Callable[[Checked], None]) -> Checked:
+        for chapter in (of_a, of_b):
+            keep(chapter)
+        return both
+
+    monkeypatch.setattr("onestep.verify.export.second_kernel.check", check)
     monkeypatch.setattr("onestep.verify.export.second_kernel.installed", lambda: True)
     monkeypatch.setattr("onestep.verify.export.second_kernel.version", lambda: "8.16")
     monkeypatch.setattr("onestep.reports.text.ledger_files.in_source_checkout", lambda: True)
-    written = {"files": {}, "lemmas": 3, "inferences": 3, "assumed": 0, "by axiom": {}, "whole": whole}
-    digests = {"a.square": [digest(SQUARE)], "b": ["0"]}
-    (tmp_path / EXPECTED).write_text(json.dumps(written | {"digests": digests}), encoding="utf-8")
-    before = second_kernel.RECORD.read_text(encoding="utf-8")
+    before = {"a.square": [digest(SQUARE)], "b.two": ["1"], "c": ["2"]}
+    second_kernel.RECORD.write_text(json.dumps({"replayed": before}), encoding="utf-8")
+    digests = {"a.square": [digest(SQUARE)], "b.one": ["0"], "b.two": ["3"]}
+    rules = {"n1": ["ring"], "n2": ["ring", "ring"], "n3": ["assume"]}
+    written = {"files": {}, "rules": rules, "assumed": [], "digests": digests}
+    (tmp_path / EXPECTED).write_text(json.dumps(written), encoding="utf-8")
     assert main(tmp_path) == (0 if proved else 1)
-    after = second_kernel.RECORD.read_text(encoding="utf-8")
-    assert (after != before) == (whole and proved)
-    if whole and proved:
-        assert json.loads(after)["replayed"] == digests
+    after = json.loads(second_kernel.RECORD.read_text(encoding="utf-8"))
+    square = {"a.square": [digest(SQUARE)]} if proved else {}
+    assert after == {"rocq": "8.16", "replayed": {**square, "b.one": ["0"], "c": ["2"]}}
+    assert "Rocq proves 1 of 3 inferences" in capsys.readouterr().out

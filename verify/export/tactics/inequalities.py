@@ -8,7 +8,7 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import AtLeast
+from onestep.derivations.kernel.statements import AtLeast, sides
 from onestep.derivations.kernel.terms import substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.verify.export.tactics.agreement import nothing, settled
@@ -44,6 +44,23 @@ def root_of_zero(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -
     last = settled([equation.left, equation.right, base], names, {})  # type: ignore[union-attr]
     zero = f"refine (from _ 0 _ (from_cons 1 _ _ _ {premise.at(names)} from_nil) _); {last}"
     return f"apply (root_of_zero {power}); assert (P__ : {written} = 0) by ({zero}); exact P__"
+
+
+def equal_roots(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
+    """a = b, of two that are not negative with a^power = b^power."""
+    goal, power = node.arguments
+    names = writer.names
+    said = [side for premise in premises for side in sides(premise.theorem.statement)]
+    proof = f"(from_cons 1 _ _ _ {premises[0].at(names)} from_nil)" if premises else "from_nil"
+    known = []
+    for k, side in enumerate(sides(goal)):
+        powers = (f"{text(side, names)} ^ {power}", text(side**power, names))
+        if powers[1] != f"({powers[0]})":
+            same = settled([side, side**power], names, {}, f"p{k}_")
+            known.append(f"assert (P__{k} : {' = '.join(powers)}) by ({same}); rewrite P__{k}")
+    last = settled([*(side**power for side in sides(goal)), *said], names, {})
+    steps = "; ".join([*known, f"refine (from _ _ _ {proof} _)", last])
+    return f"apply (equal_roots {power - 1}); [sign | sign | {steps}]"
 
 
 def specialised(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:

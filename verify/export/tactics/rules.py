@@ -11,7 +11,7 @@ from onestep.verify.export.tactics import equalities, inequalities, limits, slop
 from onestep.verify.export.tactics.equalities import Prover
 
 # Rules that conclude what a lemma of the kernel's list of leaves says of their terms.
-LEAVES = ("stein", "rotate", "translate", "iterated", "limit_average", "average_limit", "taylor")
+LEAVES = ("stein", "rotate", "translate", "dilate", "iterated", "limit_average", "average_limit", "taylor")
 
 PROVERS: dict[str, Prover] = {
     "ring": equalities.by_ring,
@@ -36,6 +36,7 @@ PROVERS: dict[str, Prover] = {
     "antisymmetric": inequalities.both_ways,
     "largest": inequalities.largest,
     "root_of_zero": inequalities.root_of_zero,
+    "equal_roots": inequalities.equal_roots,
     "specialise": inequalities.specialised,
     "differentiate": slopes.differentiated,
     "slope": slopes.named,
