@@ -5,6 +5,7 @@ It holds no clock, host or timing, so that on one machine the same claims give t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
@@ -104,10 +105,18 @@ def _places(checks: Sequence[Check], claim: Claim, profile: Profile) -> tuple[Pl
     return tuple(place for check in checks if isinstance(check, Placed) for place in check.places(claim, profile))
 
 
+# What a check raises for a statement that it does not test: of another sort, about what it does not measure, without a
+# value where it is evaluated.
+UNASKED = (TypeError, ValueError, LookupError, ArithmeticError)
+
+
 def _tried(claim: Claim, mutant: Mutant, checks: Sequence[Check], profile: Profile, paper: Paper) -> MutantResult:
-    """A mutant before each of some checks of a claim."""
+    """A mutant before each of some checks of a claim; one that cannot be asked about it does not catch it."""
     mutated = claim.mutated(mutant)
-    found = [check.run(mutated, profile, paper) for check in checks]
+    found: list[Evidence] = []
+    for check in checks:
+        with contextlib.suppress(*UNASKED):
+            found.append(check.run(mutated, profile, paper))
     caught_by = tuple(e.check for e in found if e.outcome is Outcome.REFUTES)
     return MutantResult(mutant.name, mutant.statement, decide(mutated.kind, found), caught_by)
 

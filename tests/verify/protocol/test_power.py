@@ -15,11 +15,11 @@ from onestep.reports.commands.verify import ledger_summary, troubles
 from onestep.reports.text.ledger_markdown import markdown
 from onestep.reports.text.words import caught_lines
 from onestep.verify.checks.kinds import ByNumbers, Point
-from onestep.verify.checks.simulation import BySimulation, Measured
+from onestep.verify.checks.simulation import BySimulation, Measured, column
 from onestep.verify.claims.index import examine
 from onestep.verify.ledger.document import alone, dumps, entry_json
 from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Claim, Profile
+from onestep.verify.protocol.claim import Claim, Mutant, Profile
 from onestep.verify.protocol.power import MutantResult, Power, power, weighed
 from onestep.verify.protocol.tolerances import Tolerance
 from onestep.verify.protocol.verdict import Verdict
@@ -123,6 +123,18 @@ def test_a_mutant_changes_the_prediction_and_not_the_measurement() -> None:
     measured.clear()
     entry(toy.claim(checks=(BySimulation("counted", experiment),)))
     assert len(measured) == 1
+
+
+def test_a_check_that_cannot_be_asked_about_a_mutant_does_not_catch_it() -> None:
+    def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+        column(quantity, toy.norm)
+        return {}
+
+    other = Mutant("about another quantity", sp.Eq(h1_star, toy.LIMIT))
+    found = entry(toy.claim(checks=(*toy.claim().checks, BySimulation("asked", experiment)), mutants=(other,)))
+    assert found.mutants[0].name == other.name
+    assert found.mutants[0].verdict is Verdict.REFUTED
+    assert "simulation: asked" not in found.mutants[0].caught_by
 
 
 def test_the_score_is_said_wherever_the_claim_is_shown() -> None:
