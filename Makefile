@@ -32,8 +32,9 @@ types: $(INSTALLED)  ## mypy looks at the one package that is installed (links p
 	for user in benchmarks tests/onestep/user_script.py; do ln -sfn ../../$$user build/types/$${user##*/}; done
 	cd build/types && ../../$(BIN)/python -m mypy --config-file ../../pyproject.toml
 
+# Exit code 3 says that claims of the committed ledger are INCONCLUSIVE, which is no drift: one that becomes so is.
 drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
-	$(BIN)/onestep report --profile quick --check
+	$(BIN)/onestep report --profile quick --check || test $$? -eq 3
 
 kernel: $(INSTALLED)  ## the proofs (of CLAIMS, else all) before a second kernel, Rocq, if installed (Debian package coq)
 	$(BIN)/onestep verify $(CLAIMS) --export rocq build/rocq

@@ -11,7 +11,15 @@ import click
 
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, InputProblem
-from onestep.reports.text.words import LEAVES, by_fiat, evidence_line, steps_without_rule, theorem_line, verdict_mark
+from onestep.reports.text.words import (
+    LEAVES,
+    by_fiat,
+    caught_lines,
+    evidence_line,
+    steps_without_rule,
+    theorem_line,
+    verdict_mark,
+)
 
 if TYPE_CHECKING:
     from onestep.verify.protocol.claim import Claim
@@ -110,7 +118,7 @@ _INDENTED: dict[str, Any] = {"initial_indent": " " * 6, "subsequent_indent": " "
 # The keys of a claim's document, in their order.
 KEYS = (
     *("id", "title", "source", "equations", "kind", "role", "statement", "uses", "hypotheses", "note"),
-    *("verdict", "weakest", "evidence", "theorem", "mutants"),
+    *("verdict", "weakest", "evidence", "theorem", "mutants", "power"),
 )
 
 
@@ -120,7 +128,7 @@ def on_record(id_: str) -> list[dict[str, Any]] | None:
 
     ledger = committed() or {"claims": []}
     found = [entry for entry in ledger["claims"] if entry["id"] == id_.strip()]
-    return [{key: entry[key] for key in KEYS} for entry in found] or None
+    return [{key: entry.get(key) for key in KEYS} for entry in found] or None
 
 
 def beginning_with(ids: Sequence[str], text: str) -> list[str]:
@@ -179,6 +187,7 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
                 "theorem": entry.get("theorem"),
                 "uses": entry.get("uses", stated["uses"]),
                 "mutants": entry["mutants"],
+                "power": entry.get("power"),
             }
         )
     return documents
@@ -244,6 +253,7 @@ def claim_text(document: Mapping[str, Any]) -> str:
         *_listed("evidence", [evidence_line(e) for e in document["evidence"]]),
         *_listed("theorem", [theorem_line(document["theorem"])] if document["theorem"] else []),
         *_listed("no rule", steps_without_rule(document)),
+        *_listed("alone", caught_lines(document)),
         *_listed("mutants", [f"{m['name']}: {verdict_text(m['verdict'])}" for m in document["mutants"]]),
         *_listed("note", [document["note"]] if document["note"] else []),
     ]

@@ -185,11 +185,12 @@ def ledger_table(ledger: Ledger) -> str:
             verdict_text(entry.verdict.value) + verdict_mark(entry.claim.role.value, entry.by_fiat),
             verdict_text(entry.weakest.value),
             f"{len(entry.mutants) - len(entry.surviving_mutants)}/{len(entry.mutants)}",
+            f"{entry.power.caught_alone}/{entry.power.of}" if entry.power else "",
             numbers(entry.claim.source.equations),
         ]
         for entry in ledger.entries
     ]
-    listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "equations"])
+    listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "alone", "equations"])
     found = remarks(ledger)
     return "\n".join([listed, "", *found, *([""] if found else []), ledger_summary(ledger)])
 
@@ -207,11 +208,27 @@ def ledger_summary(ledger: Ledger) -> str:
     survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
     by_fiat = sum(entry.by_fiat for entry in ledger.entries)
     remark = f"; {by_fiat} of the UNTESTED are definitions, true by fiat, with nothing to test" if by_fiat else ""
-    return f"{totals(ledger.summary)}; {tested - survived} of {tested} mutants refuted{remark}"
+    return f"{totals(ledger.summary)}; {tested - survived} of {tested} mutants refuted{_alone(ledger)}{remark}"
+
+
+def _alone(ledger: Ledger) -> str:
+    """Which kinds of evidence refute how many mutants by themselves; a proof's are counted apart."""
+    from onestep.reports.text.words import EVIDENCE
+    from onestep.verify.ledger.document import alone
+
+    counts = alone(ledger)
+    listed = [
+        f"{words} {counts[type_]['caught']} of {counts[type_]['tried']}"
+        for type_, words in EVIDENCE.items()
+        if type_ in counts
+    ]
+    return f", alone by {', '.join(listed)}" if listed else ""
 
 
 def troubles(entry: Entry) -> list[str]:
     """What keeps a claim from passing, one line each; nothing does for a definition without checks."""
+    from onestep.reports.text.words import caught_words
+    from onestep.verify.ledger.document import power_json
     from onestep.verify.protocol.claim import Role
     from onestep.verify.protocol.verdict import Verdict
 
@@ -222,6 +239,8 @@ def troubles(entry: Entry) -> list[str]:
         and entry.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.UNTESTED)
     ):
         found = [f"{e.check}: {e.summary}" for e in entry.evidence if e.outcome.value != "supports"]
+        if entry.power is not None and not entry.power.enough:
+            found.append(f"{entry.power.earned_by}: {caught_words(power_json(entry.power) or {})}")
         lines += [f"{entry.claim.id} is {entry.verdict.value}: {text}" for text in found or ["no fit evidence"]]
     lines += [
         f"{entry.claim.id}: the mutant '{m.name}' is {m.verdict.value}, and has to be REFUTED"

@@ -26,6 +26,7 @@ from onestep.reports.page.described import DescribedDerivation
 from onestep.reports.page.misprints import coverage, misprint_views
 from onestep.reports.page.results import RESULTS
 from onestep.reports.page.sources import SLIDES, by_source, document
+from onestep.reports.page.trust import measures
 from onestep.reports.page.views import (
     ClaimView,
     assumptions,
@@ -250,6 +251,13 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
         pages.append(_page(environment, "slides.html", "slides.html", title, slides=slides, document=document(SLIDES)))
     return [
         *pages,
+        _page(
+            environment,
+            "trust.html",
+            "trust.html",
+            "How far to trust this",
+            measures=measures(ledger, material.studies),
+        ),
         _page(
             environment,
             "dependencies.html",

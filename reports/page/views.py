@@ -12,8 +12,8 @@ from onestep.reports.page.sources import SLIDES, by_source, document
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
-from onestep.reports.text.words import theorem_line
-from onestep.verify.ledger.document import statement_latex, theorem_json
+from onestep.reports.text.words import caught_lines, theorem_line
+from onestep.verify.ledger.document import entry_json, statement_latex, theorem_json
 from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind
@@ -57,6 +57,7 @@ class ClaimView:
     statement: Markup
     evidence: tuple[tuple[str, str, str], ...]
     mutants: tuple[tuple[str, Markup, str, str], ...]
+    caught: tuple[str, ...]
     proofs: tuple[tuple[str, str], ...]
     theorem: str
 
@@ -142,7 +143,11 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
         anchor("claim " + entry.claim.id),
         Markup(mathml(statement_latex(entry.claim), block=True)),
         tuple((e.check, evidence_summary(e), e.outcome.value) for e in entry.evidence),
-        tuple((m.name, Markup(mathml(latex(m.statement), block=True)), m.verdict.value, m.by) for m in entry.mutants),
+        tuple(
+            (m.name, Markup(mathml(latex(m.statement), block=True)), m.verdict.value, "; ".join(m.caught_by))
+            for m in entry.mutants
+        ),
+        tuple(caught_lines(entry_json(entry))),
         tuple((anchor("derivation " + titles[e.check]), titles[e.check]) for e in entry.evidence if e.check in titles),
         theorem_line(theorem) if (theorem := theorem_json(entry.evidence)) else "",
     )

@@ -10,6 +10,7 @@ from typing import Any
 from onestep.reports.text.words import (
     LEAVES,
     by_fiat,
+    caught_lines,
     evidence_line,
     origin,
     steps_without_rule,
@@ -24,11 +25,12 @@ MEANINGS: Mapping[str, str] = {
     "DERIVED": "derived symbolically, and independent numbers agree; the kernel made no theorem of it, and the steps "
     "that no rule made are named",
     "CONFIRMED": "independent numerics agree, for a limit measurements at finite size; the smallest error they would "
-    "have caught is given",
+    "have caught is given, and they refute by themselves at least four in five of the wrong neighbours of the claim",
     "CONVENTION": "a source normalises, names or reads something in another way than this suite: no misprint; a check "
     "found where the two part",
     "UNTESTED": "no check has been run; a definition has none, it is true by fiat",
-    "INCONCLUSIVE": "checks were run and did not decide; this is not a pass",
+    "INCONCLUSIVE": "checks were run and did not decide, or numbers agree that would have passed more than a fifth of "
+    "the wrong neighbours of the claim; this is not a pass",
     "REFUTED": "a check found a witness against it",
 }
 
@@ -127,6 +129,7 @@ def _markdown_claim(claim: Mapping[str, Any], chapters: Sequence[Chapter]) -> li
     lines += [f"- No rule made: {step}" for step in steps_without_rule(claim)]
     if claim["note"]:
         lines.append(f"- Note: {claim['note']}")
+    lines += [f"- Caught alone by {line.replace(': caught ', ': ', 1)}" for line in caught_lines(claim)]
     survivors = [m["name"] for m in claim["mutants"] if m["verdict"] != "REFUTED"]
     names = ", ".join(m["name"] for m in claim["mutants"])
     lines.append(

@@ -77,3 +77,30 @@ def theorem_line(theorem: Mapping[str, Any]) -> str:
     rests += [f"{kind}: {', '.join(names)}" for kind, names in kinds.items()]
     twice = "; replayed by a second kernel, Rocq" if "rocq" in theorem.get("replayed", ()) else ""
     return f"{count} rule{'s' * (count != 1)}, from {'; '.join(rests)}{twice}"
+
+
+# The types of evidence in words, proofs apart.
+EVIDENCE = {"Agreement": "numbers", "FiniteSize": "simulation", "Certificate": "ball arithmetic", "Proof": "proof"}
+
+
+def caught_lines(claim: Mapping[str, Any]) -> list[str]:
+    """Each check of a claim with what it would have caught alone: how many of the wrong neighbours, and which not.
+
+    Generic ones are counted with the check that earned the verdict, which alone met them.
+    """
+    power = claim.get("power")
+    if power is None:
+        return []
+    lines = [f"{power['earned_by']}: {caught_words(power)}"]
+    for check in (e["check"] for e in claim["evidence"] if e["check"] != power["earned_by"]):
+        missed = [m["name"] for m in claim["mutants"] if check not in m["caught_by"]]
+        count = len(claim["mutants"])
+        found = {"caught_alone": count - len(missed), "of": count, "missed": missed}
+        lines.append(f"{check}: {caught_words(found)}")
+    return lines
+
+
+def caught_words(power: Mapping[str, Any]) -> str:
+    """What one check caught alone: caught 7 of 9 alone; missed: ..."""
+    missed = f"; missed: {', '.join(power['missed'])}" if power["missed"] else ""
+    return f"caught {power['caught_alone']} of {power['of']} alone{missed}"

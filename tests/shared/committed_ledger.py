@@ -12,9 +12,10 @@ from typing import Any
 
 from onestep.reports.text.ledger_files import committed
 from onestep.verify.claims.index import all_claims
-from onestep.verify.ledger.run import Entry, Ledger, MutantResult
+from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from onestep.verify.protocol.power import MutantResult, Power
 from onestep.verify.protocol.verdict import Verdict
 
 
@@ -29,7 +30,8 @@ def committed_ledger() -> Ledger:
 
 def _entry(claim: Claim, found: Mapping[str, Any]) -> Entry:
     mutants = tuple(
-        MutantResult(row["name"], claim.statement, Verdict(row["verdict"]), row["by"]) for row in found["mutants"]
+        MutantResult(row["name"], claim.statement, Verdict(row["verdict"]), tuple(row.get("caught_by", ())))
+        for row in found["mutants"]
     )
     return Entry(
         claim,
@@ -38,7 +40,18 @@ def _entry(claim: Claim, found: Mapping[str, Any]) -> Entry:
         mutants,
         Verdict(found["weakest"]),
         tuple(found["hypotheses"]),
+        _power(claim, found.get("power")),
     )
+
+
+def _power(claim: Claim, found: Mapping[str, Any] | None) -> Power | None:
+    if found is None:
+        return None
+    generic = (
+        MutantResult(row["name"], claim.statement, Verdict.INCONCLUSIVE, tuple(row["caught_by"]))
+        for row in found["generic"]
+    )
+    return Power(found["earned_by"], found["caught_alone"], tuple(found["missed"]), tuple(generic))
 
 
 def _evidence(row: Mapping[str, Any]) -> Evidence:

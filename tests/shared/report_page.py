@@ -26,7 +26,7 @@ VOID = {"meta", "br", "link", "img", "input", "hr", "path", "use", "area", "base
 def toy_ledger() -> Ledger:
     """A ledger of one claim, proved and confirmed, with its mutants."""
     claim: Claim = toy.claim()
-    verdict, evidence, mutants = examine(claim, "quick")
+    verdict, evidence, mutants, _ = examine(claim, "quick")
     return Ledger("quick", (Entry(claim, verdict, evidence, mutants, verdict, claim.domain.hypotheses),))
 
 

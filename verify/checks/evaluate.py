@@ -7,7 +7,9 @@ grid (step 1/32 in one dimension, 1/10 in two), the only ones it is used for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +23,15 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.glossary import refuse_repeated_names
 
 Functions = Mapping[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a statement is tested: numbers for its symbols, and implementations of its undefined functions."""
+
+    values: Mapping[str, float]
+    functions: Functions = field(default_factory=dict)
+
 
 # exp(-72) = 5e-32: the tail is below rounding; in three dimensions exp(-32) = 1e-14 is near it.
 _HALF_WIDTH = {1: 12.0, 2: 12.0, 3: 8.0}
@@ -59,6 +70,46 @@ def evaluate_all(
         if np.iscomplexobj(result):
             raise ValueError(f"{expression} is not real at this point")
     return [float(result) for result in results]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """By how much a relation fails at a point: ``error`` relative to the size of its sides.
+
+    ``scale`` is that size over the larger side: 1, or more where the sides are below ``ABSOLUTE`` and errors are
+    measured against it.
+    """
+
+    error: float
+    scale: float
+
+
+# Below this size errors are absolute: the quantities of the theory are of order one.
+ABSOLUTE = 1e-3
+
+
+def relation_violation(relation: sp.Basic, place: Place) -> Violation:
+    """By how much one relation fails. Raises TypeError for what is none."""
+    left, right = (evaluate(side, place.values, place.functions) for side in relation.args)
+    if not (math.isfinite(left) and math.isfinite(right)):
+        return Violation(math.nan, math.inf)
+    larger = max(abs(left), abs(right))
+    size = max(larger, ABSOLUTE)
+    scale = size / larger if larger > 0 else math.inf
+    match relation:
+        case sp.Equality():
+            excess = abs(left - right)
+        case sp.LessThan():
+            excess = max(0.0, left - right)
+        case sp.GreaterThan():
+            excess = max(0.0, right - left)
+        case sp.StrictLessThan():
+            excess = 0.0 if left < right else max(left - right, size)
+        case sp.StrictGreaterThan():
+            excess = 0.0 if left > right else max(right - left, size)
+        case _:
+            raise TypeError(f"not a relation: {relation}")
+    return Violation(excess / size, scale)
 
 
 @lru_cache(maxsize=4096)

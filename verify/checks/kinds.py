@@ -6,7 +6,7 @@ import contextlib
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,7 +20,7 @@ from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
 from onestep.verify.checks.digest import digest
-from onestep.verify.checks.evaluate import Functions, evaluate
+from onestep.verify.checks.evaluate import Functions, Place, Violation, relation_violation
 from onestep.verify.protocol.claim import Claim, Domain, Profile
 from onestep.verify.protocol.conditions import holding
 from onestep.verify.protocol.evidence import Agreement, Evidence, Leaf, Made, Outcome, Proof, Settled
@@ -321,11 +321,9 @@ class ByNumbers:
         return f"numbers: {self.title}"
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
-        generator = random.Random(f"{claim.id.split('~')[0]}/{self.title}")
         found: list[tuple[Violation, str]] = []
         asked = self.points or profile.points
-        for _ in range(asked):
-            point = sample(claim.domain, generator)
+        for point in self._drawn(claim, asked):
             violated = violation(claim.statement, point, self.measure, self.functions)
             if violated is None:
                 continue
@@ -333,6 +331,16 @@ class ByNumbers:
             if not violated.error <= self.tolerance.value:  # a violation, or a value that is no number: enough
                 break
         return replace(_agreement(self.name, found, asked, self.tolerance), finite_size=self.finite_size)
+
+    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
+        """Where the statement is tested, with what was measured there."""
+        points = self._drawn(claim, self.points or profile.points)
+        found = (_measured(self.measure, self.functions, tuple(point.items())) for point in points)
+        return tuple(place for place in found if place is not None)
+
+    def _drawn(self, claim: Claim, asked: int) -> Iterator[Point]:
+        generator = random.Random(f"{claim.id.split('~')[0]}/{self.title}")
+        return (sample(claim.domain, generator) for _ in range(asked))
 
 
 @dataclass(frozen=True)
@@ -395,22 +403,6 @@ class CounterExampleFound(AssertionError):
     """Raised inside a search to stop it; never leaves this module."""
 
 
-@dataclass(frozen=True)
-class Violation:
-    """By how much a relation fails at a point: ``error`` relative to the size of its sides.
-
-    ``scale`` is that size over the larger side: 1, or more where the sides are below ``ABSOLUTE`` and errors are
-    measured against it.
-    """
-
-    error: float
-    scale: float
-
-
-# Below this size errors are absolute: the quantities of the theory are of order one.
-ABSOLUTE = 1e-3
-
-
 def violation(
     statement: sp.Basic,
     point: Point,
@@ -418,38 +410,28 @@ def violation(
     functions: Callable[[Point], Functions] | None = None,
 ) -> Violation | None:
     """By how much a relation, or the worst part of a conjunction, fails at a point; None outside the hypotheses."""
-    measured = measure(point)
-    if measured is None:
+    place = _measured(measure, functions, tuple(point.items()))
+    if place is None:
         return None
-    values = {k: v for k, v in point.items() if isinstance(v, float)} | dict(measured)
-    implementations = functions(point) if functions else {}
     parts = statement.args if isinstance(statement, sp.And) else (statement,)
-    violations = [_one_violation(part, values, implementations) for part in parts]
+    violations = [relation_violation(part, place) for part in parts]
     # Not a number is the worst of all; max() alone would lose it.
     return next((v for v in violations if math.isnan(v.error)), max(violations, key=lambda v: v.error))
 
 
-def _one_violation(relation: sp.Basic, values: Mapping[str, float], functions: Functions) -> Violation:
-    left, right = (evaluate(side, values, functions) for side in relation.args)
-    if not (math.isfinite(left) and math.isfinite(right)):
-        return Violation(math.nan, math.inf)
-    larger = max(abs(left), abs(right))
-    size = max(larger, ABSOLUTE)
-    scale = size / larger if larger > 0 else math.inf
-    match relation:
-        case sp.Equality():
-            excess = abs(left - right)
-        case sp.LessThan():
-            excess = max(0.0, left - right)
-        case sp.GreaterThan():
-            excess = max(0.0, right - left)
-        case sp.StrictLessThan():
-            excess = 0.0 if left < right else max(left - right, size)
-        case sp.StrictGreaterThan():
-            excess = 0.0 if left > right else max(right - left, size)
-        case _:
-            raise TypeError(f"not a relation: {relation}")
-    return Violation(excess / size, scale)
+@lru_cache(maxsize=4096)
+def _measured(
+    measure: Callable[[Point], Mapping[str, float] | None],
+    functions: Callable[[Point], Functions] | None,
+    coordinates: tuple[tuple[str, float | str], ...],
+) -> Place | None:
+    """What is measured at a point, once for a statement and all its mutants; None outside the hypotheses."""
+    point = dict(coordinates)
+    measured = measure(point)
+    if measured is None:
+        return None
+    values = {k: v for k, v in point.items() if isinstance(v, float)} | dict(measured)
+    return Place(values, functions(point) if functions else {})
 
 
 def describe(point: Point) -> str:

@@ -4,18 +4,26 @@ Mutants are generated from the expression tree of the right-hand side (of an equ
 a term, a factor dropped, a square or a root lost, one symbol for its sibling (a table of the paper), eight per cent
 more. At most one of each sort is taken, always in the order of the tree, so that the same statement has the same
 mutants on every machine.
+
+What numbers or simulation confirm meets generic mutants beside these, made of any right-hand side alike: five per cent
+more, the smallest term dropped or its sign flipped, one ratio for the other, a function replaced by its mean. What is
+smallest is judged where the claim is tested, and what is nowhere wrong on its domain is no mutant.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.checker import find_witness, vanishes
-from onestep.verify.protocol.claim import Claim, Domain, Mutant
+from onestep.verify.checks.checker import VISIBLE, find_witness, vanishes
+from onestep.verify.checks.evaluate import Place, evaluate
+from onestep.verify.protocol.claim import Claim, Domain, Mutant, Profile
+from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.statement import MORE
 
 # Symbols that are easily taken for another one, and ratios that are easily forgotten, with what is written instead.
@@ -129,3 +137,83 @@ def _square_lost(node: sp.Basic) -> sp.Expr | None:
 
 def _root_lost(node: sp.Basic) -> sp.Expr | None:
     return node.base ** (2 * node.exp) if isinstance(node, sp.Pow) and abs(node.exp) == sp.Rational(1, 2) else None
+
+
+# Of generic mutants the one that is nearest by a factor alone.
+A_LITTLE_MORE = sp.Rational(21, 20)
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A check that evaluates the right-hand side of a statement, and says where."""
+
+    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
+        """Where it is evaluated."""
+
+
+def generic_mutants(claim: Claim, places: Sequence[Place], paper: Paper) -> tuple[Mutant, ...]:
+    """The generic mutants of an equation that is tested in ``places``, as far as they are wrong there or elsewhere on
+    the claim's domain. A term that vanishes in all of them and not on the domain is the smallest.
+    """
+    statement = claim.statement
+    if not isinstance(statement, sp.Equality) or not places:
+        return ()
+    right = sp.sympify(statement.rhs)
+
+    def wrong(other: sp.Expr) -> bool:
+        size = change(right, other, places)
+        return size is not None and (size > 0.0 or bool(find_witness(other - right, claim.domain)))
+
+    candidates = [("five per cent more", A_LITTLE_MORE * right)]
+    dropped = [(right.xreplace({whole: whole - term}), whole, term) for whole, term in _terms(right)]
+    visible = [found for found in dropped if wrong(found[0])]
+    if visible:
+        other, whole, term = min(visible, key=lambda found: change(right, found[0], places) or 0.0)
+        candidates.append(("the smallest term dropped", other))
+        candidates.append(("sign of the smallest term", right.xreplace({whole: whole - 2 * term})))
+    for written, meant in paper.exchanged:
+        if right.has(written) and right.has(meant):
+            candidates.append((f"{written} for {meant}", right.subs(meant, written)))
+    means = (right.xreplace({function: mean}) for function, mean in _means(right, paper.averaged))
+    averaged = next(filter(wrong, means), None)
+    if averaged is not None:
+        candidates.append(("a function replaced by its mean", averaged))
+    kept = {other: name for name, other in reversed(candidates) if wrong(other)}
+    return tuple(Mutant(name, sp.Eq(statement.lhs, other, evaluate=False)) for other, name in reversed(kept.items()))
+
+
+def change(right: sp.Expr, other: sp.Expr, places: Sequence[Place]) -> float | None:
+    """The mean change of a right-hand side, relative to its size; 0 where it is nowhere visible, None where there is no
+    number.
+    """
+    found = []
+    for place in places:
+        try:
+            old, new = (evaluate(side, place.values, place.functions) for side in (right, other))
+        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+            return None
+        found.append(abs(new - old) / max(abs(new), abs(old)) if new != old else 0.0)
+    mean = sum(found) / len(found)
+    return None if not mean < float("inf") else mean if max(found) > VISIBLE else 0.0
+
+
+def _terms(node: sp.Basic) -> Iterator[tuple[sp.Expr, sp.Expr]]:
+    """The outermost sums with their terms; those of a sum under an expectation stand for the expectation."""
+    if not isinstance(node, sp.Add):
+        for argument in node.args:
+            yield from _terms(argument)
+        return
+    for term in node.as_ordered_terms():
+        averages = [f for f in sp.Mul.make_args(term) if isinstance(f, Expectation) and isinstance(f.integrand, sp.Add)]
+        if averages:
+            yield from _terms(averages[0])
+        else:
+            yield node, term
+
+
+def _means(right: sp.Expr, variables: frozenset[sp.Symbol]) -> Iterator[tuple[sp.Expr, sp.Expr]]:
+    """The functions of some normal variables, in the order of the tree, with their means."""
+    for node in sp.preorder_traversal(right):
+        bound = sorted(node.free_symbols & variables, key=str) if isinstance(node, AppliedUndef) else []
+        if bound and not isinstance(node, Expectation):
+            yield node, Expectation(node, *bound)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import sympy as sp
 
 from onestep.verify.checks import scaling
-from onestep.verify.checks.evaluate import Functions, evaluate
+from onestep.verify.checks.evaluate import Functions, Place, evaluate
 from onestep.verify.checks.simulation import OUTCOMES, ByExperiment
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.evidence import Evidence, FiniteSize
@@ -46,7 +47,7 @@ class ByScaling(ByExperiment):
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The evidence; raises TypeError for a statement that is not an equation."""
         statement = self.equation(claim)
-        series = self.experiment(statement.lhs, profile)
+        series = _recalled(self.experiment, statement.lhs, profile)
         report = scaling.compare_all(
             [
                 scaling.Series(model, m.dimensions, m.samples, evaluate(statement.rhs, m.values, m.functions))
@@ -64,3 +65,14 @@ class ByScaling(ByExperiment):
             outcome=OUTCOMES[report.verdict],
             sentence=report.sentence,
         )
+
+    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
+        """Where the exponent is tested: every model."""
+        found = _recalled(self.experiment, self.equation(claim).lhs, profile).values()
+        return tuple(Place(m.values, m.functions) for m in found)
+
+
+@lru_cache(maxsize=64)
+def _recalled(experiment: Experiment, quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
+    """What an experiment measures of a quantity, once for a statement and all its mutants."""
+    return experiment(quantity, profile)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar, TypeVar
 
 import sympy as sp
 
 from onestep.verify.checks import finite_size
-from onestep.verify.checks.evaluate import Functions, evaluate
+from onestep.verify.checks.evaluate import Functions, Place, evaluate
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.evidence import Evidence, FiniteSize, Outcome
 from onestep.verify.protocol.paper import Paper
@@ -96,7 +97,7 @@ class BySimulation(ByExperiment):
                 )
                 for m in measured
             ]
-            for model, measured in self.experiment(statement.lhs, profile).items()
+            for model, measured in _recalled(self.experiment, statement.lhs, profile).items()
         }
         report = finite_size.compare_all(observables)
         decided = [c for c in report.comparisons if c.z is not None and c.critical_z is not None]
@@ -111,3 +112,14 @@ class BySimulation(ByExperiment):
             outcome=OUTCOMES[report.verdict],
             sentence=report.sentence,
         )
+
+    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
+        """Where the right-hand side is tested: every model at every dimension."""
+        found = _recalled(self.experiment, self.equation(claim).lhs, profile).values()
+        return tuple(Place(m.values, m.functions) for measured in found for m in measured)
+
+
+@lru_cache(maxsize=64)
+def _recalled(experiment: Experiment, quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """What an experiment measures of a quantity, once for a statement and all its mutants."""
+    return experiment(quantity, profile)

@@ -7,12 +7,10 @@ from concurrent.futures import Executor
 from functools import lru_cache
 
 from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.run import Ledger, MutantResult, run
+from onestep.verify.ledger.run import Examined, Ledger, run
 from onestep.verify.ledger.run import examine as examine_claim
 from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.evidence import Evidence
 from onestep.verify.protocol.order import collected
-from onestep.verify.protocol.verdict import Verdict
 
 
 @lru_cache(maxsize=1)
@@ -36,6 +34,6 @@ def run_ledger(
     return run(PAPER, profile_name, ids, executor, progress)
 
 
-def examine(claim: Claim, profile_name: str) -> tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]:
-    """Run the checks of one claim, then the same checks on each of its mutants until one refutes it."""
+def examine(claim: Claim, profile_name: str) -> Examined:
+    """Run the checks of one claim, then each of them on each of its mutants."""
     return examine_claim(claim, profile_name, PAPER)

@@ -150,6 +150,8 @@ PAPER = Paper(
     ),
     growing=frozenset({s.d, s.n, s.n0, s.p}),
     siblings=SIBLINGS,
+    exchanged=((s.alpha, s.beta),),
+    averaged=frozenset({s.kappa}),
     modules=MODULES,
     chapters=CHAPTERS,
     sources=SOURCES,

@@ -13,6 +13,7 @@ from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.ledger.second_kernel import replayed
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from onestep.verify.protocol.power import MutantResult, Power
 
 
 def as_json(ledger: Ledger) -> dict[str, Any]:
@@ -20,12 +21,13 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
     from importlib.metadata import version
 
     return {
-        "claims": [_entry_json(entry) for entry in ledger.entries],
+        "claims": [entry_json(entry) for entry in ledger.entries],
         "leaves": [ground_json(ground) for ground in grounds(ledger)],
         "summary": ledger.summary,
         "mutants": {
             "tested": sum(len(e.mutants) for e in ledger.entries),
             "refuted": sum(len(e.mutants) - len(e.surviving_mutants) for e in ledger.entries),
+            "alone": alone(ledger),
         },
         "provenance": {"suite": version("onestep"), "profile": ledger.profile, "sympy": sp.__version__},
     }
@@ -64,7 +66,8 @@ def claim_json(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _entry_json(entry: Entry) -> dict[str, Any]:
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """A claim with all that was found about it."""
     return claim_json(entry.claim) | {
         "hypotheses": list(entry.hypotheses),
         "note": entry.claim.note,
@@ -72,8 +75,41 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "weakest": entry.weakest.value,
         "evidence": [evidence_json(e) for e in entry.evidence],
         "theorem": theorem_json(entry.evidence),
-        "mutants": [{"name": m.name, "verdict": m.verdict.value, "by": m.by} for m in entry.mutants],
+        "mutants": [_mutant_json(m) | {"verdict": m.verdict.value} for m in entry.mutants],
+        "power": power_json(entry.power),
     }
+
+
+def _mutant_json(mutant: MutantResult) -> dict[str, Any]:
+    return {"name": mutant.name, "caught_by": list(mutant.caught_by)}
+
+
+def power_json(found: Power | None) -> dict[str, Any] | None:
+    """What the check that earned the verdict catches by itself; null where none did."""
+    if found is None:
+        return None
+    return {
+        "earned_by": found.earned_by,
+        "caught_alone": found.caught_alone,
+        "of": found.of,
+        "missed": list(found.missed),
+        "generic": [_mutant_json(mutant) for mutant in found.generic],
+    }
+
+
+def alone(ledger: Ledger) -> dict[str, dict[str, int]]:
+    """By type of evidence: how many mutants a check of that type met, and how many it refuted by itself.
+
+    Counted apart, since a proof refutes nearly every altered statement by construction.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    for entry in ledger.entries:
+        for type_ in sorted({type(e).__name__ for e in entry.evidence}):
+            checks = {e.check for e in entry.evidence if type(e).__name__ == type_}
+            count = counts.setdefault(type_, {"tried": 0, "caught": 0})
+            count["tried"] += len(entry.mutants)
+            count["caught"] += sum(not checks.isdisjoint(m.caught_by) for m in entry.mutants)
+    return dict(sorted(counts.items()))
 
 
 def theorem_json(evidence: Sequence[Evidence]) -> dict[str, Any] | None:

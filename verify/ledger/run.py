@@ -5,29 +5,29 @@ It holds no clock, host or timing, so that on one machine the same claims give t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
-import sympy as sp
-
-from onestep.verify.checks.mutants import mutants_of
-from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
+from onestep.verify.checks.evaluate import Place
+from onestep.verify.checks.mutants import Placed, generic_mutants, mutants_of
+from onestep.verify.protocol.claim import PROFILES, Check, Claim, Kind, Mutant, Profile, Role
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
 from onestep.verify.protocol.order import LedgerError, claims_of, collected, ordered
 from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.verdict import Verdict, decide, weakest
+from onestep.verify.protocol.power import MutantResult, Power, power, weighed
+from onestep.verify.protocol.verdict import Verdict, decide, earning, weakest
 
 
-@dataclass(frozen=True)
-class MutantResult:
-    """What became of one wrong neighbour, and the check that decided it."""
+class Examined(NamedTuple):
+    """What was found about one claim."""
 
-    name: str
-    statement: sp.Basic
     verdict: Verdict
-    by: str
+    evidence: tuple[Evidence, ...]
+    mutants: tuple[MutantResult, ...]
+    power: Power | None
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Entry:
     mutants: tuple[MutantResult, ...]
     weakest: Verdict
     hypotheses: tuple[str, ...]
+    power: Power | None = None
 
     @property
     def by_fiat(self) -> bool:
@@ -77,32 +78,52 @@ class Ledger:
         return 3 if any(e.verdict in undecided and not e.by_fiat for e in ours) else 0
 
 
-def examine(
-    claim: Claim, profile_name: str, paper: Paper
-) -> tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]:
-    """Run the checks of one claim of ``paper``, then the same checks on each of its mutants until one refutes it."""
+def examine(claim: Claim, profile_name: str, paper: Paper) -> Examined:
+    """Run the checks of one claim of ``paper``, then each of them on each of its mutants.
+
+    What confirms a claim is tried on generic mutants beside its own, and has to catch enough of all.
+    """
     profile = PROFILES[profile_name]
     evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)
     verdict = decide(claim.kind, evidence)
-    results: list[MutantResult] = []
-    for mutant in mutants_of(claim, paper.siblings) if claim.checks else ():
-        mutated = claim.mutated(mutant)
-        found: list[Evidence] = []
-        for check in claim.checks:
+    earned = {e.check for e in earning(claim.kind, evidence)}
+    mutants = mutants_of(claim, paper.siblings) if claim.checks else ()
+    results = tuple(_tried(claim, mutant, claim.checks, profile, paper) for mutant in mutants)
+    generic: list[MutantResult] = []
+    if verdict is Verdict.CONFIRMED:
+        known = {mutant.statement for mutant in mutants}
+        checks = [check for check in claim.checks if check.name in earned]
+        for mutant in generic_mutants(claim, _places(checks, claim, profile), paper):
+            if mutant.statement not in known:
+                generic.append(_tried(claim, mutant, checks, profile, paper))
+    found = power([check.name for check in claim.checks if check.name in earned], results, generic)
+    return Examined(weighed(verdict, found), evidence, results, found)
+
+
+def _places(checks: Sequence[Check], claim: Claim, profile: Profile) -> tuple[Place, ...]:
+    """Where checks test a statement."""
+    return tuple(place for check in checks if isinstance(check, Placed) for place in check.places(claim, profile))
+
+
+# What a check raises for a statement that it does not test: of another sort, about what it does not measure, without a
+# value where it is evaluated.
+UNASKED = (TypeError, ValueError, LookupError, ArithmeticError)
+
+
+def _tried(claim: Claim, mutant: Mutant, checks: Sequence[Check], profile: Profile, paper: Paper) -> MutantResult:
+    """A mutant before each of some checks of a claim; one that cannot be asked about it does not catch it."""
+    mutated = claim.mutated(mutant)
+    found: list[Evidence] = []
+    for check in checks:
+        with contextlib.suppress(*UNASKED):
             found.append(check.run(mutated, profile, paper))
-            if found[-1].outcome is Outcome.REFUTES:
-                break
-        decided = decide(mutated.kind, found)
-        by = found[-1].check if decided is Verdict.REFUTED else ""
-        results.append(MutantResult(mutant.name, mutant.statement, decided, by))
-    return verdict, evidence, tuple(results)
+    caught_by = tuple(e.check for e in found if e.outcome is Outcome.REFUTES)
+    return MutantResult(mutant.name, mutant.statement, decide(mutated.kind, found), caught_by)
 
 
-def examine_module(
-    module: str, profile_name: str, ids: frozenset[str], paper: Paper
-) -> list[tuple[str, Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]]:
+def examine_module(module: str, profile_name: str, ids: frozenset[str], paper: Paper) -> list[tuple[str, Examined]]:
     """Examine the claims of one module that are among ``ids``; one unit of parallel work."""
-    return [(c.id, *examine(c, profile_name, paper)) for c in claims_of(module) if c.id in ids]
+    return [(c.id, examine(c, profile_name, paper)) for c in claims_of(module) if c.id in ids]
 
 
 def run(
@@ -117,10 +138,10 @@ def run(
         raise LedgerError(f"profile {profile_name!r} is not known: one of {', '.join(PROFILES)}, for example quick")
     claims = collected(paper.modules)
     chosen = _closure(claims, ids)
-    found: dict[str, tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]] = {}
+    found: dict[str, Examined] = {}
 
-    def record(module: str, results: list[Any]) -> None:
-        found.update({id_: (verdict, evidence, mutants) for id_, verdict, evidence, mutants in results})
+    def record(module: str, results: list[tuple[str, Examined]]) -> None:
+        found.update(results)
         if progress:
             progress(module)
 
@@ -137,18 +158,18 @@ def run(
                 record(futures[future], future.result())
         # What theorems rest on is read off their leaves, and has to be known as well.
         for id_ in pending:
-            known[id_] = _with_leaves(known[id_], found[id_][1], known)
+            known[id_] = _with_leaves(known[id_], found[id_].evidence, known)
         pending = _closure(tuple(known.values()), chosen) - chosen
         chosen |= pending
 
     entries: dict[str, Entry] = {}
     for claim in ordered([c for c in known.values() if c.id in chosen]):
-        verdict, evidence, mutants = found[claim.id]
+        verdict, evidence, mutants, power_of = found[claim.id]
         beneath = [entries[used] for used in claim.uses]
         own = [*claim.domain.hypotheses, *(h for e in evidence if isinstance(e, Proof) for h in e.hypotheses)]
         hypotheses = dict.fromkeys([*own, *(h for e in beneath for h in e.hypotheses)])
         links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
-        entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses))
+        entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses), power_of)
     return Ledger(profile_name, tuple(entries.values()))
 
 

@@ -89,6 +89,8 @@ class Paper:
     - ``symbols``: the glossary, each name once; ``growing``: those that grow without bound together with the dimension,
       so that a limit in one may not hold another one fixed;
     - ``siblings``: symbols with what a slip of the pen takes for them, the first that fits is tried;
+    - ``exchanged``: pairs of symbols of which the first is written for the second, where both occur; ``averaged``:
+      normal variables of which a function may be taken for its mean;
     - ``modules``: where the claims are stated, in the order of the paper; ``chapters``: in which they stand together;
     - ``sources``: all documents that claims come from; ``errata``: what they print wrong; ``conventions``: what they
       normalise, name or read in another way, and readings that no source prints.
@@ -107,6 +109,8 @@ class Paper:
     sources: tuple[Document, ...]
     errata: tuple[Erratum, ...] = ()
     conventions: tuple[Erratum, ...] = ()
+    exchanged: tuple[tuple[sp.Symbol, sp.Symbol], ...] = ()
+    averaged: frozenset[sp.Symbol] = frozenset()
 
     def __post_init__(self) -> None:
         _once("symbols", (entry.symbol.name for entry in self.symbols), GlyphError)

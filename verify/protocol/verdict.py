@@ -58,6 +58,14 @@ def decide(kind: Kind, evidence: Sequence[Evidence]) -> Verdict:
     return strongest if evidence else Verdict.UNTESTED
 
 
+def earning(kind: Kind, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The pieces of which each by itself earns the verdict; none where it is no verdict for a claim."""
+    verdict = decide(kind, evidence)
+    supporting = [e for e in evidence if e.outcome is Outcome.SUPPORTS]
+    beside = verdict is Verdict.DERIVED
+    return tuple(e for e in supporting if _earned(kind, e, beside) is verdict)
+
+
 def _earned(kind: Kind, evidence: Evidence, beside: bool) -> Verdict | None:
     """What one supporting piece earns; None if it is not fit for the kind of the claim."""
     asymptotic = kind in _ASYMPTOTIC

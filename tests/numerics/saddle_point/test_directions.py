@@ -255,7 +255,7 @@ def test_what_is_built_for_one_direction_says_so() -> None:
 def test_claims_hold_and_their_mutants_do_not() -> None:
     for claim in spike_directions.CLAIMS:
         if claim.id in ("spike-directions.overlap-matrix", "spike-directions.psi"):
-            verdict, evidence, mutants = examine(claim, "quick")
+            verdict, evidence, mutants, _ = examine(claim, "quick")
             assert verdict in (Verdict.PROVED, Verdict.DERIVED), evidence
             assert len(evidence) == 2
             assert all(m.verdict is Verdict.REFUTED for m in mutants)

@@ -42,7 +42,7 @@ def test_a_right_prediction_is_supported_and_says_what_it_would_have_caught() ->
 
 
 def test_every_mutant_is_refuted_by_the_simulation_alone() -> None:
-    verdict, _, mutants = examine(claim(checks=(BySimulation("toy", noisy),)), "quick")
+    verdict, _, mutants, _ = examine(claim(checks=(BySimulation("toy", noisy),)), "quick")
     assert verdict is Verdict.CONFIRMED
     assert {m.verdict for m in mutants} == {Verdict.REFUTED}
 

@@ -46,7 +46,7 @@ def new_claim() -> Claim:
 
 
 def test_the_claim_is_proved_and_its_mutants_are_refuted(new_claim: Claim) -> None:
-    verdict, evidence, mutants = examine(new_claim, "quick", PAPER)
+    verdict, evidence, mutants, _ = examine(new_claim, "quick", PAPER)
     assert verdict is Verdict.PROVED
     assert [e.outcome.value for e in evidence] == ["supports", "supports"]
     assert {m.name for m in mutants} > {"gamma for 2 gamma", "gamma^2 for gamma", "eight per cent more"}

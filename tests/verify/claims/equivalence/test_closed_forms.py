@@ -20,7 +20,7 @@ def test_there_are_enough_claims_with_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_every_claim_is_proved_and_its_mutants_are_refuted(claim: Claim) -> None:
-    verdict, evidence, mutants = examine(claim, "quick")
+    verdict, evidence, mutants, _ = examine(claim, "quick")
     assert verdict is Verdict.PROVED, [e.summary for e in evidence]
     # A theorem, the heat equation as a second route, and a number that knows nothing of either.
     assert len(evidence) == 3

@@ -25,7 +25,7 @@ def test_every_claim_has_wrong_neighbours_of_its_own() -> None:
 
 
 def test_a_direction_outside_the_leap_space_is_refuted_as_read() -> None:
-    verdict, evidence, mutants = examine(BY_ID["wider.leap.printed-every-direction"], "quick")
+    verdict, evidence, mutants, _ = examine(BY_ID["wider.leap.printed-every-direction"], "quick")
     assert verdict is Verdict.CONVENTION  # the theorem's own reading is another one
     assert {e.outcome.value for e in evidence} == {"refutes"}  # the proof and the simulation, each alone
     assert {m.verdict for m in mutants} == {Verdict.REFUTED}

@@ -27,7 +27,7 @@ def test_the_ledger_has_them_under_one_prefix() -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_verdict_and_mutants(claim: Claim) -> None:
-    verdict, evidence, mutants = examine(without_simulation(claim), "quick")
+    verdict, evidence, mutants, _ = examine(without_simulation(claim), "quick")
     # A second formula of a limit confirms nothing, and the derivations neglect terms whose order they do not bound.
     open_ = claim.kind is Kind.LIMIT
     expected = {Verdict.INCONCLUSIVE} if open_ else {Verdict.PROVED, Verdict.DERIVED, Verdict.CONFIRMED}

@@ -34,7 +34,7 @@ TOY = replace(PAPER, errata=(Erratum("erratum.toy", "toy.wrong", "toy.right", "t
 def ledger_of(*claims: Claim) -> Ledger:
     entries = []
     for claim in claims:
-        verdict, evidence, mutants = examine(claim, "quick")
+        verdict, evidence, mutants, _ = examine(claim, "quick")
         entries.append(Entry(claim, verdict, evidence, mutants, verdict, ()))
     return Ledger("quick", tuple(entries))
 

@@ -1,0 +1,195 @@
+"""How far to trust this: what the checks behind the verdicts were seen to catch, with the command that measures each.
+
+Only what is measured stands here, read off the ledger of the run and the committed measurements; of what is not, the
+page says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onestep.reports.measurements.study import Study, Table
+from onestep.reports.text.words import EVIDENCE
+from onestep.verify.ledger.document import alone
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.ledger.second_kernel import replayed
+from onestep.verify.protocol.evidence import FiniteSize, Proof
+from onestep.verify.protocol.power import ENOUGH
+from onestep.verify.protocol.verdict import Verdict
+
+# What `make mutants` stores: one entry a slip in the source, with the test that fails on it.
+CODE_MUTANTS = Path(__file__).parent.parent.parent / "benchmarks" / "mutants" / "mutants.json"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of trust: what was found, in sentences and a table, and the command that measures it.
+
+    The first cells of the table are claims where ``of_claims``; ``study`` is the page that has more of it.
+    """
+
+    title: str
+    text: str
+    command: str
+    table: Table | None = None
+    of_claims: bool = False
+    study: str = ""
+
+
+def measures(ledger: Ledger, studies: Sequence[Study]) -> list[Measure]:
+    """Every measure, in the order of the page."""
+    return [
+        _power(ledger),
+        _neighbours(ledger),
+        _deviates(ledger, studies),
+        _properties(),
+        _code_mutants(),
+        _fuzz(),
+        _certified(ledger),
+        _second_kernel(ledger),
+        _reproducibility(),
+    ]
+
+
+def _power(ledger: Ledger) -> Measure:
+    """The claims that rest on numbers or simulation, those of which least was caught first."""
+    judged = [
+        (e, e.power) for e in ledger.entries if e.power and (e.verdict is Verdict.CONFIRMED or not e.power.enough)
+    ]
+    rows = [
+        (e.claim.id, e.verdict.value, power.earned_by, f"{power.caught_alone} of {power.of}", ", ".join(power.missed))
+        for e, power in sorted(judged, key=lambda found: found[1].caught_alone / max(found[1].of, 1))
+        if e.verdict in (Verdict.CONFIRMED, Verdict.INCONCLUSIVE)
+    ]
+    below = sum(row[1] == Verdict.INCONCLUSIVE.value for row in rows)
+    text = (
+        "Of a claim that no proof or certificate decides, the check that earned the verdict is tried by itself on "
+        "every wrong neighbour: those of the claim and generic ones made of any right-hand side (five per cent more, "
+        "the smallest term dropped or its sign flipped, one ratio for another, a function replaced by its mean). Where "
+        f"it catches fewer than {ENOUGH:.0%} the claim is INCONCLUSIVE, though nothing contradicts it. That is so for "
+        f"{below} of {len(rows)} claims."
+    )
+    columns = ("claim", "verdict", "check", "caught alone", "missed")
+    return Measure(
+        "What each check would have caught, alone",
+        text,
+        "onestep verify",
+        Table("By claim", columns, tuple(rows)),
+        True,
+    )
+
+
+def _neighbours(ledger: Ledger) -> Measure:
+    counts = alone(ledger)
+    rows = tuple(
+        (words, str(counts[type_]["tried"]), str(counts[type_]["caught"]))
+        for type_, words in EVIDENCE.items()
+        if type_ in counts
+    )
+    tested = sum(len(entry.mutants) for entry in ledger.entries)
+    survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
+    text = (
+        f"All checks of a claim together refute {tested - survived} of {tested} wrong neighbours. A proof refutes "
+        "nearly every altered statement by construction and says by that nothing of the numbers beside it; so the "
+        "kinds of evidence are counted apart, each on the wrong neighbours of the claims that have it."
+    )
+    columns = ("evidence", "wrong neighbours met", "refuted alone")
+    return Measure("Wrong neighbours, by kind of evidence", text, "onestep verify", Table("", columns, rows))
+
+
+def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:
+    """The deviates of the simulations of the ledger, and of the models drawn for it, from the study of these."""
+    ours = [e for entry in ledger.entries for e in entry.evidence if isinstance(e, FiniteSize) and _passed(entry)]
+    text = f"{len(ours)} simulations stand behind claims that hold."
+    if ours:
+        text += (
+            f" The deviate of the worst model of each is {max(abs(e.z) for e in ours):.2f} at most in size, where "
+            f"{min(e.threshold for e in ours):.2f} or more would have refuted; {sum(abs(e.z) > 2.0 for e in ours)} are "
+            "beyond 2. Being the worst of several each, these are no sample of a normal law."
+        )
+    study = next((study for study in studies if study.slug == "calibration"), None)
+    if study is None:
+        return Measure("Calibration of deviates", f"{text} Models that were drawn for that are not installed here.", "")
+    table = next(t for t in study.tables if t.columns[0] == "observable")
+    tests = Table(table.caption, table.columns, table.rows[:1])
+    text += " Those of models that were drawn for it should be, one for each model:"
+    return Measure("Calibration of deviates", text, study.command, tests, study=study.slug)
+
+
+def _passed(entry: Entry) -> bool:
+    return entry.verdict is not Verdict.REFUTED
+
+
+def _properties() -> Measure:
+    from onestep.verify.properties.run import PROPERTIES, TIMES
+
+    themes = Counter(one.name.split(".")[0] for one in PROPERTIES)
+    examples = sum(one.examples for one in PROPERTIES)
+    text = (
+        f"{len(PROPERTIES)} sentences that no model may break, in {len(themes)} themes. A test sees each fail on an "
+        "error planted in the theory. What a search finds depends on the examples asked for and is not stored here: "
+        "the command prints for each the examples, the narrowest margin and the smallest counterexample."
+    )
+    rows = tuple((profile, str(examples * times)) for profile, times in TIMES.items())
+    table = Table("", ("profile", "examples asked for"), rows)
+    return Measure("Properties", text, "onestep verify --properties --profile thorough", table)
+
+
+def _code_mutants() -> Measure:
+    title, command = "Slips in the code", "make mutants"
+    if not CODE_MUTANTS.is_file():
+        return Measure(title, "Not measured here: no campaign is stored.", command)
+    stored: list[dict[str, Any]] = json.loads(CODE_MUTANTS.read_text(encoding="utf-8"))
+    rooms: dict[str, list[bool]] = {}
+    for slip in stored:
+        rooms.setdefault("/".join(slip["name"].split("/")[:2]), []).append(bool(slip["by"]))
+    killed = sum(map(sum, rooms.values()))
+    share = f", {killed / len(stored):.0%}" if stored else ""
+    text = (
+        "Random slips in the source (another operator, constant or comparison, a statement dropped), each against the "
+        f"fast tests of its own room: {killed} of {len(stored)} killed{share}."
+    )
+    rows = tuple((room, str(len(found)), str(sum(found))) for room, found in sorted(rooms.items()))
+    return Measure(title, text, command, Table("", ("room", "slips", "killed"), rows))
+
+
+def _fuzz() -> Measure:
+    text = (
+        "Fuzzed inputs and the containment of certified digits are searched by properties (language, consistency) and "
+        "by the tests; their number in a campaign of its own is not measured here."
+    )
+    return Measure("Fuzzed input", text, "onestep verify --properties language")
+
+
+def _certified(ledger: Ledger) -> Measure:
+    count = sum(entry.verdict is Verdict.CERTIFIED for entry in ledger.entries)
+    text = (
+        f"{count} claims rest on ball arithmetic alone. Of solutions, the part of a range of parameters that is "
+        "certified is printed with each branch; over drawn models it is not measured here."
+    )
+    return Measure("Certified fractions", text, "onestep solve MODEL --certify")
+
+
+def _second_kernel(ledger: Ledger) -> Measure:
+    proofs = [e for entry in ledger.entries for e in entry.evidence if isinstance(e, Proof) and e.theorem is not None]
+    made = [e.theorem.digests for e in proofs if e.theorem is not None]
+    accepted = sum(map(replayed, made))
+    text = (
+        f"{accepted} of {len(made)} theorems were replayed by Rocq, a second kernel that shares no line with ours, as "
+        "they stand now: a theorem that changed since is not counted."
+    )
+    return Measure("A second kernel", text, "make kernel")
+
+
+def _reproducibility() -> Measure:
+    text = (
+        "The ledger holds no clock, host or timing. The drift check makes it again and compares verdicts, statements, "
+        "evidence and scores, whatever the number of workers; tests hold two runs of a small ledger to the same bytes. "
+        "Whether two reports with one worker and with two are the same byte for byte is not measured here."
+    )
+    return Measure("Reproducibility", text, "make drift")

@@ -1,0 +1,163 @@
+"""What a check would have caught alone: the score of what earned a verdict, and what too low a one means."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.language.symbols import alpha0, h1_star
+from onestep.reports.commands.claims import claim_text
+from onestep.reports.commands.verify import ledger_summary, troubles
+from onestep.reports.text.ledger_markdown import markdown
+from onestep.reports.text.words import caught_lines
+from onestep.verify.checks.kinds import ByNumbers, Point
+from onestep.verify.checks.simulation import BySimulation, Measured, column
+from onestep.verify.claims.index import examine
+from onestep.verify.ledger.document import alone, dumps, entry_json
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import Claim, Mutant, Profile
+from onestep.verify.protocol.power import MutantResult, Power, power, weighed
+from onestep.verify.protocol.tolerances import Tolerance
+from onestep.verify.protocol.verdict import Verdict
+from tests.shared import toy
+
+
+def mutant(name: str, *caught_by: str) -> MutantResult:
+    verdict = Verdict.REFUTED if caught_by else Verdict.CONFIRMED
+    return MutantResult(name, sp.Eq(toy.norm, 1), verdict, caught_by)
+
+
+def entry(claim: Claim) -> Entry:
+    verdict, evidence, mutants, found = examine(claim, "quick")
+    return Entry(claim, verdict, evidence, mutants, verdict, (), found)
+
+
+BLUNT = ByNumbers("blunt", toy.measure, Tolerance(0.07, "blunt on purpose: five per cent pass"), finite_size=True)
+
+
+def test_what_a_proof_refutes_counts_for_the_proof_alone() -> None:
+    tried = [mutant("a", "proof", "numbers"), mutant("b", "proof"), mutant("c", "proof", "simulation")]
+    found = power(["numbers"], tried)
+    assert found == Power("numbers", 1, ("b", "c"))
+    assert power(["proof"], tried) == Power("proof", 3, ())
+    # Of two that earn the verdict the one that catches more; of none there is no score.
+    assert power(["simulation", "numbers"], [*tried, mutant("d", "numbers")]) == Power("numbers", 2, ("b", "c"))
+    assert power([], tried) is None
+
+
+def test_generic_mutants_count_beside_the_own() -> None:
+    generic = (mutant("five per cent more"), mutant("the smallest term dropped", "numbers"))
+    found = power(["numbers"], [mutant("own", "numbers")], generic)
+    assert found == Power("numbers", 2, ("five per cent more",), generic)
+    assert found.of == 3
+
+
+@pytest.mark.parametrize(("caught", "missed", "stays"), [(4, 1, True), (3, 1, False), (8, 2, True), (7, 2, False)])
+def test_a_confirmed_claim_needs_four_in_five(caught: int, missed: int, stays: bool) -> None:
+    found = Power("numbers", caught, ("missed",) * missed)
+    assert weighed(Verdict.CONFIRMED, found) is (Verdict.CONFIRMED if stays else Verdict.INCONCLUSIVE)
+    # No other verdict rests on what numbers would have caught.
+    for verdict in set(Verdict) - {Verdict.CONFIRMED}:
+        assert weighed(verdict, found) is verdict
+
+
+def test_what_confirms_too_bluntly_does_not_confirm() -> None:
+    sharp, blunt = (entry(toy.claim(checks=checks)) for checks in (toy.claim().checks[1:], (BLUNT,)))
+    assert sharp.verdict is Verdict.CONFIRMED
+    assert sharp.power is not None
+    assert sharp.power.missed == ()
+    assert {m.name for m in sharp.power.generic} >= {"five per cent more", "the smallest term dropped"}
+    assert blunt.power is not None
+    assert "five per cent more" in blunt.power.missed
+    # The claim's own mutants are all refuted, and generic ones are no defect of their own: only the score says it.
+    assert blunt.surviving_mutants == ()
+    assert (blunt.verdict is Verdict.INCONCLUSIVE) is not blunt.power.enough
+    assert Ledger("quick", (sharp,)).exit_code == 0
+
+
+def test_a_proof_does_not_lend_its_kills_to_what_confirms() -> None:
+    # The proof of an identity takes no limit: the claim rests on the numbers, which would have passed what it refutes.
+    from onestep.verify.checks.kinds import ByDerivation
+
+    blunter = dataclasses.replace(BLUNT, tolerance=Tolerance(0.3, "blunter still"))
+    found = entry(toy.claim(checks=(ByDerivation(toy.derivation, conjecture=True), blunter)))
+    assert found.surviving_mutants == ()
+    assert found.power is not None
+    assert found.power.earned_by == blunter.name
+    assert "eight per cent more" in found.power.missed
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert Ledger("quick", (found,)).exit_code == 3
+    (line,) = troubles(found)
+    assert f"{blunter.name}: caught {found.power.caught_alone} of {found.power.of} alone; missed: " in line
+
+
+def test_each_check_meets_each_mutant() -> None:
+    found = entry(toy.claim())
+    proof, numbers = (e.check for e in found.evidence)
+    assert [m.caught_by for m in found.mutants] == [(proof, numbers)] * len(found.mutants)
+    counts = {"tried": len(found.mutants), "caught": len(found.mutants)}
+    assert alone(Ledger("quick", (found,))) == {"Agreement": counts, "Proof": counts}
+    assert f"numbers {len(found.mutants)} of {len(found.mutants)}, proof" in ledger_summary(Ledger("quick", (found,)))
+
+
+def test_a_mutant_changes_the_prediction_and_not_the_measurement() -> None:
+    measured: list[Point] = []
+
+    def measure(point: Point) -> Mapping[str, float]:
+        measured.append(point)
+        return toy.measure(point)
+
+    def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+        measured.append({})
+        values = {alpha0.name: 2.0, h1_star.name: 0.5, "h^\\star_2": 1.0}
+        # Two seeds, by 0.01 around the truth.
+        return {"model": tuple(Measured(d, (0.74, 0.76), values) for d in profile.dimensions)}
+
+    numbers = ByNumbers("counted", measure, toy.TOLERANCE)
+    entry(toy.claim(checks=(numbers,)))
+    assert len(measured) == 12
+    measured.clear()
+    entry(toy.claim(checks=(BySimulation("counted", experiment),)))
+    assert len(measured) == 1
+
+
+def test_a_check_that_cannot_be_asked_about_a_mutant_does_not_catch_it() -> None:
+    def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+        column(quantity, toy.norm)
+        return {}
+
+    other = Mutant("about another quantity", sp.Eq(h1_star, toy.LIMIT))
+    found = entry(toy.claim(checks=(*toy.claim().checks, BySimulation("asked", experiment)), mutants=(other,)))
+    assert found.mutants[0].name == other.name
+    assert found.mutants[0].verdict is Verdict.REFUTED
+    assert "simulation: asked" not in found.mutants[0].caught_by
+
+
+def test_the_score_is_said_wherever_the_claim_is_shown() -> None:
+    found = entry(toy.claim(checks=(BLUNT,)))
+    assert found.power is not None
+    document = json.loads(dumps(Ledger("quick", (found,))))
+    (claim,) = document["claims"]
+    assert claim == json.loads(json.dumps(entry_json(found)))
+    assert claim["power"] == {
+        "earned_by": BLUNT.name,
+        "caught_alone": found.power.caught_alone,
+        "of": len(found.mutants) + len(found.power.generic),
+        "missed": list(found.power.missed),
+        "generic": [{"name": m.name, "caught_by": list(m.caught_by)} for m in found.power.generic],
+    }
+    assert {tuple(m["caught_by"]) for m in claim["mutants"]} == {(BLUNT.name,)}
+    said = f"caught {found.power.caught_alone} of {found.power.of} alone; missed: {', '.join(found.power.missed)}"
+    assert caught_lines(claim) == [f"{BLUNT.name}: {said}"]
+    assert said.split(";")[0] in " ".join(claim_text(claim).split())
+    assert said.removeprefix("caught ") in markdown(document, ())["ledger/other.md"]
+
+
+def test_a_ledger_without_scores_is_still_shown() -> None:
+    claim = entry_json(entry(toy.claim())) | {"power": None}
+    assert caught_lines(claim) == []
+    assert claim_text(claim).startswith("toy.limit")
