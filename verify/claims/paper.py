@@ -56,6 +56,7 @@ MODULES = (
     "onestep.verify.claims.random_features.limits",
     "onestep.verify.claims.networks.rows",
     "onestep.verify.claims.networks.bulk",
+    "onestep.verify.claims.networks.headline",
     "onestep.verify.claims.networks.any_rows",
     "onestep.verify.claims.networks.any_bulk",
     "onestep.verify.claims.gradient_step.overlapping_rows",
@@ -97,7 +98,7 @@ CHAPTERS: tuple[Chapter, ...] = (
         ("appendix-d", "finite-alphabet", "letter-density", "spike-directions"),
     ),
     Chapter("spectrum", "The spectrum of the features", ("appendix-f",)),
-    Chapter("network-bulk", "The network's own bulk", ("beyond",)),
+    Chapter("network-bulk", "The network's own bulk", ("beyond", "headline")),
     Chapter("leap", "Higher leaps and other learning rates", ("wider", "multi-index")),
     Chapter("slides", "The slides as printed", ("slides",)),
 )

@@ -129,12 +129,12 @@ _e2 = (
     _y2 - 2 * _y0 * PREDICTION + PREDICTION**2 - 2 * _y1 * _mu1 * s.psi + _mu1**2 * s.q1 + _mu2**2 * s.q2
 )
 _V = _mu1**2 * s.V1 + _mu2**2 * s.V2
-_GENERIC = {**GENERIC, "k2": GENERIC["mu0"]}
+GENERIC_WITH_THIRD = {**GENERIC, "k2": GENERIC["mu0"]}
 _READOUTS = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("target", choices=("tanh", "sin")),
                            Range(s.alpha, 0.5, 3.0, log=True), Range(s.beta, 0.5, 2.0, log=True),
                            Range(s.ridge, 0.02, 1.0, log=True), Range(s.noise, 0.0, 0.0),
                            Range(s.alpha0, 2.0, 30.0, log=True), Range("rate", 1.0, 8.0)),
-                   interpretations=(_GENERIC,))
+                   interpretations=(GENERIC_WITH_THIRD,))
 
 
 def _error(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from onestep.derivations.bulk import symbols as s
-from onestep.verify.second_route.grids import Array, Curve
+from onestep.verify.second_route.grids import LINE, WEIGHT, Array, Curve
 from onestep.verify.second_route.values import by_glyph
 
 # V2, V1 and the overlaps of v, theta_perp and delta, as `Drawn.resolvent` gives them.
@@ -33,6 +34,61 @@ def after_step(
     return np.asarray(rows + rate / len(x) * u * (student.prime(received) * residual[:, None]).T @ x)
 
 
+def batch_controls(x: Array, labels: Array, target: Curve) -> Array:
+    """|v~|^2, v~.w3, theta.v~, theta.w3 and the means of y^2, y^4 of a batch, w3 = (1/n0) sum y^3 x, y = g(theta.x).
+
+    Each minus its mean over batches, which is exact at any n0 and d; theta is axis 0.
+    """
+    n0, d = x.shape
+    y, weight = target.value(LINE), WEIGHT
+    first, third, square, fourth = (float(weight @ f) for f in (LINE * y, LINE * y**3, y**2, y**4))
+    tilted = [float(weight @ (LINE**2 * f)) for f in (y**2, y**4)]
+    v, w = labels @ x / n0, labels**3 @ x / n0
+    means = (
+        (1 - 1 / n0) * first**2 + ((d - 1) * square + tilted[0]) / n0,
+        (1 - 1 / n0) * first * third + ((d - 1) * fourth + tilted[1]) / n0,
+        first, third, square, fourth,
+    )  # fmt: skip
+    return np.array([v @ v, v @ w, v[0], w[0], np.mean(labels**2), np.mean(labels**4)]) - means
+
+
+def steadied(samples: Array, controls: Array) -> Array:
+    """Samples (K,) less what is linear in their controls (K, m) of mean zero: of the same mean, with less noise.
+
+    Each half's coefficients are fitted on the other half, so that no sample has a part in its own: unbiased.
+    """
+    found = np.array(samples)
+    for half in (0, 1):
+        own, other = slice(half, None, 2), slice(1 - half, None, 2)
+        design = np.column_stack([np.ones(len(samples[other])), controls[other]])
+        found[own] -= controls[own] @ np.linalg.lstsq(design, samples[other])[0][1:]
+    return found
+
+
+def row_covariances(powers: Sequence[Array], batch: Array) -> tuple[Array, Array, Array, Array]:
+    """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over rows b = sum_k e^k powers[k].
+
+    ``powers`` are (p, d), each centred over rows, theta is axis 0 and ``batch`` is v~. What comes back are polynomials
+    in e, their coefficients from the constant on: one drawing tells what is linear in a rate and what is cubic.
+    """
+    count, (p, d) = len(powers), powers[0].shape
+    along = np.stack([rows[:, 0] for rows in powers])
+    spike = np.stack([rows @ batch for rows in powers])
+    norms = np.zeros((2 * count - 1, p))
+    for i, first in enumerate(powers):
+        for j, second in enumerate(powers):
+            norms[i + j] += np.einsum("ij,ij->i", first, second)
+    norms -= norms.mean(axis=1)[:, None]
+
+    def covariance(first: Array, second: Array) -> Array:
+        found = np.zeros(len(first) + len(second) - 1)
+        for i, x in enumerate(first):
+            found[i : i + len(second)] += second @ x
+        return d / (p - 1) * found
+
+    return covariance(along, along), covariance(along, norms), covariance(spike, norms), covariance(norms, norms)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """Bulk rows (p, d) of one network, minus their mean, the mean itself, and v~ of its batch; theta is axis 0."""
@@ -49,15 +105,8 @@ class Drawn:
 
     def covariances(self) -> tuple[float, float, float, float]:
         """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over the rows."""
-        p, d = self.rows.shape
-        norms, along, scale = self.norms, self.rows[:, 0], d / (p - 1)
-        spike = self.rows @ self.batch
-        return (
-            scale * float(along @ along),
-            scale * float(along @ norms),
-            scale * float(spike @ norms),
-            scale * float(norms @ norms),
-        )
+        first, second, third, fourth = (float(x[0]) for x in row_covariances((self.rows,), self.batch))
+        return first, second, third, fourth
 
     def resolvent(self, conjugate: float, shift: float) -> dict[str, float]:
         """V2, V1 and K of (C W Pi W^T + D)^-1 at given conjugates; keys are glyphs."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,14 +17,26 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import BULK_COLUMNS, Drawn, after_step, unit_rows
-from onestep.verify.second_route.grids import SMOOTH, hermite_numbers, interpretation
+from onestep.verify.second_route.gradient_step.real import (
+    BULK_COLUMNS,
+    Drawn,
+    after_step,
+    batch_controls,
+    row_covariances,
+    steadied,
+    unit_rows,
+)
+from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
 
-# Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
+# Rows are drawn at p = 2 d, once for all rates of a batch. The models are such that every term of h and of v_c is a
+# third or more of it in one of them: E[z^2 s^2] - E[z^2 s]^2 at a small batch and a small rate, E[z^2 s]^2 |v~|^2 at a
+# small rate, E[y^4] Var(s^2) and E[s^3] at a small batch and a large rate, pairs of samples at a large rate.
 ROW_MODELS = {
-    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 4.0, 4.0),
-    "erf student, sine target": Step("erf", "sin", 3.0, 3.0, 4.0),
+    "sine student, tanh target, small rate": Step("sin", "tanh", 0.5, 0.5, 2.0),
+    "sine student, tanh target, large rate": Step("sin", "tanh", 0.5, 4.0, 2.0),
+    "tanh student, sine target, small rate": Step("tanh", "sin", 2.0, 1.0, 2.0),
+    "tanh student, sine target, large rate": Step("tanh", "sin", 2.0, 20.0, 2.0),
 }
 # A step with the conjugates, C and the ridge beside D, that its rows meet.
 Bulk = tuple[Step, float, float]
@@ -35,22 +48,37 @@ BULK_MODELS = {
 SHIFT = 0.7
 
 
-def draw(step: Step, d: int, seed: int, gaussian: bool = False) -> Drawn:
-    """One real gradient step; the rows start on the unit sphere, or as N(0, I/d)."""
+def first_step(step: Step, d: int, seed: int, gaussian: bool = False) -> tuple[Array, Array, Array, Array]:
+    """Initial rows on the unit sphere, or as N(0, I/d), how they move at a rate of one (full residual), the batch and
+    its labels.
+    """
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(31, spawn_key=(d, seed, int(gaussian))))
     rows = rng.standard_normal((p, d)) / math.sqrt(d) if gaussian else unit_rows(p, d, rng)
     x = rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
-    rows = after_step(rows, SMOOTH[step.student], x, labels, step.rate)
+    return rows, after_step(rows, SMOOTH[step.student], x, labels, 1.0) - rows, x, labels
+
+
+def draw(step: Step, d: int, seed: int) -> Drawn:
+    """One real gradient step; the rows start on the unit sphere."""
+    start, move, x, labels = first_step(step, d, seed)
+    rows = start + step.rate * move
     mean = rows.mean(axis=0)
-    return Drawn(rows - mean, mean, labels @ x / n0)
+    return Drawn(rows - mean, mean, labels @ x / len(x))
 
 
-@lru_cache(maxsize=512)
-def row_statistics(step: Step, d: int, seed: int, gaussian: bool) -> tuple[float, float, float, float]:
-    """The covariances of |b|^2 over the rows of one network."""
-    return draw(step, d, seed, gaussian).covariances()
+@lru_cache(maxsize=2048)
+def _covariances(unit: Step, d: int, seed: int, gaussian: bool) -> tuple[tuple[Array, ...], Array]:
+    *powers, x, labels = first_step(unit, d, seed, gaussian)
+    found = row_covariances([rows - rows.mean(axis=0) for rows in powers], labels @ x / len(x))
+    return found, batch_controls(x, labels, SMOOTH[unit.target])
+
+
+def row_statistics(step: Step, d: int, seed: int, gaussian: bool) -> tuple[Array, Array]:
+    """The covariances of |b|^2 over the rows of one network, polynomials in its rate, and controls of its batch."""
+    found, controls = _covariances(replace(step, rate=1.0), d, seed, gaussian)
+    return np.array([np.polynomial.polynomial.polyval(step.rate, x) for x in found]), controls
 
 
 def ratios(step: Step, d: int) -> dict[str, float]:
@@ -64,25 +92,29 @@ def ratios(step: Step, d: int) -> dict[str, float]:
     }
 
 
+# Draws per seed of the profile: a draw costs d^3, so that many small ones say more than few large ones.
+_ROW_SEEDS = 32
 # What :func:`row_statistics` gives, for initial rows on the sphere; for Gaussian ones the last two differ.
 _ROWS_ON_SPHERE = (s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
 _GAUSSIAN_ROWS = (None, None, s.spike_overlap_gaussian, s.norm_variance_gaussian)
 
 
 def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One statistic of the rows, at half the profile's dimensions (the rows are many), for both models."""
+    """One statistic of the rows, at a quarter of the profile's dimensions and many seeds, for every model."""
     gaussian = quantity in _GAUSSIAN_ROWS
     at = _GAUSSIAN_ROWS.index(quantity) if gaussian else column(quantity, *_ROWS_ON_SPHERE)
 
     def one(step: Step, d: int) -> Measured:
-        samples = tuple(row_statistics(step, d, k, gaussian)[at] for k in range(2 * profile.seeds))
+        drawn = [row_statistics(step, d, k, gaussian) for k in range(_ROW_SEEDS * profile.seeds)]
+        statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
+        samples = tuple(steadied(statistics[:, at], controls))
         values = ratios(step, d)
         if gaussian:
             law = own_law(step.at(d))
             values |= {s.norm_variance.name: law.variance, s.norm_spike_overlap.name: law.spike}
         return Measured(d, samples, values, functions_for(step))
 
-    return at_sizes(ROW_MODELS, profile, one)
+    return at_sizes(ROW_MODELS, profile, one, 4)
 
 
 BATCH_MODELS = {"tanh target": ("tanh", 2.0), "sine target": ("sin", 0.7)}

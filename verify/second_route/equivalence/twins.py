@@ -1,0 +1,161 @@
+"""A trained network beside its twin with an isotropic bulk: ridge readouts of both on the same inputs and labels.
+
+The network takes a real gradient step (full residual). Its twin has the same mean row, so the same spike, and the
+network's own bulk rows made even: the covariance 1 + omega A of the batch is taken out of them, A = (1/n0) sum y^2 x
+x^T and omega from the bulk variance that is measured, and all get one norm. They share all draws, so that what
+separates them, the law of the rows alone, has a tenth of the noise. The twin's limit is Result 3.3, which has claims of
+its own: a network's number, less its twin's, plus that limit, tends to the network's.
+
+Measured of a readout a on features F (n x p), f = F a/sqrt(p), u = theta.x:
+
+    test error, training error, m = 1.a/sqrt(p), and the function learned along theta: E[f u], E[f (u^3 - 3 u)]/6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.bulk import symbols as s
+from onestep.numerics.models.network import Network
+from onestep.numerics.models.solution import Solution
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
+from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Curve, Function
+from onestep.verify.second_route.models import solved
+from onestep.verify.second_route.networks.numbers import functions_with_third, network_values, own_model
+
+# A target that is not smooth: no gradient is taken of it.
+_JUMPS = {"sign": Curve(np.sign, np.zeros_like)}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A network: student, target, alpha, beta, ridge of the readout, alpha0 and eta; and how many are drawn."""
+
+    student: str
+    target: str
+    alpha: float
+    beta: float
+    ridge: float
+    alpha0: float
+    eta: float
+    draws: int = 6
+
+    def at(self, d: int) -> Network:
+        """The network with the ratios that sizes, which are integers, have at dimension d, and the same eta/beta."""
+        beta = round(self.beta * d) / d
+        return Network(
+            activation(self.student), activation(self.target), alpha=round(self.alpha * d) / d, beta=beta,
+            ridge=self.ridge, alpha0=round(self.alpha0 * d) / d, eta=self.eta * beta / self.beta,
+        )  # fmt: skip
+
+
+# What the sources print: the paper's example (alpha0 = 20, eta = 3, ridge 0.1) and the slides' figures over batch sizes
+# (eta = 1, ridge 0.01; eta = 3, ridge 0.1). Where they give a range or nothing alpha0 is chosen, alpha = 1.5, beta = 1.
+SETTINGS = {
+    "tanh learns sin": Setting("tanh", "sin", 1.5, 1.0, 0.1, 20.0, 3.0, draws=4),
+    "tanh learns tanh, small batch": Setting("tanh", "tanh", 1.5, 1.0, 0.01, 0.5, 1.0),
+    "tanh learns tanh": Setting("tanh", "tanh", 1.5, 1.0, 0.01, 1.0, 1.0),
+    "tanh learns sign": Setting("tanh", "sign", 1.5, 1.0, 0.1, 1.0, 3.0, draws=4),
+}
+# Draws of a setting per seed of a profile, at each dimension: a draw costs d^3.
+_SHARES = (4, 2, 1)
+# Test samples: enough that they add little at any size.
+_TESTS = 1600
+
+
+def even_rows(rows: Array, batch: Array, labels: Array) -> Array:
+    """Bulk rows (p, d) of mean zero without the covariance of their batch, all of the norm they have on average."""
+    bulk = float(np.sum(rows**2)) / (len(rows) - 1)
+    weighted = batch * labels[:, None]
+    A = weighted.T @ weighted / len(batch)
+    spectrum, axes = np.linalg.eigh(np.eye(len(A)) + (bulk - 1.0) * len(A) / np.trace(A) * A)
+    even = rows @ (axes / np.sqrt(spectrum)) @ axes.T
+    even *= math.sqrt(bulk) / np.linalg.norm(even, axis=1)[:, None]
+    return np.asarray(even - even.mean(axis=0))
+
+
+def _readout(features: Array, labels: Array, u: Array, n: int, ridge: float) -> tuple[float, ...]:
+    """What is measured of the ridge readout fitted on the first n samples."""
+    p = features.shape[1]
+    scaled = features / math.sqrt(p)
+    fitted = scaled[:n]
+    a = np.linalg.solve(fitted.T @ fitted + ridge * np.eye(p), fitted.T @ labels[:n])
+    f = scaled @ a
+    errors, new, along = (labels - f) ** 2, f[n:], u[n:]
+    return (
+        float(errors[n:].mean()),
+        float(errors[:n].mean()),
+        float(a.sum() / math.sqrt(p)),
+        float(np.mean(new * along)),
+        float(np.mean(new * (along**3 - 3 * along)) / 6),
+    )
+
+
+@lru_cache(maxsize=4096)
+def pair(setting: Setting, d: int, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """What is measured of one network, and of its twin."""
+    n, p, n0 = (round(x * d) for x in (setting.alpha, setting.beta, setting.alpha0))
+    student = SMOOTH[setting.student]
+    target = _JUMPS.get(setting.target) or SMOOTH[setting.target]
+    rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
+    start, batch = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    given = np.asarray(target.value(batch[:, 0]))
+    rows = after_step(start, student, batch, given, setting.eta / setting.beta)
+    mean = rows.mean(axis=0)
+    x = rng.standard_normal((n + _TESTS, d))
+    labels = np.asarray(target.value(x[:, 0]))
+    network, twin = (
+        _readout(np.asarray(student.value(x @ W.T)), labels, x[:, 0], n, setting.ridge)
+        for W in (rows, even_rows(rows - mean, batch, given) + mean)
+    )
+    return network, twin
+
+
+_QUANTITIES = (s.test_error, s.training_error, s.m, s.slope_learned, s.cubic_learned)
+
+
+def learned(solution: Solution) -> tuple[float, float]:
+    """E[f u] and E[f (u^3 - 3 u)]/6 of a model without the third function, u = gamma kappa + sqrt(1 - gamma^2) z.
+
+    f = yhat(kappa) + mu1(kappa) psi z: averages over both on a grid, from what f is.
+    """
+    functions, order, gamma = functions_with_third(solution.model), solution.order_parameters, solution.model.alignment
+    line, weight = LINE[::4], 4.0 * WEIGHT[::4]
+    mu1 = functions["mu1"](line)
+    yhat = functions["mu0"](line) * order.m[0] + line * mu1 * order.zeta[0]
+    f = yhat[:, None] + np.outer(mu1 * order.psi[0], line)
+    u = gamma * line[:, None] + math.sqrt(1.0 - gamma**2) * line
+    return float(weight @ (f * u) @ weight), float(weight @ (f * (u**3 - 3 * u)) @ weight) / 6
+
+
+def _limits(setting: Setting, d: int) -> tuple[Array, dict[str, float], Mapping[str, Function]]:
+    """The twin's limits, and all that statements on the network need, at the ratios that sizes have."""
+    own = solved(own_model(setting.at(d)))
+    even = solved(own_model(setting.at(d), bulk_model="isotropic"))
+    twin = np.array([even.test_error, even.training_error, even.order_parameters.m[0], *learned(even)])
+    values = network_values(own) | {s.cubic_isotropic.name: float(twin[-1])}
+    return twin, values, functions_with_third(own.model)
+
+
+def trained(name: str, quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """A quantity of the network named, each draw's with its twin's taken off and the twin's limit put back, at a
+    quarter of the profile's dimensions.
+    """
+    at, setting = column(quantity, *_QUANTITIES), SETTINGS[name]
+    sizes = []
+    # A profile of fewer dimensions measures at those only.
+    for dimension, share in zip(profile.dimensions, _SHARES[: len(profile.dimensions)], strict=True):
+        d, count = dimension // 4, share * setting.draws * profile.seeds
+        both = np.array([pair(setting, d, seed) for seed in range(count)])[:, :, at]
+        twin, values, functions = _limits(setting, d)
+        sizes.append(Measured(d, tuple(both[:, 0] - both[:, 1] + twin[at]), values, functions))
+    return {name: tuple(sizes)}
