@@ -83,6 +83,18 @@ def test_the_weakest_link_travels(planted: list[Claim]) -> None:
     assert entries["toy.top"].weakest is Verdict.CONFIRMED
 
 
+def test_a_claim_asked_for_brings_all_that_it_rests_on_and_nothing_else(planted: list[Claim]) -> None:
+    planted[:] = [
+        claim(id="toy.top", uses=("toy.middle",)),
+        claim(id="toy.beside"),
+        claim(id="toy.middle", uses=("toy.ground",)),
+        claim(id="toy.ground"),
+    ]
+    found = run_ledger("quick", ["toy.top"])
+    assert [entry.claim.id for entry in found.entries] == ["toy.ground", "toy.middle", "toy.top"]
+    assert [entry.claim.id for entry in run_ledger("quick", ["toy.ground"]).entries] == ["toy.ground"]
+
+
 @pytest.mark.parametrize(
     ("claims", "message"),
     [
