@@ -63,6 +63,23 @@ def test_a_cut_without_its_mirror_image_is_seen_between_the_two() -> None:
     # Odd but on 1 < |z| < 2, where no number of the text lies.
     assert activation("Piecewise((-1, z < -1), (z, z < 2), (1, True))").parity == "neither"
     assert activation("Piecewise((1, z < -3), (0, z < 4), (1, True))").parity == "neither"
+    # Branches that mirror each other at a place that does not.
+    assert activation("Piecewise((z, z < 1), (-z, True))").parity == "neither"
+    assert activation("Piecewise((z, z < 1), (z + 0*z, z < 3), (z, True))").parity == "odd"
+
+
+@pytest.mark.parametrize(
+    ("text", "parity"),
+    [
+        ("(exp(2*z)-1)/(exp(2*z)+1)", "odd"),
+        ("exp(z)*(cosh(z)-sinh(z))*z", "odd"),
+        ("exp(log(1+z**2)/2+z)*exp(-z)", "even"),
+        ("sin(3*z)-3*sin(z)+4*sin(z)**3+z", "odd"),
+        ("cos(2*z)-1+2*sin(z)**2+z**2", "even"),
+    ],
+)
+def test_a_parity_that_is_hard_to_see_is_undecided_or_right(text: str, parity: str) -> None:
+    assert activation(text).parity in (parity, "undecided")
 
 
 @pytest.mark.parametrize("number", range(8))

@@ -132,4 +132,7 @@ def test_only_measured_numbers_may_move_and_no_further_than_rounding(
     for first, second in ((old, near), (near, old)):
         assert drift(one(first), one(second)) == []
     for first, second in ((old, far), (far, old)):
+        # What was stands first, also where one dictionary alone is in between.
+        old_claim, new_claim = ({"claims": [{"id": "a", name: x}]} for x in (first, second))
+        assert drift(old_claim, new_claim) == [f"a: {name} was {first!r}, is {second!r}"]
         assert drift(one(first), one(second)) == [f"a: evidence[0].{name} was {first!r}, is {second!r}"]
