@@ -55,7 +55,7 @@ def of_room(folder: str) -> Iterator[Slip]:
         yield from slips(path.relative_to(ROOT).as_posix(), path.read_bytes())
 
 
-def tests_of(file: str) -> tuple[list[str], int]:
+def asked_of(file: str) -> tuple[list[str], int]:
     """The tests of the room of a file, those of its own name first, and the seconds that they may take."""
     tests, seconds = next((tests, seconds) for folder, tests, seconds in ROOMS if file.startswith(f"{folder}/"))
     folder, _, module = file.removesuffix(".py").rpartition("/")
@@ -73,7 +73,7 @@ def run(most: int, again: bool, room: str) -> Iterator[dict[str, Any]]:
             old = known.get(slip.name, {})
             if not slip.file.startswith(room) or (old and (old["by"] or not again)):
                 continue
-            tests, seconds = tests_of(slip.file)
+            tests, seconds = asked_of(slip.file)
             if tests[-1] not in already_failing:
                 already_failing[tests[-1]] = failing(root, tests, seconds)
             with replaced(root, slip.file, slip.made((root / slip.file).read_bytes())):

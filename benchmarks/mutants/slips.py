@@ -104,6 +104,8 @@ class _Finder:
 
     def _own(self, node: ast.AST) -> Iterator[tuple[int, int, str]]:
         match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                return
             case ast.BinOp(left=left, op=op, right=right):
                 yield from self._between(left, right, op)
             case ast.BoolOp(op=op, values=values):
@@ -131,7 +133,6 @@ class _Finder:
                 yield *self._span(node), "pass"
             case ast.Call(func=func, args=args):
                 yield from self._call(func, args)
-        return
 
     def _call(self, func: ast.expr, args: list[ast.expr]) -> Iterator[tuple[int, int, str]]:
         name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
