@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: report test thorough lint types drift kernel bench browser figure check clean
+.PHONY: report test thorough lint types drift kernel bench mutants browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/onestep report --profile $(PROFILE)
@@ -42,6 +42,9 @@ kernel: $(INSTALLED)  ## the proofs (of CLAIMS, else all) before a second kernel
 
 bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
 	$(BIN)/python -m benchmarks.run
+
+mutants: $(INSTALLED)  ## random slips in the source against the fast tests of their own room; goes on where it stopped
+	$(BIN)/python -m benchmarks.mutants.campaign --most $(or $(MOST),600)
 
 browser: $(INSTALLED)  ## look at the pages of build/report in headless Chromium (or of the committed ledger)
 	$(BIN)/python -m pytest -m browser tests/reports/page/test_browser.py -s -rs

@@ -309,6 +309,9 @@ def _witnesses(function: Activation) -> list[Fraction]:
     values = {Fraction(1), Fraction(2), Fraction(1, 2), Fraction(7, 3), Fraction(1, 1000), Fraction(5)}
     values |= {abs(n.value) for n in walk(function.expression) if isinstance(n, Number) and 0 < abs(n.value) < 100}
     values |= {abs(panel.sample()) for panel in function.panels} - {Fraction(0)}
+    # Between a breakpoint and the mirror image of another, on both sides of zero another branch holds.
+    ends = sorted({abs(panel.right.place.enclosure(64)[0]) for panel in function.panels if panel.right is not None})
+    values |= {(a + b) / 2 for a, b in pairwise(ends)}
     return sorted(values)
 
 

@@ -10,21 +10,36 @@ Z_DRIFT = 0.05
 RELATIVE_DRIFT = 0.05
 
 
+# What a ledger does not say; null is something that it says.
+_MISSING = object()
+
+
 def drift(committed: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[str]:
     """How two ledgers differ, as sentences; empty if they agree.
 
-    Verdicts, statements, obligations and point counts are compared exactly, z-scores within ``Z_DRIFT``, detectable
-    errors within ``RELATIVE_DRIFT``.
+    Every key of claims, leaves, totals and provenance is compared, exactly but for z-scores (within ``Z_DRIFT``) and
+    detectable errors (within ``RELATIVE_DRIFT``); a key that only one of the two has differs from one that is null.
     """
-    old = {c["id"]: c for c in committed["claims"]}
-    new = {c["id"]: c for c in fresh["claims"]}
-    findings = [f"{i}: in the committed ledger only" for i in old if i not in new]
-    findings += [f"{i}: not in the committed ledger" for i in new if i not in old]
-    for id_ in (i for i in new if i in old):
-        findings += [f"{id_}: {difference}" for difference in _differences(old[id_], new[id_])]
-    if committed.get("provenance", {}).get("profile") != fresh.get("provenance", {}).get("profile"):
-        findings.append("the two ledgers were made under different profiles")
+    old, new = _parts(committed), _parts(fresh)
+    findings = [f"{name}: in the committed ledger only" for name in old if name not in new]
+    findings += [f"{name}: not in the committed ledger" for name in new if name not in old]
+    for name in (name for name in new if name in old):
+        findings += [f"{name}: {difference}" for difference in _differences(old[name], new[name])]
     return findings
+
+
+def _parts(ledger: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims by id, the leaves by kind and names, and all else by key; what has the name of another is told."""
+    found: dict[str, Any] = {}
+    for name, part in (
+        *((str(claim.get("id")), claim) for claim in ledger["claims"]),
+        *((f"the {leaf.get('kind')} {leaf.get('names')}", leaf) for leaf in ledger.get("leaves", ())),
+        *((key, part) for key, part in ledger.items() if key not in ("claims", "leaves")),
+    ):
+        while name in found:
+            name += " again"
+        found[name] = part
+    return found
 
 
 def _differences(old: Any, new: Any, path: str = "") -> list[str]:
@@ -32,7 +47,9 @@ def _differences(old: Any, new: Any, path: str = "") -> list[str]:
         return [
             difference
             for key in dict.fromkeys([*old, *new])
-            for difference in _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+            for difference in _differences(
+                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}.{key}" if path else key
+            )
         ]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in _differences(a, b, f"{path}[{i}]")]
@@ -40,4 +57,9 @@ def _differences(old: Any, new: Any, path: str = "") -> list[str]:
         allowed = Z_DRIFT if path.endswith(".z") else RELATIVE_DRIFT * max(abs(old), abs(new))
         if path.endswith((".z", ".smallest_detectable")) and abs(old - new) <= allowed:
             return []
-    return [] if old == new else [f"{path} was {old!r}, is {new!r}"]
+    # True equals 1, and says something else.
+    return [] if type(old) is type(new) and old == new else [f"{path} was {_said(old)}, is {_said(new)}"]
+
+
+def _said(value: Any) -> str:
+    return "missing" if value is _MISSING else repr(value)

@@ -375,6 +375,10 @@ def _simulated_models(dimensions: tuple[int, ...], seeds: int) -> Mapping[str, t
 
 
 def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Test errors of simulated features with two letters."""
+    """Test errors of simulated features with two letters.
+
+    Six times the seeds at half the dimensions cost less than the profile's own, and would catch an error of 6.4 %
+    instead of 10 %: its wrong neighbours, eight per cent away, are not left to luck.
+    """
     column(quantity, s.test_error)
-    return _simulated_models(profile.dimensions, profile.seeds)
+    return _simulated_models(tuple(d // 2 for d in profile.dimensions), 6 * profile.seeds)

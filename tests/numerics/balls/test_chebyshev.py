@@ -88,3 +88,52 @@ def test_a_bound_far_too_small_does_not_hold() -> None:
 def test_too_few_points_are_refused() -> None:
     with precision(192), pytest.raises(ValueError, match="too few"):
         interpolated(LOW, HIGH, [arb(1), arb(2), arb(3)], Fraction(5, 4), arb(1))
+
+
+def chebyshev(degree: int, x: Any) -> Any:
+    """T_degree(x), |x| <= 1."""
+    return (degree * x.acos()).cos()
+
+
+@pytest.mark.parametrize("rho", [8, 40])
+@pytest.mark.parametrize("count", [5, 12])
+def test_the_bound_is_nearly_reached_by_the_polynomial_that_vanishes_at_all_points(rho: int, count: int) -> None:
+    """T_n is zero at the n points: the interpolant is zero and errs by T_n itself, up to 1, n^2 and n^2 (n^2 - 1)/3.
+
+    On the ellipse |T_n| <= (rho^n + rho^-n)/2, which makes the first term of the bound twice that; the others are a
+    geometric series of ratio about 1/rho.
+    """
+    with precision(192):
+        size = (arb(rho) ** count + arb(rho) ** -count) / 2
+        values = [chebyshev(count, x) for x in points(Fraction(-1), Fraction(1), count)]
+        errors = interpolated(Fraction(-1), Fraction(1), values, Fraction(rho), size).errors
+    for order, (told, true) in enumerate(
+        zip(errors, (1.0, count**2, count**2 * (count**2 - 1) / 3), strict=True)
+    ):  # fmt: skip
+        share = (1 + 2 / count) ** (2 * order) / rho
+        assert true < float(told) < 2.01 * true / (1 - share)
+
+
+@pytest.mark.parametrize("count", [4, 9, 33])
+def test_what_the_values_are_known_to_is_nearly_reached_at_the_ends(count: int) -> None:
+    """Values off by delta in the signs of the Lagrange polynomials at 1 move the interpolant there by delta Lambda_n.
+
+    The Lebesgue constant Lambda_n of these points is (2/pi)(log n + 0.963) and a little more.
+    """
+    with precision(192):
+        delta = arb(2) ** -40
+        nodes = points(Fraction(-1), Fraction(1), count)
+        products = [float(np.prod([float(x - y) for j, y in enumerate(nodes) if j != k])) for k, x in enumerate(nodes)]
+        right = interpolated(
+            Fraction(-1), Fraction(1), [arb(0) + arb(0, delta) for _ in nodes], Fraction(12), arb(0)
+        ).errors  # fmt: skip
+        signs = interpolated(Fraction(-1), Fraction(1), [delta * np.sign(p) for p in products], Fraction(12), arb(0))
+        moved = float(abs(signs.over(Fraction(1), Fraction(1))[0])) / float(delta)
+        # T_{n-1} itself, of size delta at most, has the largest slope and curvature of all such polynomials.
+        last = interpolated(
+            Fraction(-1), Fraction(1), [delta * chebyshev(count - 1, x) for x in nodes], Fraction(12), arb(0)
+        ).over(Fraction(1), Fraction(1))  # fmt: skip
+    told = [float(error) / float(delta) for error in right]
+    assert 0.85 * told[0] < moved <= told[0]
+    for order in (1, 2):
+        assert told[order] / told[0] == pytest.approx(float(last[order]) / float(delta), rel=1e-6)

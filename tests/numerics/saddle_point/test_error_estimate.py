@@ -12,9 +12,13 @@ from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.losses import huber
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from onestep.numerics.saddle_point.equations import LinearPart, linear_part
+from onestep.numerics.saddle_point.level import Level, solve_on
+from onestep.numerics.saddle_point.one_group import batch_equations
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.profile import Profile, profile
@@ -158,3 +162,48 @@ def test_near_the_threshold_without_ridge_nothing_is_divided_by_zero(excess: flo
     found, one = solve(dataclasses.replace(plain, readout=groups)), solve(plain)
     assert found.converged
     assert abs(found.test_error - one.test_error) <= found.error_estimate + one.error_estimate
+
+
+def test_an_estimate_is_the_last_move_and_the_rounding_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first rule that is wrong by a known amount, and rounding that is known: the estimate is their sum, no share."""
+    moved, rounding = 3e-10, 5e-10
+    model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.7)
+    right = solve(model)
+    assert right.error_estimate < 1e-3 * moved
+    levels = "onestep.numerics.saddle_point"
+    with monkeypatch.context() as patch:
+        calls: list[None] = []
+
+        def level(*args: Any, **given: Any) -> Level:
+            found = solve_on(*args, **given)
+            calls.append(None)
+            off = moved if len(calls) == 1 else 0.0
+            return dataclasses.replace(found, test_error=found.test_error + off, rounding=rounding)
+
+        patch.setattr(f"{levels}.ridge.solve_on", level)
+        one = solve(model)
+    with monkeypatch.context() as patch:
+        parts: list[None] = []
+
+        def part(*args: Any) -> LinearPart:
+            found = linear_part(*args)
+            parts.append(None)
+            off = moved if len(parts) == 1 else 0.0
+            return dataclasses.replace(found, test_error=found.test_error + off, rounding=rounding / ROUNDING)
+
+        patch.setattr(f"{levels}.finite_width.linear_part", part)
+        wide = right.at_width(300)
+    coarse = batch_equations.test_errors
+    with monkeypatch.context() as patch:
+
+        def rows(*args: Any) -> Any:
+            found = np.array(batch_equations.linear(*args))
+            found[10] = rounding / ROUNDING
+            return found
+
+        patch.setattr(f"{levels}.one_group.batch.linear", rows)
+        patch.setattr(f"{levels}.one_group.batch.test_errors", lambda *args: coarse(*args) + moved)
+        many = solve_batch(model, alpha=[model.alpha])
+    for estimate in (one.error_estimate, wide.error_estimate, float(many.error_estimate[0])):
+        # What the true rules and the inner integrals add is a thousandth.
+        assert estimate == pytest.approx(moved + rounding, rel=5e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -21,7 +22,7 @@ from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.numerics.sweeps.chunk import columns, solve_chunk
 from onestep.numerics.sweeps.run import WorkerLostError, run
-from onestep.numerics.sweeps.store import FILE, Store, StoreError
+from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError
 from onestep.numerics.sweeps.sweep import Experiment, Sweep, SweepError
 from onestep.reports.answers.sweep_file import read_sweep, sweep_of
 from onestep.reports.command_line.problems import InputProblem
@@ -247,7 +248,7 @@ def test_a_chunk_is_in_the_file_whole_or_not_at_all(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="another process"):
             store.add(0, good)
         # A worker that gives back too little, too much or something else is found out.
-        for wrong in (good[:-1], [*good[1:], good[0]], good):
+        for wrong in (good[:-1], [*good[1:], good[0]], good, solve_chunk(sweep, 32, 47)):
             with pytest.raises(StoreError):
                 store.add(2, wrong)
         assert store.stored == 16
@@ -291,6 +292,11 @@ def test_a_directory_is_not_shared_and_not_mixed_up(tmp_path: Path) -> None:
     (tmp_path / "notes" / "a.txt").write_text("precious")
     with pytest.raises(SweepError, match="holds other files"):
         opened(name="notes")
+    # Nor with the lock of a sweep that came no further.
+    (tmp_path / "notes" / LOCK).touch()
+    with pytest.raises(SweepError, match="holds other files"):
+        opened(name="notes")
+    assert (tmp_path / "notes" / "a.txt").read_text() == "precious"
     (tmp_path / "junk").mkdir()
     (tmp_path / "junk" / FILE).write_text("this is not a database, and long enough to show it" * 10)
     with pytest.raises(SweepError, match="cannot be used"):
@@ -300,6 +306,46 @@ def test_a_directory_is_not_shared_and_not_mixed_up(tmp_path: Path) -> None:
     (tmp_path / "early" / FILE).touch()
     with opened(name="early") as store:
         assert store.kept == 0
+
+
+def test_points_of_no_chunk_are_dropped_and_counted(tmp_path: Path) -> None:
+    sweep = small()
+    with Store(tmp_path / "out", sweep, resume=False, origin={}) as store:
+        run(store)
+    whole = stored(tmp_path / "out")
+    file = sqlite3.connect(tmp_path / "out" / FILE)
+    for point in (-1, 48, 1000):
+        file.execute("INSERT INTO points (point) VALUES (?)", (point,))
+    file.commit()
+    file.close()
+    with Store(tmp_path / "out", sweep, resume=True, origin={}) as store:
+        assert (store.kept, store.dropped) == (48, 3)
+    assert stored(tmp_path / "out") == whole
+
+
+class Failing(Executor):
+    """The first task meets a defect of the suite; all others wait for ever."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Future[Any]] = []
+
+    def submit(self, task: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.waiting:
+            self.waiting.append(future)
+        else:
+            self.waiting = [future]
+            future.set_exception(ZeroDivisionError("a defect"))
+        return future
+
+
+def test_what_was_not_begun_is_called_off_when_one_task_fails(tmp_path: Path) -> None:
+    executor = Failing()
+    with Store(tmp_path / "out", small(), resume=False, origin={}) as store:
+        with pytest.raises(ZeroDivisionError, match="a defect"):
+            run(store, executor=executor, window=3)
+        assert store.stored == 0
+    assert [future.cancelled() for future in executor.waiting] == [False, True, True]
 
 
 class Breaking(Executor):

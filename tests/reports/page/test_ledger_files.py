@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import re
@@ -18,11 +19,13 @@ from onestep.reports.page.described import describe
 from onestep.reports.text import ledger_files
 from onestep.reports.text.ledger_files import write_together
 from onestep.reports.text.ledger_markdown import markdown, markdown_drift
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json, dumps
 from onestep.verify.ledger.drift import drift
 from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.paper import Chapter, part_of
+from onestep.verify.protocol.verdict import Verdict
 from tests.shared import toy
 from tests.shared.report_page import toy_figures, toy_ledger
 
@@ -174,6 +177,50 @@ def test_drift_ends_with_exit_code_1_and_names_the_difference(
     assert drift(changed, as_json(toy_ledger())) != []
     # Another profile measures something else: that is a wrong question, not a drift.
     assert run_command(["report", "--check", "--profile", "ci"]) == 2
+
+
+def test_the_drift_check_reads_the_markdown_beside_the_ledger_and_passes_on_what_failed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import onestep.reports.commands.verify
+
+    ran = toy_ledger()
+    monkeypatch.setattr(onestep.reports.commands.verify, "run_ledger", lambda profile, ids, quiet: ran)
+    monkeypatch.setattr(ledger_files, "COMMITTED_JSON", tmp_path / "ledger.json")
+
+    def check() -> tuple[int, str, str]:
+        answer = run_command(["report", "--check"])
+        return answer, *capfd.readouterr()
+
+    def commit() -> dict[str, str]:
+        document = as_json(ran)
+        files = {"ledger.json": dumps(ran), **markdown(json.loads(dumps(ran)), PAPER.chapters)}
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        assert drift(json.loads(files["ledger.json"]), document) == []
+        return files
+
+    assert check()[0] == 2  # nothing to compare with
+    files = commit()
+    assert check()[0] == 0
+    assert len(files) == 4
+    for name, text in files.items():
+        if name.endswith(".md"):
+            (tmp_path / name).write_text(text.replace("e", "E", 1), encoding="utf-8")
+            answer, out, err = check()
+            assert (answer, f"{name} does not follow" in err, "1 differences" in out) == (1, True, True)
+            (tmp_path / name).unlink()
+            answer, out, err = check()
+            assert (answer, f"{name} is missing" in err) == (1, True)
+            (tmp_path / name).write_text(text, encoding="utf-8")
+    # A ledger that follows from the code and does not pass is no drift, and no success either.
+    entry = toy_ledger().entries[0]
+    for verdict, code in ((Verdict.REFUTED, 1), (Verdict.INCONCLUSIVE, 3)):
+        ran = Ledger("quick", (dataclasses.replace(entry, verdict=verdict),))
+        commit()
+        answer, out, _ = check()
+        assert (answer, "no drift" in out) == (code, True)
 
 
 def test_files_are_written_whole(tmp_path: Path) -> None:

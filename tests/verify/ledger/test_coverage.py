@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger import coverage
 from onestep.verify.ledger.coverage import Coverage, summary
 from onestep.verify.protocol.claim import Claim, Role, Source
+from onestep.verify.protocol.paper import Document, Formula
 from tests.shared import toy
 
 
@@ -37,6 +40,25 @@ def test_the_summary_counts_and_joins_runs_of_numbers() -> None:
     assert found.sentence == (
         "1 of 191 numbered equations, each in exactly one claim; missing (2)-(3), (6)-(191); in several claims (4)-(5)"
     )
+
+
+def test_a_list_of_formulas_and_the_printed_claims_about_it_name_each_other() -> None:
+    first = Formula("1", "a", ("one", "gone"))
+    listed = Document("notes", "N", "N", (first, Formula("2", "b", ())))
+    paper = replace(PAPER, sources=(*PAPER.sources, listed))
+
+    def about(id_: str, document: str, role: Role) -> Claim:
+        return toy.claim(id=id_, source=Source(document, "a section"), role=role)
+
+    claims = [
+        about("one", "notes", Role.PRINTED),
+        about("two", "notes", Role.PRINTED),
+        about("three", "notes", Role.OURS),
+        about("four", "an essay", Role.PRINTED),
+    ]
+    assert coverage.unlisted_claims(claims, paper) == ("two",)
+    alone = replace(PAPER, sources=(*(replace(source, formulas=()) for source in PAPER.sources), listed))
+    assert coverage.missing_formulas(claims, alone) == ("2: b: no claim", "1: a: gone is no claim")
 
 
 def test_every_number_of_the_paper_is_in_exactly_one_claim_of_ours() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 import sympy as sp
@@ -17,6 +17,7 @@ from onestep.verify.ledger.document import dumps
 from onestep.verify.ledger.drift import drift
 from onestep.verify.protocol import order
 from onestep.verify.protocol.claim import Claim, Kind, Role
+from onestep.verify.protocol.evidence import Leaf, Made, Outcome, Proof, Settled
 from onestep.verify.protocol.order import LedgerError
 from onestep.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, claim, norm
@@ -81,6 +82,43 @@ def test_the_weakest_link_travels(planted: list[Claim]) -> None:
     assert list(entries) == ["toy.numbers", "toy.top"]
     assert entries["toy.top"].verdict is Verdict.PROVED
     assert entries["toy.top"].weakest is Verdict.CONFIRMED
+
+
+def test_a_claim_asked_for_brings_all_that_it_rests_on_and_nothing_else(planted: list[Claim]) -> None:
+    planted[:] = [
+        claim(id="toy.top", uses=("toy.middle",)),
+        claim(id="toy.beside"),
+        claim(id="toy.middle", uses=("toy.ground",)),
+        claim(id="toy.ground"),
+    ]
+    found = run_ledger("quick", ["toy.top"])
+    assert [entry.claim.id for entry in found.entries] == ["toy.ground", "toy.middle", "toy.top"]
+    assert [entry.claim.id for entry in run_ledger("quick", ["toy.ground"]).entries] == ["toy.ground"]
+
+
+@dataclass(frozen=True)
+class Resting:
+    """A check whose theorem has the claim ``on`` for a hypothesis."""
+
+    on: str
+    name: str = "a theorem"
+
+    def run(self, *_: object) -> Proof:
+        made = Made((Leaf("a leaf", "hypothesis", "x = 1", self.on),), ())
+        return Proof(self.name, (Settled("said", Outcome.SUPPORTS, ""),), takes_limit=True, theorem=made)
+
+
+def test_a_claim_asked_for_brings_what_its_theorem_rests_on_and_what_that_rests_on(planted: list[Claim]) -> None:
+    planted[:] = [
+        claim(id="toy.top", checks=(Resting("toy.middle"),), mutants=()),
+        claim(id="toy.middle", checks=(Resting("toy.ground"),), mutants=()),
+        claim(id="toy.ground", checks=claim().checks[1:]),
+        claim(id="toy.beside"),
+    ]
+    found = {entry.claim.id: entry for entry in run_ledger("quick", ["toy.top"]).entries}
+    assert list(found) == ["toy.ground", "toy.middle", "toy.top"]
+    assert found["toy.top"].claim.uses == ("toy.middle",)
+    assert {found[id_].weakest for id_ in found} == {Verdict.CONFIRMED}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
@@ -23,6 +23,8 @@ CERTIFICATE = Certificate("", 3, 1e-30, 1e-20)
 AGREEMENT = Agreement("", 5, 1e-13, 1e-11, "", "")
 MEASUREMENT = replace(AGREEMENT, finite_size=True)
 UNDECIDED = Agreement("", 0, 0.0, 1e-11, "", "")
+FEW = Agreement("", 3, 1e-13, 1e-11, "", "", asked=5)
+WRONG = Agreement("", 5, 1e-3, 1e-11, "", "")
 SIMULATION = FiniteSize("", 3, 0.4, 3.3, 0.02, Outcome.SUPPORTS, "")
 
 STATIC = (Kind.DEFINITION, Kind.IDENTITY, Kind.INEQUALITY, Kind.FIXED_POINT, Kind.CONVENTION)
@@ -127,3 +129,73 @@ def test_the_weakest_link() -> None:
     assert weakest([Verdict.PROVED, Verdict.INCONCLUSIVE]) is Verdict.INCONCLUSIVE
     assert weakest([Verdict.PROVED, Verdict.DERIVED, Verdict.CERTIFIED]) is Verdict.DERIVED
     assert weakest([Verdict.DERIVED, Verdict.CONFIRMED]) is Verdict.CONFIRMED
+
+
+# What each piece is worth on its own for a claim that says something of a limit, and for one that does not.
+WORTH: dict[str, tuple[Evidence, Verdict | None, Verdict | None]] = {
+    "theorem": (PROOF, None, Verdict.PROVED),
+    "theorem that takes the limit": (LIMIT_PROOF, Verdict.PROVED, Verdict.PROVED),
+    "derivation": (DERIVATION, None, None),
+    "derivation of the limit": (LIMIT_DERIVATION, None, None),
+    "certificate": (CERTIFICATE, None, Verdict.CERTIFIED),
+    "agreement": (AGREEMENT, None, Verdict.CONFIRMED),
+    "measurement": (MEASUREMENT, Verdict.CONFIRMED, Verdict.CONFIRMED),
+    "simulation": (SIMULATION, Verdict.CONFIRMED, Verdict.CONFIRMED),
+    "undecided": (UNDECIDED, None, None),
+    "three points of five": (FEW, None, None),
+    "open proof": (Proof("", (PROVED_STEP, OPEN_STEP), theorem=Made((), ())), None, None),
+    "wide certificate": (Certificate("", 3, 1e-3, 1e-20), None, None),
+    "wrong": (WRONG, None, None),
+}
+OPEN = {"undecided", "three points of five", "open proof", "wide certificate"}
+
+
+def earned(kind: Kind, names: tuple[str, ...]) -> Verdict:
+    """The cautions one after the other, as a person reads them."""
+    worth = {name: WORTH[name][1 if kind in ASYMPTOTIC else 2] for name in names}
+    if "wrong" in names:
+        return Verdict.CONVENTION if kind is Kind.CONVENTION else Verdict.REFUTED
+    if Verdict.PROVED in worth.values():
+        return Verdict.PROVED
+    if Verdict.CERTIFIED in worth.values():
+        return Verdict.CERTIFIED
+    if Verdict.CONFIRMED not in worth.values() or OPEN & set(names):
+        return Verdict.INCONCLUSIVE
+    routes = {"derivation of the limit"} | (set() if kind in ASYMPTOTIC else {"derivation"})
+    return Verdict.DERIVED if routes & set(names) else Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_any_three_pieces_in_any_order_earn_what_the_cautions_say(kind: Kind) -> None:
+    wrong = []
+    for count in (1, 2, 3):
+        for names in combinations_with_replacement(WORTH, count):
+            expected = earned(kind, names)
+            found = {decide(kind, [WORTH[name][0] for name in order]) for order in permutations(names)}
+            wrong += [(names, expected, found)] if found != {expected} else []
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("points", "supports"), [(5, True), (4, True), (3, False), (1, False), (0, False)])
+def test_an_agreement_at_fewer_than_four_points_of_five_is_open(points: int, supports: bool) -> None:
+    found = replace(FEW, points=points)
+    assert found.outcome is (Outcome.SUPPORTS if supports else Outcome.UNDECIDED)
+    # What it did find against the statement counts wherever it looked, and no number is no agreement.
+    assert points == 0 or replace(found, worst=1.0).outcome is Outcome.REFUTES
+    for no_number in (float("inf"), float("nan")):
+        assert replace(found, worst=no_number).outcome is Outcome.UNDECIDED
+
+
+@pytest.mark.parametrize("kind", [AGREEMENT, CERTIFICATE])
+def test_what_is_allowed_exactly_supports_and_no_more(kind: Agreement | Certificate) -> None:
+    def at(value: float) -> Outcome:
+        return replace(kind, worst=value).outcome if isinstance(kind, Agreement) else replace(kind, width=value).outcome
+
+    allowed = kind.tolerance if isinstance(kind, Agreement) else kind.allowed_width
+    beyond = Outcome.REFUTES if isinstance(kind, Agreement) else Outcome.UNDECIDED
+    assert (at(allowed), at(1.01 * allowed)) == (Outcome.SUPPORTS, beyond)
+
+
+def test_every_verdict_is_weaker_than_those_before_it() -> None:
+    for stronger, weaker in combinations_with_replacement(Verdict, 2):
+        assert weakest([stronger, weaker]) is weakest([weaker, stronger]) is weaker

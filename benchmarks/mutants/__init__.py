@@ -1,0 +1,1 @@
+"""Random slips in the source, and the tests that notice them."""

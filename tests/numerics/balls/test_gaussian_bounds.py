@@ -1,0 +1,46 @@
+"""Bounds of functions at an argument mean + scale z, by functions that reach them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from flint import arb
+
+from onestep.derivations.activations.growth import Growth
+from onestep.numerics.balls.arithmetic import precision
+from onestep.numerics.balls.gaussian_bounds import Envelope, envelope
+
+
+def log_of(bound: Growth | Envelope, x: float) -> float:
+    """The logarithm of A (1+|x|)^k exp(a |x| + q x^2)."""
+    constant, rate, quadratic = (float(part) for part in (bound.constant, bound.rate, bound.quadratic))
+    return math.log(constant) + float(bound.degree) * math.log1p(abs(x)) + rate * abs(x) + quadratic * x * x
+
+
+BOUNDS = {
+    "constant": Growth(Fraction(5)),
+    "cube": Growth(Fraction(2), Fraction(3)),
+    "exponential": Growth(Fraction(1), rate=Fraction(3, 2)),
+    "gaussian": Growth(Fraction(1), quadratic=Fraction(1, 8)),
+    "all": Growth(Fraction(1, 3), Fraction(2), Fraction(1, 2), Fraction(1, 16)),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("scale", [0.25, 1.0, 6.0])
+@pytest.mark.parametrize("mean", [-3.0, 0.0, 2.0])
+def test_a_bound_at_a_moved_and_stretched_argument_holds_and_is_reached(name: str, mean: float, scale: float) -> None:
+    bound = BOUNDS[name]
+    with precision(80):
+        moved = envelope(bound, arb(mean), arb(scale))
+        gaps = [
+            log_of(moved, z) - log_of(bound, mean + scale * z) for z in (-1e4, -40.0, -1.0, 0.0, 0.1, 3.0, 40.0, 1e4)
+        ]
+    # Logarithms of up to 1e9 in doubles: 1e-7 of rounding.
+    assert all(gap > -1e-6 for gap in gaps)
+    # All but the power of 1 + |x| is exact where mean and z have one sign; the power is at an end of the line or at
+    # zero, where the mean is zero or the scale one.
+    if bound.degree == 0 or mean == 0.0 or scale == 1.0:
+        assert min(gaps) < 1e-2 + 0.1 * (bound.degree > 0)
