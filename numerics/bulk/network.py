@@ -178,9 +178,7 @@ class NetworkBulk(OneGroup):
         x = float(solution[0])
         at = self._linearised(C, shift, *solution.tolist())
         inverse = _inverse(at.system)
-        by_C, by_D = (
-            [-(a * u + b * v + c * w) for a, b, c in inverse] for u, v, w in (at.by_conjugate, (x, 0.0, 0.0))
-        )
+        by_C, by_D = ([-(a * u + b * v + c * w) for a, b, c in inverse] for u, v, w in (at.by_conjugate, (x, 0.0, 0.0)))
         # T = tau tr B H, tr B H as a function of (x, b1, b2; C).
         filled, (f_x, f_1, f_2) = at.filled, at.filled_slopes
         moved = [f_x * sx + f_1 * s1 + f_2 * s2 for sx, s1, s2 in (by_C, by_D)]

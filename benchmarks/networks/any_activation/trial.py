@@ -34,8 +34,9 @@ def run(key: str, index: int, dimension: int, seeds: int) -> tuple[Samples, floa
 
 
 def measure(workers: int) -> Iterator[tuple[str, Data]]:
-    """Simulate what is not stored yet; yields all data after each run."""
-    wanted = [Wanted(KEY, index, entry.drawn.name, RUNS) for index, entry in enumerate(entries())]
+    """Simulate what is not stored yet, small networks first; yields all data after each run."""
+    listed = sorted(enumerate(entries()), key=lambda one: one[1].beta * (one[1].alpha0 + one[1].alpha))
+    wanted = [Wanted(KEY, index, entry.drawn.name, RUNS) for index, entry in listed]
     return measured(samples(), wanted, run, workers, smallest_first=True)
 
 

@@ -56,16 +56,17 @@ def page(judged: Sequence[Judged], data: Data) -> Study:
 
 
 def _runs_text(judged: Sequence[Judged], data: Data) -> str:
-    largest = max(dimension for dimension, _ in RUNS)
     measured = [data[KEY][j.entry.drawn.name] for j in judged]
-    seeds = ", ".join(f"{count} at d = {dimension}" for dimension, count in RUNS)
-    whole = sum(str(largest) in runs for runs in measured)
-    rest = "" if whole == len(measured) else f" ({whole} of them at d = {largest})"
+    listed = []
+    for dimension, seeds in RUNS:
+        count = sum(str(dimension) in runs for runs in measured)
+        of = "" if count == len(measured) else f" ({count} networks)"
+        listed += [f"{seeds} at d = {dimension}{of}"] if count else []
     return (
-        f"{len(measured)} of {COUNT} networks were measured{rest}, with independent seeds: {seeds}. Deviations from "
-        "the theory at the realised ratios and the simulated width are extrapolated in 1/d by the protocol of `onestep "
-        f"compare`; {', '.join(_WORDS[name] for name in JUDGED)} decide together, and a theory that is right is "
-        f"REFUTED with probability {FALSE_ALARM:g} at most, for each network."
+        f"{len(measured)} of {COUNT} networks were measured, with independent seeds: {', '.join(listed)}. Deviations "
+        "from the theory at the realised ratios and the simulated width are extrapolated in 1/d by the protocol of "
+        f"`onestep compare`; {', '.join(_WORDS[name] for name in JUDGED)} decide together, and a theory that is right "
+        f"is REFUTED with probability {FALSE_ALARM:g} at most, for each network."
     )
 
 

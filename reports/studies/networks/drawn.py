@@ -25,7 +25,7 @@ from onestep.reports.measurements.models import Drawn
 FOLDER = Path(__file__).parent.parent.parent.parent / "benchmarks" / "networks" / "any_activation"
 DRAW = 2402
 # Dimensions and independent seeds at each.
-RUNS = ((200, 48), (400, 24), (800, 12), (1600, 4))
+RUNS = ((200, 48), (400, 24), (800, 6), (1600, 2))
 # What decides: what both theories predict and what is measured well, by which the odd networks were judged too.
 JUDGED = ("test_error", "training_error", "m", "zeta", "q2")
 # Kept beside them.

@@ -85,6 +85,20 @@ class Case:
         share = (self.plain - high) / (self.curve[k] - high)
         return low * (ETAS[k] / low) ** share
 
+    @property
+    def rate(self) -> str:
+        """The best learning rate, as text."""
+        return f"{self.eta:.2g}" + (" or less" if self.eta <= ETAS[0] else "")
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its row of the table."""
+        from_ = f"{self.hurts_from:.2g}" if self.hurts_from < math.inf else f"above {ETAS[-1]:g}"
+        return (
+            self.target, self.student, f"{self.plain:.4f}", self.rate, f"{self.least:.4f}",
+            f"{self.least / self.plain - 1.0:+.0%}", from_,
+        )  # fmt: skip
+
     def z(self, theory: str) -> list[float]:
         """Measured above a theory, in standard errors, at each measured rate."""
         return [m.z(value) for m, value in zip(self.measured, self.theory[theory], strict=True)]
@@ -137,6 +151,7 @@ def page(cases: Sequence[Case]) -> Study:
         f"ridge of {SHARE:g} times the variance of the activation, and the best learning rate of each.",
         " ".join(_best_text(target, [case for case in cases if case.target == target]) for target in TARGETS),
         _hurt_text(cases),
+        _short_text(cases),
         _even_text(),
         _measured_text(cases),
     )
@@ -148,7 +163,7 @@ def _best_text(target: str, cases: Sequence[Case]) -> str:
     best, last = order[0], order[-1]
     gain = max(cases, key=lambda case: 1.0 - case.least / case.plain)
     return (
-        f"Learning {target}, {best.student} is best: {best.least:.3f} at eta = {best.eta:.2g}, from {best.plain:.3f} "
+        f"Learning {target}, {best.student} is best: {best.least:.3f} at eta = {best.rate}, from {best.plain:.3f} "
         f"without a step; {last.student} is last with {last.least:.3f} at its best. The step gains {gain.student} "
         f"most, {1.0 - gain.least / gain.plain:.0%} of its error."
     )
@@ -166,6 +181,18 @@ def _hurt_text(cases: Sequence[Case]) -> str:
         f"{len(cases)} pairs up to eta = {ETAS[-1]:g} ({listed}). The least distance between the best rate and the "
         f"harmful ones is a factor of {least:.1f}. The worst is {worst.student} learning {worst.target}: at eta = "
         f"{ETAS[-1]:g} the error is {worst.curve[-1] / worst.plain:.1f} times that of no step."
+    )
+
+
+def _short_text(cases: Sequence[Case]) -> str:
+    short = [f"{case.student} / {case.target}" for case in cases if case.eta <= ETAS[0]]
+    if not short:
+        return "No pair is best off with the shortest step."
+    return (
+        f"The shortest step, eta = {ETAS[0]:g}, is the best for {', '.join(short)}: what these gain is the direction, "
+        "and the longer step costs them more than it brings. In the limit of infinite width however short a step gives "
+        "the direction, since the weight that the readout puts on it is not penalised at that order; at finite width "
+        "that has a price, the m^2/p of `--width`, and a step that is too short finds nothing."
     )
 
 
@@ -195,18 +222,10 @@ def _measured_text(cases: Sequence[Case]) -> str:
 
 
 def _table(cases: Sequence[Case]) -> Table:
-    rows = tuple(
-        (
-            case.target, case.student, f"{case.plain:.4f}", f"{case.eta:.2g}", f"{case.least:.4f}",
-            f"{case.least / case.plain - 1.0:+.0%}",
-            f"{case.hurts_from:.2g}" if case.hurts_from < math.inf else f"above {ETAS[-1]:g}",
-        )
-        for case in cases
-    )  # fmt: skip
     return Table(
         "Test errors by the network's own theory: of plain random features, and after the best step",
         ("target", "activation", "no step", "best eta", "error there", "change", "hurts from eta"),
-        rows,
+        tuple(case.cells for case in cases),
     )
 
 

@@ -13,6 +13,7 @@ from onestep.numerics.bulk.network_constants import Labels, labels, slope_consta
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from onestep.numerics.bulk.overlapping_rows import turned_bulk
+from onestep.numerics.bulk.resolvent import Rows, block_slopes, blocks
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve
@@ -169,19 +170,22 @@ def test_far_from_any_start() -> None:
 
 
 def test_the_solver_asks_for_few_averages(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What a point costs, as a count: averages over the labels, 14 at a time. Ten or so per pair (C, D) would be 100.
-    calls, over = [0], Labels.over
+    # What a point costs, as a count of averages over the labels. Ten or so per pair (C, D) would be 100.
+    calls = [0]
+    for name in ("over", "sums", "moved_sums"):
+        whole = getattr(Labels, name)
 
-    def counted(self: Labels, b1: float, b2: float) -> Any:
-        calls[0] += 1
-        return over(self, b1, b2)
+        def counted(self: Labels, b1: float, b2: float, whole: Any = whole) -> Any:
+            calls[0] += 1
+            return whole(self, b1, b2)
 
+        monkeypatch.setattr(Labels, name, counted)
     model = network("relu", "tanh", alpha0=9.7, eta=8.0)
     law = network_law(model.activation, model.target, 9.7, 8.0, 1.0, 0.0)
     assert law.turn != 0.0
-    monkeypatch.setattr(Labels, "over", counted)
+    calls[0] = 0
     solve(model)
-    assert calls[0] < 80
+    assert 20 < calls[0] < 80
 
 
 def test_slope_constants_with_an_even_part() -> None:
@@ -212,6 +216,22 @@ def test_label_averages_with_two_poles() -> None:
         shrunk = [1 + b1 * y + b2 * y * y for y in (0.5, -1.5)]
         expected = sum(t / np.array([1.0, d, d]) for t, d in zip(terms, shrunk, strict=True))
         np.testing.assert_allclose(found[row], expected, rtol=1e-11)
+    assert rule.sums(b1, b2) == pytest.approx(found[:2, 0], rel=1e-14)
+    slopes = -found[[0, 0, 1, 1], [1, 2, 1, 2]]
+    first, second, *fall = rule.moved_sums(b1, b2)
+    assert (first, second) == rule.sums(b1, b2)
+    assert [fall[0], fall[1], fall[1], fall[2]] == pytest.approx(slopes, rel=1e-14)
+
+
+@pytest.mark.parametrize("nu", [0.0, 1.3, -0.4])
+def test_the_slopes_of_the_blocks_are_complex_steps(nu: float) -> None:
+    law, place, step = Rows(1.7, 0.6, nu), (0.9, -0.2, 0.8), 1e-100
+    found = block_slopes(law, *place, blocks(law, *place))
+    for column in range(3):
+        moved = [complex(x, step * (k == column)) for k, x in enumerate(place)]
+        at = blocks(law, *moved)
+        expected = [x.imag / step for x in (at.filled, at.b1, at.b2)]
+        assert [row[column] for row in found] == pytest.approx(expected, rel=1e-13, abs=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -30,14 +30,14 @@ def shown(study: Study) -> str:
 
 
 def test_every_network_is_measured_as_it_was_planned() -> None:
-    largest = max(dimension for dimension, _ in RUNS)
+    # At three dimensions or more, the smallest first, with all the seeds of the plan.
+    plan = {str(dimension): seeds for dimension, seeds in RUNS}
     for entry in entries():
         runs = DATA[KEY][entry.drawn.name]
-        for dimension, seeds in RUNS:
-            if dimension < largest or str(dimension) in runs:
-                assert {name: len(values) for name, values in runs[str(dimension)].items()} == dict.fromkeys(
-                    MEASURED, seeds
-                )
+        assert list(runs) == list(plan)[: len(runs)]
+        assert len(runs) >= 3
+        for dimension, found in runs.items():
+            assert {name: len(values) for name, values in found.items()} == dict.fromkeys(MEASURED, plan[dimension])
 
 
 def test_the_network_s_own_bulk_stands_and_the_isotropic_one_falls(judged: tuple[Judged, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +14,20 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.measurements.experiments import Measured, complete, stored
 from onestep.reports.measurements.study import command
 from onestep.reports.studies.networks import missed_plane, practitioner
-from onestep.reports.studies.networks.practitioner import ETAS, MEASURED_ETAS, Case, case_of, page, ridge_of, stretch
+from onestep.reports.studies.networks.practitioner import (
+    ACTIVATIONS,
+    ETAS,
+    MEASURED_ETAS,
+    Case,
+    case_of,
+    page,
+    ridge_of,
+    stretch,
+)
 
 DATA = stored(practitioner.SLUG)
+# Of the page in docs/: one row whose best step is the shortest, and one that has a harmful one.
+FAST = (("relu", "tanh"), ("sin", "softplus"))
 
 
 def made(curve: tuple[float, ...], eta: float = 1.0) -> Case:
@@ -77,6 +89,29 @@ def test_the_page_follows_from_the_samples() -> None:
     assert min(moved.z("network")) > max(found.z("network"))
 
 
+def quoted() -> dict[tuple[str, str], tuple[str, ...]]:
+    """The table of docs/practitioner.md, by target and activation."""
+    text = (Path(__file__).parents[4] / "docs" / "practitioner.md").read_text(encoding="utf-8")
+    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in text.splitlines() if "|" in line]
+    return {(row[0], row[1]): row for row in rows[2:]}
+
+
+def test_the_page_of_the_documentation_has_every_case() -> None:
+    assert list(quoted()) == [(target, student) for target in practitioner.TARGETS for student in ACTIVATIONS]
+
+
+@pytest.mark.parametrize(
+    ("target", "student"),
+    [
+        pytest.param(target, student, marks=() if (target, student) in FAST else pytest.mark.thorough)
+        for target in practitioner.TARGETS
+        for student in ACTIVATIONS
+    ],
+)
+def test_the_page_of_the_documentation_says_what_the_code_gives(target: str, student: str) -> None:
+    assert case_of(student, target, DATA).cells == quoted()[target, student]
+
+
 def test_the_texts_name_the_best_and_the_worst() -> None:
     good = made((0.3,) * len(ETAS))
     bad = replace(made((0.4,) * 8 + (0.9,) * (len(ETAS) - 8)), student="relu", least=0.4)
@@ -84,7 +119,7 @@ def test_the_texts_name_the_best_and_the_worst() -> None:
     study = page(cases)
     assert "Learning sin, tanh is best: 0.200" in study.text[1]
     assert "so it is for 3 of 6 pairs" in study.text[2]
-    assert "1.0 standard errors from the network's own theory in root mean square and 4.0" in study.text[4]
+    assert "1.0 standard errors from the network's own theory in root mean square and 4.0" in study.text[5]
     assert study.command == command(practitioner.SLUG, "simulate")
 
 
