@@ -28,7 +28,7 @@ ALLOWED_OURS = {
 FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     "reports": {
         "activation": ("command_line", "figures"),
-        "answers": ("command_line", "measurements"),
+        "answers": ("command_line", "figures", "measurements"),
         "command_line": (),
         "commands": ("activation", "answers", "command_line", "figures", "measurements", "page", "text"),
         "figures": ("command_line",),

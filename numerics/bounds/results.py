@@ -9,6 +9,7 @@ from typing import Any
 
 from onestep.numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
 from onestep.numerics.models.model import Model
+from onestep.numerics.models.notebook import Shown
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class LeastLoss:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(Shown):
     """Both bounds on inf over the ridge of the test error, for the model's loss.
 
     error_estimate: what the last doubling of the rule, the `refine`-th, moved them by. converged: the estimate is under
@@ -53,6 +54,13 @@ class Bounds:
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""
         return bounds_document(self)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = ("lower", "upper", "error_estimate", "converged")
+        return {name: [getattr(self, name)] for name in names}
+
+    def _title(self) -> str:
+        return "bounds on the least test error over the ridge"
 
     def best_ridge(self) -> BestRidge:
         """The ridge of least test error between the bounds: a scan, and every dip refined. Computed when asked for."""

@@ -44,6 +44,7 @@ from onestep.numerics.models.documents import simulation_document
 from onestep.numerics.models.given import square_only
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.models.notebook import Shown
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.finite_width import at_width
 
@@ -65,7 +66,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, repr=False)
-class Simulation:
+class Simulation(Shown):
     """K independent experiments at dimension d.
 
     `model` is the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions: evaluate the theory
@@ -102,6 +103,12 @@ class Simulation:
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""
         return simulation_document(self)
+
+    def _columns(self) -> dict[str, Sequence[float]]:
+        return dict(self.samples)
+
+    def _title(self) -> str:
+        return f"{self.kind}, d = {self.dimension}, an experiment a row: {self.model!r}"
 
     def __repr__(self) -> str:
         return f"Simulation({self.kind}, dimension={self.dimension}, seeds={self.seeds}, test_error={self.test_error})"

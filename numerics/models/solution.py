@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.documents import solution_document
+from onestep.numerics.models.documents import ORDER_PARAMETERS, described, solution_document
 from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.notebook import Shown, entries
 from onestep.numerics.models.width_documents import WIDTH
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class OrderParameters(Overlaps):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Solution:
+class Solution(Shown):
     """The saddle point of a model, with the loss and the readout that it has.
 
     test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25); training_error: the mean squared
@@ -135,6 +136,22 @@ class Solution:
     def to_dict(self, width: int = WIDTH) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line; beside a limit stand the errors at the width."""
         return solution_document(self, width)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        order = self.order_parameters
+        numbers = {name: float(getattr(self, name)) for name in ("test_error", "training_error")}
+        for name in ORDER_PARAMETERS:
+            numbers |= entries(name, getattr(order, name))
+        numbers |= {name: float(getattr(self, name)) for name in ("residual", "error_estimate")}
+        return {name: [value] for name, value in numbers.items()} | {"status": [self.status]}
+
+    def _title(self) -> str:
+        return described(self.model)
+
+    def _repr_latex_(self) -> str:
+        """Both errors as a formula, in the letters of the paper."""
+        errors = rf"\varepsilon_g = {float(self.test_error):.6g},\quad \varepsilon_t = {float(self.training_error):.6g}"
+        return f"${errors}$" if self.converged else r"$\text{not converged}$"
 
     def __repr__(self) -> str:
         errors = f"test_error={float(self.test_error):.10g}, training_error={float(self.training_error):.10g}"

@@ -21,6 +21,7 @@ from onestep.numerics.gaussian.quadrature import gauss_legendre
 from onestep.numerics.models.documents import spectrum_document
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.notebook import Shown
 from onestep.numerics.models.width_documents import finite
 from onestep.numerics.saddle_point.profile import Profile, profile
 from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
@@ -50,7 +51,7 @@ _MOST_GAPS = 30
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Spectrum:
+class Spectrum(Shown):
     """The limiting spectrum of Phi^T Phi/p.
 
     edges: the intervals of the support, the last end infinite where the features are unbounded in variance.
@@ -74,6 +75,14 @@ class Spectrum:
     mean_error: float
     converged: bool
     status: str
+
+    def _columns(self) -> dict[str, Array]:
+        return {name: getattr(self, name) for name in _CURVES}
+
+    def _title(self) -> str:
+        isolated = ", ".join(f"{value:.6g}" for value in self.detached)
+        beside = f", isolated eigenvalues {isolated}" if isolated else ""
+        return f"spectrum of Phi^T Phi/p: atom at zero {self.atom_at_zero:.6g}{beside}"
 
     def __repr__(self) -> str:
         edges = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in self.edges)

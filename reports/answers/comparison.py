@@ -15,13 +15,15 @@ from onestep.numerics.experiments.simulate import predict, simulate
 from onestep.numerics.models.given import subject_of, whole_number, whole_numbers
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
+from onestep.numerics.models.notebook import Shown
 from onestep.numerics.models.width_documents import finite
+from onestep.reports.figures.results import deviations, into
 from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from onestep.verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Compared:
+class Compared(Shown):
     """Simulations by dimension, the theory beside each, the theory's limit, and what the protocol says.
 
     `theories` are at the ratios realised at each dimension, with the known term of order 1/p kept; `limit` is at the
@@ -37,6 +39,20 @@ class Compared:
     def extrapolated(self, comparison: Comparison) -> float | None:
         """What the simulations of one observable extrapolate to, at the ratios asked for."""
         return None if comparison.fit is None else self.limit[comparison.observable] + comparison.fit.intercept
+
+    def _columns(self) -> dict[str, list[Any]]:
+        comparisons = self.report.comparisons
+        return {
+            "observable": [c.observable for c in comparisons],
+            "theory": [self.limit[c.observable] for c in comparisons],
+            "extrapolated": [self.extrapolated(c) for c in comparisons],
+            "standard_error": [c.fit.standard_error if c.fit else None for c in comparisons],
+            "z": [c.z for c in comparisons],
+            "verdict": [c.verdict for c in comparisons],
+        }
+
+    def _title(self) -> str:
+        return f"{self.report.verdict}: {self.report.sentence}"
 
     def __repr__(self) -> str:
         dimensions = ", ".join(str(run.dimension) for run in self.simulations)
@@ -143,3 +159,17 @@ def _model(subject: Model | Network, kind: str) -> Model:
     if isinstance(subject, Network):
         return subject.model("network" if kind == "network" else "isotropic")
     return subject
+
+
+@into.register(Compared)
+def _(compared: Compared, axes: Any, observable: str = "test_error") -> None:
+    """One observable over 1/d with the theory beside it, what it extrapolates to and the limit."""
+    comparison = next((c for c in compared.report.comparisons if c.observable == observable), None)
+    if comparison is None:
+        names = ", ".join(c.observable for c in compared.report.comparisons)
+        raise ValueError(f"observable was given {observable!r}; one of {names} is accepted")
+    found = [(run.dimension, run.estimates[observable]) for run in compared.simulations]
+    theories = [theory[observable] for theory in compared.theories]
+    runs = [(d, one.mean, one.standard_error, theory) for (d, one), theory in zip(found, theories, strict=True)]
+    line = (comparison.fit.intercept, comparison.fit.slope) if comparison.fit else None
+    deviations(axes, compared._title(), observable, runs, compared.limit[observable], line)

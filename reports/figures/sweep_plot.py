@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +119,7 @@ def _curve(axis: Axes, sweep: Sweep, swept: Axis, results: Path) -> None:
         assert sweep.experiment is not None
         label = f"simulation, d = {sweep.experiment.dimension}, {sweep.experiment.seeds} seeds"
         axis.errorbar(swept.values, mean, error, fmt="o", markersize=4, color="#D55E00", capsize=2, label=label)
-    _scale(axis, "x", swept)
+    name_coordinate(axis, "x", swept)
     others = [other.name for other in sweep.swept if other is not swept and len(other.values) > 1]
     if others:
         axis.set_xlabel(f"{swept.name} ({', '.join(others)} with it)")
@@ -144,23 +145,45 @@ def _maps(figure: Any, drawn: Any, sweep: Sweep, axes: list[Axis], results: Path
     mesh = None
     for k, table in enumerate(cube):
         axis = drawn[k]
-        x, y = np.array(first.values), np.array(second.values)
-        # Cells have to follow one another; a list may be given in any order.
-        by_x, by_y = np.argsort(x), np.argsort(y)
-        cells = np.ma.masked_invalid(table.T[np.ix_(by_y, by_x)])
-        mesh = axis.pcolormesh(x[by_x], y[by_y], cells, shading="nearest", norm=norm, rasterized=True)
-        _scale(axis, "x", first)
-        _scale(axis, "y", second)
+        mesh = cells(axis, first.values, second.values, table.T, norm=norm)
+        name_coordinate(axis, "x", first)
+        name_coordinate(axis, "y", second)
         if len(axes) == 3:
             axis.set_title(f"{axes[0].name} = {axes[0].values[k]:g}")
     figure.colorbar(mesh, ax=list(drawn), label="test error" + (", simulated" if sweep.kind == "simulation" else ""))
 
 
-def _scale(axis: Axes, which: str, swept: Axis) -> None:
+def geometric(values: Sequence[float] | NDArray[Any]) -> bool:
+    """Whether values are spaced by a ratio, from their first and last steps."""
+    ordered = sorted(map(float, values))
+    if len(ordered) < 3 or ordered[0] <= 0.0:
+        return False
+    ratios = (ordered[1] / ordered[0], ordered[-1] / ordered[-2])
+    return min(ratios) > 1.0 and math.isclose(*ratios, rel_tol=1e-6)
+
+
+def name_coordinate(axis: Axes, which: str, swept: Axis) -> None:
     """Name a coordinate; logarithmic where its values are spaced so."""
-    values = sorted(swept.values)
-    if len(values) > 2 and values[0] > 0.0:
-        ratios = (values[1] / values[0], values[-1] / values[-2])
-        if min(ratios) > 1.0 and math.isclose(*ratios, rel_tol=1e-6):
-            (axis.set_xscale if which == "x" else axis.set_yscale)("log")
+    if geometric(swept.values):
+        (axis.set_xscale if which == "x" else axis.set_yscale)("log")
     (axis.set_xlabel if which == "x" else axis.set_ylabel)(swept.name)
+
+
+def cells(axes: Axes, x: Sequence[float], y: Sequence[float], table: NDArray[Any], **options: Any) -> Any:
+    """A heat map of a table (y, x), a cell around each point: half way to its neighbours, on the scale they are on."""
+    import numpy as np
+
+    # Cells have to follow one another; a list may be given in any order.
+    by_x, by_y = np.argsort(x), np.argsort(y)
+    shown = np.ma.masked_invalid(table[np.ix_(by_y, by_x)])
+    return axes.pcolormesh(_edges(np.array(x)[by_x]), _edges(np.array(y)[by_y]), shown, rasterized=True, **options)
+
+
+def _edges(values: NDArray[Any]) -> NDArray[Any]:
+    """The ends of the cells around increasing values, one more than there are values."""
+    import numpy as np
+
+    places = np.log(values) if (by_ratio := geometric(values)) else values
+    steps = np.diff(places) / 2.0
+    edges = np.concatenate([[places[0] - steps[0]], places[1:] - steps, [places[-1] + steps[-1]]])
+    return np.exp(edges) if by_ratio else edges

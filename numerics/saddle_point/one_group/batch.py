@@ -24,6 +24,7 @@ from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.documents import batch_document
 from onestep.numerics.models.given import model_of, square_only
 from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
+from onestep.numerics.models.notebook import ShownGrid
 from onestep.numerics.models.solution import Overlaps
 from onestep.numerics.models.width_documents import WIDTH
 from onestep.numerics.saddle_point.equations import UNDECIDED
@@ -89,12 +90,13 @@ class _Family:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class BatchSolution(Overlaps):
+class BatchSolution(Overlaps, ShownGrid):
     """One entry per point: errors and order parameters as in `Solution` and `OrderParameters` for one group.
 
     All arrays have the shape of the grid, that of the parameters broadcast together. A point that is not accepted or
     did not converge has converged False, its reason in `status`, and no effect on the others; the numbers of the first
-    are NaN, and those of the second not to be used.
+    are NaN, and those of the second not to be used. `model` is what was given, `given` the parameters that were given
+    beside it, as they were.
     """
 
     test_error: Array
@@ -103,6 +105,8 @@ class BatchSolution(Overlaps):
     error_estimate: Array
     converged: Flags
     status: NDArray[np.object_]
+    model: Model | None = None
+    given: Mapping[str, Array] = field(default_factory=dict)
     _families: tuple[_Family, ...] = field(default=(), compare=False)
 
     @property
@@ -211,7 +215,7 @@ def solve_batch(
         rows[:, places], moved[places], family = _solved_family(member, here, places, refine)
         families.append(family)
     rows[:, ~accepted] = np.nan
-    return _judged(rows, moved, accepted, refused, families, shape)
+    return replace(_judged(rows, moved, accepted, refused, families, shape), model=model, given=columns)
 
 
 # Places of points that do not exist, and why.

@@ -1,0 +1,199 @@
+"""Results in a notebook: tables, frames and drawings of what a user gets back."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import onestep
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.reports.figures.sweep_plot import cells
+
+ALPHAS, RIDGES = np.geomspace(0.2, 5.0, 9), np.array([0.01, 0.1, 1.0])
+
+
+@cache
+def model() -> onestep.Model:
+    return onestep.Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)  # type: ignore[arg-type]
+
+
+@cache
+def results() -> dict[str, Any]:
+    """One of each kind."""
+    halves = (onestep.ReadoutGroup(1.0, 0.5), onestep.ReadoutGroup(-0.5, 0.5))
+    return {
+        "solution": onestep.solve(model()),
+        "groups": onestep.solve(model().changed(readout=halves)),
+        "law": onestep.solve(model().changed(readout=onestep.ReadoutLaw("normal", 0.8))),
+        "digits": onestep.solve(model(), digits=20),
+        "batch": onestep.solve_batch(model(), alpha=ALPHAS),
+        "grid": onestep.solve_batch(model(), ridge=RIDGES[:, None], alpha=ALPHAS),
+        "bounds": onestep.bounds(model()),
+        "spectrum": onestep.spectrum(model()),
+        "simulation": onestep.simulate(model(), dimension=20, seeds=3),
+        "comparison": onestep.compare(model(), dimensions=(10, 20, 40), seeds=3),
+    }
+
+
+KINDS = ("solution", "groups", "law", "digits", "batch", "grid", "bounds", "spectrum", "simulation", "comparison")
+
+
+class Table(HTMLParser):
+    """The cells of a table by row, and whether its tags are balanced."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("th", "td"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("th", "td"):
+            self.rows[-1][-1] += data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_result_is_a_table_of_its_numbers(kind: str) -> None:
+    result = results()[kind]
+    table = Table(result._repr_html_())
+    assert table.open == []
+    columns = result._columns()
+    names = [row[0] for row in table.rows] if len(next(iter(columns.values()))) == 1 else table.rows[0]
+    assert names == list(columns)
+    assert len({len(column) for column in columns.values()}) == 1
+
+
+def test_the_numbers_of_the_table_are_those_of_the_result() -> None:
+    rows = dict(Table(results()["solution"]._repr_html_()).rows)
+    assert rows["test_error"] == "0.12586561"
+    groups = dict(Table(results()["groups"]._repr_html_()).rows)
+    assert float(groups["m[1]"]) == pytest.approx(results()["groups"].order_parameters.m[1], rel=1e-7)  # printed digits
+    assert {"q1[0,1]", "zeta[0]"} <= set(groups)
+    # A grid has its parameters beside its numbers, in the order of its points, and says what is left out.
+    first, *points, last = Table(results()["grid"]._repr_html_()).rows
+    assert first[:3] == ["alpha", "ridge", "test_error"]
+    assert [row[1] for row in points] == ["0.01"] * 9 + ["0.1"] * 3
+    assert last == ["15 more rows: to_frame() has all"]
+    assert "<script>" not in onestep.simulate(model(), dimension=10, seeds=1)._repr_html_()
+
+
+def test_what_is_fixed_is_in_the_title_and_what_is_swept_is_not() -> None:
+    assert results()["grid"]._title() == "tanh(z) learns sin(z), beta=1, spike=1, bulk=1, alignment=0.8"
+    stepped = onestep.Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=2.0)
+    batch = onestep.solve_batch(stepped, eta=[1.0, 2.0], ridge=0.3)
+    assert batch._title() == "tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.3, alpha0=2"
+    assert list(batch.swept) == ["eta"]
+
+
+def test_a_solution_is_a_formula() -> None:
+    assert results()["solution"]._repr_latex_() == r"$\varepsilon_g = 0.125866,\quad \varepsilon_t = 0.0453509$"
+
+
+def test_a_frame_has_the_columns_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = ModuleType("pandas")
+    pandas.DataFrame = dict  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    frame = results()["grid"].to_frame()
+    assert frame["alpha"].tolist() == np.tile(ALPHAS, 3).tolist()
+    assert frame["test_error"].tolist() == results()["grid"].test_error.ravel().tolist()
+
+
+@pytest.mark.parametrize(("package", "method"), [("pandas", "to_frame"), ("matplotlib", "plot")])
+@pytest.mark.parametrize("kind", ["solution", "comparison"])
+def test_a_package_that_is_missing_is_named_in_a_sentence(
+    package: str, method: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"{method}\(\) needs {package}.*pip install") as caught:
+        getattr(results()[kind], method)()
+    assert caught.value.name == package
+
+
+def drawn(which: str, **choices: Any) -> Any:
+    return results()[which].plot(Figure().subplots(), **choices)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("law", "digits")])
+def test_each_result_is_drawn_with_a_title_and_named_coordinates(kind: str) -> None:
+    axes = drawn(kind)
+    assert axes.get_title()
+    assert axes.get_ylabel()
+    assert axes.get_xlabel() or kind == "simulation"
+    assert axes.lines or axes.collections
+
+
+def test_curves_or_a_map_as_asked_for() -> None:
+    curves, heat = drawn("grid"), drawn("grid", kind="map", quantity="m")
+    assert [line.get_ydata().tolist() for line in curves.lines] == results()["grid"].test_error.tolist()
+    assert [text.get_text() for text in curves.get_legend().get_texts()] == ["ridge = 0.01", "ridge = 0.1", "ridge = 1"]
+    assert curves.get_xscale() == "log"
+    assert heat.collections[0].get_array().ravel().tolist() == results()["grid"].m.ravel().tolist()
+    assert (heat.get_xlabel(), heat.get_ylabel(), heat.get_yscale()) == ("alpha", "ridge", "log")
+    assert (drawn("batch").get_xlabel(), len(drawn("batch").lines)) == ("alpha", 1)
+
+
+def test_the_cells_of_a_map_lie_around_their_points() -> None:
+    for x in (RIDGES, np.array([0.0, 1.0, 2.0])):
+        axes = Figure().subplots()
+        corners = np.asarray(cells(axes, x, x[::-1], np.outer(x, np.ones(3))).get_coordinates())[0, :, 0]
+        assert np.all(corners[:-1] < x)
+        assert np.all(x < corners[1:])
+        assert np.all(corners > 0.0) or x[0] == 0.0
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (1.0, -0.5)])
+def test_the_drawn_function_is_what_the_solution_learned(weights: tuple[float, ...]) -> None:
+    # With many neurons and more samples a readout learns the best combination of mu0 and kappa mu1 of its groups under
+    # the normal law.
+    groups = tuple(onestep.ReadoutGroup(weight, 1.0 / len(weights)) for weight in weights)
+    many = model().changed(alpha=1e6, beta=1e4, ridge=1e-4, readout=groups)
+    line = onestep.solve(many).plot(Figure().subplots()).lines[0]
+    kappa, learned = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    moments = [conditional_coefficients(many.activation, weight, 1.0, 0.0, kappa) for weight in weights]
+    functions = np.concatenate([[mu0, kappa * mu1] for mu0, mu1, _ in moments]).T
+    root = np.exp(-(kappa**2) / 4.0)
+    target = target_moments(many.target, 0.8, kappa)[0]
+    best = functions @ np.linalg.lstsq(functions * root[:, None], target * root, rcond=None)[0]
+    # What the noise of the features costs is 1/beta off, and the rule here ends at four deviations.
+    assert np.max(np.abs(learned - best) * root) < 3e-3 * np.max(np.abs(best))
+
+
+@pytest.mark.parametrize(
+    ("which", "choices", "says"),
+    [
+        ("law", {}, "rows of equal norm"),
+        ("batch", {"quantity": "error"}, "test_error, training_error"),
+        ("batch", {"kind": "map"}, "two swept parameters"),
+        ("comparison", {"observable": "loss"}, "test_error"),
+        ("grid", {"kind": "bars"}, '"curves"'),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_in_a_sentence(which: str, choices: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        drawn(which, **choices)
+
+
+def test_too_many_curves_become_a_map() -> None:
+    many = onestep.solve_batch(model(), ridge=np.geomspace(0.01, 1.0, 9)[:, None], alpha=ALPHAS)
+    assert many.plot(Figure().subplots()).get_ylabel() == "ridge"
+    with pytest.raises(ValueError, match='kind="map"'):
+        many.plot(Figure().subplots(), kind="curves")
+    with pytest.raises(ValueError, match="shape"):
+        onestep.solve_batch(model()).plot(Figure().subplots())
