@@ -30,9 +30,29 @@ class Line:
         """sqrt(variance) at the current precision."""
         return rational_ball(self.variance).sqrt()
 
+    def factor(self) -> Ball:
+        """The slope as a ball."""
+        return rational_ball(self.slope)
+
     def argument(self, kappa: Ball) -> Ball:
         """slope kappa + bias."""
-        return rational_ball(self.slope) * kappa + rational_ball(self.bias)
+        return self.factor() * kappa + rational_ball(self.bias)
+
+
+@dataclass(frozen=True)
+class BallLine(Line):
+    """A line whose slope and scale are balls: `slope` is at least the size of theirs, and `variance` not zero."""
+
+    slopes: Ball = None
+    scales: Ball = None
+
+    def scale(self) -> Ball:
+        """The ball of the scale, whatever the precision."""
+        return self.scales
+
+    def factor(self) -> Ball:
+        """The ball of the slope."""
+        return self.slopes
 
 
 def polynomial_growth(growth: Growth | None) -> Envelope | None:

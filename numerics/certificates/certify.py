@@ -5,8 +5,11 @@
     3. Krawczyk's test shows one (T, tau) in a box (`newton`), and the rest is linear (`saddle_point`). That there is
        none outside of the box is the theorem of the ledger that `ONLY` names.
 
-The double-precision solution only says where to look. Built for one group, isotropic bulk with rows of equal norm,
-ridge > 0; activations and targets analytic in a strip and growing like a power, or polynomials between breakpoints.
+The double-precision solution only says where to look. Built for one group and ridge > 0, on the isotropic bulk with rows
+of equal norm, or on a network's own bulk with labels without noise (`certificates.network`); activations and targets
+analytic in a strip and growing like a power, or polynomials between breakpoints. On a network's own bulk the box holds
+one solution of all equations, those of the resolvent included; that there is no other T and tau is shown for a given
+resolvent, and that the resolvent is no other solution of its own equations is not shown.
 """
 
 from __future__ import annotations
@@ -40,6 +43,10 @@ ONLY = "one-solution.T"
 
 # Relative half widths of the box that is tried first, second and so on.
 _WIDTHS = (Fraction(1, 10**4), Fraction(1, 10**6), Fraction(1, 10**8), Fraction(1, 10**10))
+# Of a network's own bulk: averages over labels are taken at the middle of the box alone, and the box is small.
+_NETWORK_WIDTHS = (Fraction(1, 10**8), Fraction(1, 10**10), Fraction(1, 10**12))
+# Bits that the recursions of its averages over labels may lose.
+_NETWORK_BITS = 24
 _HEIGHTS = tuple(Fraction(n, 100) for n in (100, 80, 64, 50, 40, 32, 25, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1))
 # Of the distance to the nearest zero of 1 + V as it is guessed: how high a rectangle is tried first.
 _SHARE = 0.6
@@ -55,8 +62,8 @@ _GUARD_BITS = 48
 class Certificate:
     """What is certain about the saddle point of a model; where nothing is, `status` says why.
 
-    box: a box of (V1, V2) that holds the only solution, by the claim `only_by`. contraction < 1: the Krawczyk bound
-    there. balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error and training_error as flint balls, at `bits`
+    box: a box of (V1, V2) that holds the only solution, by the claim `only_by`; on a network's own bulk a box of (V1,
+    V2, b1, b2), or without b1 = 0, that holds exactly one. contraction < 1: the Krawczyk bound there. balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error and training_error as flint balls, at `bits`
     bits of quadrature.
     """
 
@@ -80,8 +87,8 @@ class Certificate:
 
     @property
     def only_by(self) -> str:
-        """The claim of the ledger by which there is no solution outside of the box; nothing without a certificate."""
-        return ONLY if self.certified else ""
+        """The claim of the ledger by which there is no solution outside of the box; nothing without one."""
+        return ONLY if self.certified and self.model.network_step is None else ""
 
     def texts(self, most: int = 30) -> dict[str, str]:
         """name -> [mid +/- rad] of every ball, every printed digit certain to one unit."""
@@ -130,25 +137,49 @@ def _unsupported(model: Model) -> str:
         return "certificates are built for the square loss"
     if model.law is not None or len(model.groups) > 1 or model.rank > 1:
         return "certificates are built for the uniform readout and a spike of one direction"
-    if model.unequal_norms:
-        return "certificates are built for the isotropic bulk with rows of equal norm"
+    if model.gaussian_rows:
+        return "certificates are built for rows of equal norm before the step"
+    if model.network_step is not None and model.noise > 0.0:
+        return "certificates of a network's own bulk are built for labels without noise"
     if model.ridge == 0.0:
         return "certificates need a positive ridge, for example --ridge 1e-3"
     return ""
 
 
 def _certified(model: Model, solution: Solution, bits: int) -> Certificate:
-    problem = _problem(model)
     order = solution.order_parameters
     start = (float(order.V1[0, 0]), float(order.V2[0]))
     if not all(math.isfinite(x) and x > 0.0 for x in start):
         raise BallError("the solution in double precision is not positive and finite")
+    if model.network_step is not None:
+        return _certified_network(model, solution, bits)
+    problem = _problem(model)
     boxes = [tuple(arb(x, (abs(arb(x)) * rational_ball(width)).upper()) for x in start) for width in _WIDTHS]
     # What holds for the widest box holds for those inside.
     setting = _setting(problem, solution, boxes[0], bits)
     system = nonlinear_system(problem, setting.table, setting.rule, setting.inverse)
     zero = _first_zero(system, boxes)
     found = enclosed(problem, setting.table, setting.rule, setting.inverse, zero.enclosure)
+    if not found.test_error.is_finite():
+        raise BallError("the enclosure of the test error is not finite")
+    return Certificate(model, "certified", zero.box, float(zero.contraction), found, bits)
+
+
+def _certified_network(model: Model, solution: Solution, bits: int) -> Certificate:
+    # Imported here: most certificates are of the isotropic bulk.
+    from onestep.numerics.certificates.network import saddle_point as network_saddle_point
+    from onestep.numerics.saddle_point.one_group.network_any_precision import network_start
+
+    network = network_saddle_point.network_problem(model, bits + _NETWORK_BITS)
+    T, tau, b1, b2 = network_start(model).values
+    # b1 is of the size of the square root of b2, and may be small beside it.
+    sizes = [(T, T), (tau, tau), *([(b1, max(abs(b1), 1e-3 * math.sqrt(b2)))] if network.turned else []), (b2, b2)]
+    boxes = [tuple(arb(x, (arb(size) * rational_ball(w)).upper()) for x, size in sizes) for w in _NETWORK_WIDTHS]
+    setting = _setting(network.problem, solution, boxes[0][:2], bits)
+    system = network_saddle_point.nonlinear_system(network, setting.table, setting.rule, setting.inverse)
+    zero = _first_zero(system, boxes)
+    curved = network_saddle_point.norm_slope(network, setting.rule, setting.height, setting.reach, bits + 8)
+    found = network_saddle_point.enclosed(network, setting.table, curved, setting.rule, setting.inverse, zero.enclosure)
     if not found.test_error.is_finite():
         raise BallError("the enclosure of the test error is not finite")
     return Certificate(model, "certified", zero.box, float(zero.contraction), found, bits)
@@ -184,6 +215,8 @@ class _Setting:
     table: Functions
     rule: SpikeRule
     inverse: Ball
+    height: Fraction
+    reach: Fraction
 
 
 def _setting(problem: Problem, solution: Solution, box: Box, bits: int) -> _Setting:
@@ -208,7 +241,7 @@ def _setting(problem: Problem, solution: Solution, box: Box, bits: int) -> _Sett
     rule = panels(cuts, a, bits, size, _MOST_NODES) if cuts else trapezoidal(a, bits, size, _MOST_NODES)
     if not rule.end < rational_ball(reach):
         raise BallError("the rule along the spike is longer than the rectangle on which |1 + V| was bounded")
-    return _Setting(functions(problem, rule, height, reach, bits + 8), rule, inverse)
+    return _Setting(functions(problem, rule, height, reach, bits + 8), rule, inverse, height, reach)
 
 
 def _rectangle(problem: Problem, box: Box, reach: Fraction) -> tuple[Fraction, Ball]:

@@ -39,7 +39,7 @@ class Student:
         With f~ = f - a - b z for any numbers a, b (here such that f~ is small): mu2^2 is the same for f~, mu1 = (M~_11
         + b)/s, and by Stein d mu1 = (M~_21 - M~_01)/s^2 and d mu2^2 = (M~_12 - 2 M~_11 M~_21)/s in the argument.
         """
-        scale, slope = self.line.scale(), rational_ball(self.line.slope)
+        scale, slope = self.line.scale(), self.line.factor()
         mean, first, square = self.smoothing.at(self.line.argument(centre))[:3]
         at_centre = 1 + overlap * (first / scale) * (first / scale) + tau * (square - mean * mean - first * first)
         minus = arb(mean.real.mid()), arb(first.real.mid())

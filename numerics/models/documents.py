@@ -245,11 +245,11 @@ def certificate_document(certificate: Certificate) -> Document:
         nothing = dict.fromkeys(("box", "only_solution_by", "contraction", "test_error"))
         return {"status": certificate.status, **nothing, "digits": 0}
     texts = certificate.texts()
-    names = ("test_error", "training_error", *ORDER_PARAMETERS)
+    names = ("test_error", "training_error", *ORDER_PARAMETERS, *(["chi"] if "chi" in texts else []))
     return {
         "status": certificate.status,
         "box": box_texts(certificate),
-        "only_solution_by": certificate.only_by,
+        "only_solution_by": certificate.only_by or None,
         "contraction": certificate.contraction,
         "test_error": texts["test_error"],
         "digits": certificate.digits,
@@ -258,10 +258,10 @@ def certificate_document(certificate: Certificate) -> Document:
 
 
 def box_texts(certificate: Certificate) -> dict[str, list[str]]:
-    """The box of the only solution, its ends as doubles rounded inwards, so that what is printed is certain."""
+    """The box of the solution, its ends as doubles rounded inwards, so that what is printed is certain."""
     return {
         name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), 0.0))]
-        for name, ball in zip(("V1", "V2"), certificate.box, strict=True)
+        for name, ball in zip(("V1", "V2"), certificate.box, strict=False)
     }
 
 

@@ -75,6 +75,12 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
     return document, [(f"{name.replace('_', ' ')}, {digits} digits", document[name]) for name in names], True
 
 
+def _which(certificate: Certificate) -> str:
+    if certificate.only_by:
+        return f"the only solution, in the box of V1 and V2 (by {certificate.only_by})"
+    return "exactly one solution in a box, whose sides V1 and V2 are"
+
+
 def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     """The certificate for people."""
     if not certificate.certified:
@@ -84,7 +90,7 @@ def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     box = box_texts(certificate)
     texts = certificate.texts()
     return [
-        ("certificate", f"the only solution, in the box of V1 and V2 (by {certificate.only_by})"),
+        ("certificate", _which(certificate)),
         *((f"box of {name}", f"{ends[0]} to {ends[1]}") for name, ends in box.items()),
         ("contraction factor", f"{certificate.contraction:.2g}"),
         ("test error", f"{texts['test_error']}, {certificate.digits} digits certain"),

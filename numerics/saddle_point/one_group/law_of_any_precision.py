@@ -37,11 +37,10 @@ _LOG10 = math.log(10.0)
 
 
 @dataclass(frozen=True, eq=False)
-class DigitsLaw:
+class RowsLaw:
     """The rows' law and the map of the readout: spike r, c and gamma as the step makes them, not as doubles.
 
-    vectors (3, 4): v, theta_perp and the part w_f' of h on (theta, n_1, n_2, n_3); pulled (4,): w_f. nodes of Y and the
-    table (14, N) of `numerics.bulk.network_constants.Labels`.
+    vectors (3, 4): v, theta_perp and the part w_f' of h on (theta, n_1, n_2, n_3); pulled (4,): w_f.
     """
 
     spike: Ball
@@ -53,9 +52,19 @@ class DigitsLaw:
     vectors: Objects
     pulled: Objects
     norm_variance: Ball
+
+    @property
+    def independent(self) -> tuple[float, float, float]:
+        """Rows of equal length before the step have no part that is independent of all else."""
+        return (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class DigitsLaw(RowsLaw):
+    """Midpoints, with nodes of Y and the table (14, N) of `numerics.bulk.network_constants.Labels`."""
+
     nodes: tuple[Ball, ...]
     table: Any
-    independent: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def over(self, b1: Ball, b2: Ball) -> Objects:
         """The averages over 1 + b1 Y + b2 Y^2 and their derivatives in b1 and b2, (14, 3)."""
@@ -69,7 +78,7 @@ class DigitsLaw:
 
 
 @dataclass(frozen=True)
-class _Slope:
+class SlopeBalls:
     """h1, E[sigma''] and E[sigma], and E[z^j s^k] for the (j, k) that h and v_c ask for."""
 
     mean: Ball
@@ -79,10 +88,11 @@ class _Slope:
 
 
 @lru_cache(maxsize=16)
-def _slope(activation: Activation, bits: int) -> _Slope:
+def slope_balls(activation: Activation, bits: int) -> SlopeBalls:
+    """Certified balls, at the precision in force."""
     wanted = (Moment(0, 1), Moment(1, 1), Moment(2, 1), *(Moment(n, 0, k) for n, k in _SLOPES))
     try:
-        found = [ball.mid() for ball in expectations(activation, wanted, bits=bits)]
+        found = expectations(activation, wanted, bits=bits)
     except BallError as reason:
         raise PrecisionError(f"the averages of sigma' that the network's bulk needs: {reason}") from None
     mean, h1, curvature = found[:3]
@@ -102,9 +112,9 @@ def _slope(activation: Activation, bits: int) -> _Slope:
             if flat + bent <= k:
                 ways = math.comb(k, flat) * math.comb(k - flat, bent)
                 total += ways * (-h1) ** flat * (-curvature) ** bent * power(j + bent, k - flat - bent)
-        return total.mid()
+        return total
 
-    return _Slope(mean, h1, curvature, {(j, k): of(j, k) for k in (1, 2, 3, 4) for j in range(5 - k)})
+    return SlopeBalls(mean, h1, curvature, {(j, k): of(j, k) for k in (1, 2, 3, 4) for j in range(5 - k)})
 
 
 def _label_rule(
@@ -146,8 +156,8 @@ def digits_law(model: Model, digits: int, share: float, poles: float, bits: int)
     assert step is not None
     e = rational_ball(Fraction(step.eta) * weight / Fraction(model.beta))
     alpha0 = rational_ball(Fraction(step.alpha0))
-    slope = _slope(model.activation, bits)
-    nodes, weights = _label_rule(model, rational_ball(weight) * slope.mean, digits, share, poles)
+    slope = slope_balls(model.activation, bits)
+    nodes, weights = _label_rule(model, rational_ball(weight) * slope.mean.mid(), digits, share, poles)
     powers = [[arb(1) for _ in nodes]]
     for _ in range(8):
         powers.append([p * y for p, y in zip(powers[-1], nodes, strict=True)])
@@ -159,30 +169,49 @@ def digits_law(model: Model, digits: int, share: float, poles: float, bits: int)
     table = [row(0, k) for k in range(1, 9)] + [row(1, k) for k in range(2, 6)] + [row(2, k) for k in (1, 2)]
     mu = [sum(row(0, k), arb(0)).mid() for k in range(5)]
     tilt = [arb(0)] + [sum(row(1, k), arb(0)).mid() for k in (1, 2, 3)]
-    nu, omega = e * slope.curvature, e * e * slope.of[0, 2] / alpha0
-    kept = 1 + nu * mu[1]
-    size = (tilt[1] ** 2 + mu[2] / alpha0).sqrt()
-    across, gamma = (mu[2] / alpha0).sqrt(), tilt[1] / size
-    pulled, added = _norm_on_row(slope, e, alpha0, nu, kept)
-    ratio = across / size
-    on_theta = [sum((f * t for f, t in zip(poly, tilt[1:], strict=True)), arb(0)) for poly in (added, pulled)]
-    vectors = [[gamma, 1 / size, arb(0), arb(0)], [ratio, -gamma / across, arb(0), arb(0)], [on_theta[0], *added]]
+    found = rows_law(slope, e, alpha0, mu, tilt)
     return DigitsLaw(
-        spike=(e * slope.h1 * size).mid(),
-        bulk=(kept * kept + (omega + nu * nu / alpha0) * mu[2]).mid(),
-        alignment=gamma.mid(),
-        omega=omega.mid(),
-        batch_ratio=alpha0,
-        turn=nu.mid(),
-        vectors=np.array([[x.mid() for x in vector] for vector in vectors], dtype=object),
-        pulled=np.array([on_theta[1].mid(), *(x.mid() for x in pulled)], dtype=object),
-        norm_variance=_norm_variance(slope, e, alpha0, nu, mu, tilt).mid(),
+        spike=found.spike.mid(),
+        bulk=found.bulk.mid(),
+        alignment=found.alignment.mid(),
+        omega=found.omega.mid(),
+        batch_ratio=alpha0.mid(),
+        turn=found.turn.mid(),
+        vectors=np.array([[x.mid() for x in vector] for vector in found.vectors], dtype=object),
+        pulled=np.array([x.mid() for x in found.pulled], dtype=object),
+        norm_variance=found.norm_variance.mid(),
         nodes=tuple(nodes),
         table=arb_mat(table),
     )
 
 
-def _norm_on_row(slope: _Slope, e: Ball, alpha0: Ball, nu: Ball, kept: Ball) -> tuple[list[Ball], list[Ball]]:
+def rows_law(slope: SlopeBalls, e: Ball, alpha0: Ball, mu: list[Ball], tilt: list[Ball]) -> RowsLaw:
+    """The law from the averages of s, of Y^k (k = 0, .., 4) and of u Y^k (k = 1, 2, 3; the first entry is not used)."""
+    nu, omega = e * slope.curvature, e * e * slope.of[0, 2] / alpha0
+    kept = 1 + nu * mu[1]
+    size = (tilt[1] ** 2 + mu[2] / alpha0).sqrt()
+    across, gamma = (mu[2] / alpha0).sqrt(), tilt[1] / size
+    pulled, added = _norm_on_row(slope, e, alpha0, nu, kept)
+    on_theta = [sum((f * t for f, t in zip(poly, tilt[1:], strict=True)), arb(0)) for poly in (added, pulled)]
+    vectors = [
+        [gamma, 1 / size, arb(0), arb(0)],
+        [across / size, -gamma / across, arb(0), arb(0)],
+        [on_theta[0], *added],
+    ]
+    return RowsLaw(
+        spike=e * slope.h1 * size,
+        bulk=kept * kept + (omega + nu * nu / alpha0) * mu[2],
+        alignment=gamma,
+        omega=omega,
+        batch_ratio=alpha0,
+        turn=nu,
+        vectors=np.array(vectors, dtype=object),
+        pulled=np.array([on_theta[1], *pulled], dtype=object),
+        norm_variance=_norm_variance(slope, e, alpha0, nu, mu, tilt),
+    )
+
+
+def _norm_on_row(slope: SlopeBalls, e: Ball, alpha0: Ball, nu: Ball, kept: Ball) -> tuple[list[Ball], list[Ball]]:
     """f and f' of h = P w_f + w_f' on (Y, Y^2, Y^3): f = 2 e k2 Y pi + (e^2/alpha0) E[z s^2] Y^2 and f' = e k2 Y dP +
     (2 e^2/alpha0) E[z s^2] Y^2 pi + (e^3/alpha0^2) E[s^3] Y^3, k2 = E[z^2 s]."""
     k2, tilted, cube = slope.of[2, 1], slope.of[1, 2], slope.of[0, 3]
@@ -192,7 +221,7 @@ def _norm_on_row(slope: _Slope, e: Ball, alpha0: Ball, nu: Ball, kept: Ball) -> 
     return pulled, [arb(0), second, third]
 
 
-def _norm_variance(slope: _Slope, e: Ball, alpha0: Ball, nu: Ball, mu: list[Ball], tilt: list[Ball]) -> Ball:
+def _norm_variance(slope: SlopeBalls, e: Ball, alpha0: Ball, nu: Ball, mu: list[Ball], tilt: list[Ball]) -> Ball:
     """v_c, with pi = 1 + nu (E[Y] + Y/alpha0) and dP = 2 nu (1 + nu E[Y]) Y/alpha0 + (nu Y/alpha0)^2."""
     s, kept = slope.of, 1 + nu * mu[1]
     flat, bent = 2 * nu * kept / alpha0, (nu / alpha0) ** 2

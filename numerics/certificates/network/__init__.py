@@ -1,0 +1,1 @@
+"""Certificates of a network's own bulk."""
