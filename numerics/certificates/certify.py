@@ -5,7 +5,7 @@
     3. Krawczyk's test shows one (T, tau) in a box (`newton`), and the rest is linear (`saddle_point`). That there is
        none outside of the box is the theorem of the ledger that `ONLY` names.
 
-The double-precision solution only says where to look. Built for one group and ridge > 0, on the isotropic bulk with rows
+The double-precision solution only says where to look. Built for one group, ridge > 0, on the isotropic bulk with rows
 of equal norm, or on a network's own bulk with labels without noise (`certificates.network`); activations and targets
 analytic in a strip and growing like a power, or polynomials between breakpoints. On a network's own bulk the box holds
 one solution of all equations, those of the resolvent included; that there is no other T and tau is shown for a given
@@ -63,8 +63,9 @@ class Certificate:
     """What is certain about the saddle point of a model; where nothing is, `status` says why.
 
     box: a box of (V1, V2) that holds the only solution, by the claim `only_by`; on a network's own bulk a box of (V1,
-    V2, b1, b2), or without b1 = 0, that holds exactly one. contraction < 1: the Krawczyk bound there. balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error and training_error as flint balls, at `bits`
-    bits of quadrature.
+    V2, b1, b2), or without b1 = 0, that holds exactly one. contraction < 1: the Krawczyk bound there. balls: enclosures
+    of V1, V2, m, zeta, psi, q1, q2, test_error and training_error (and chi) as flint balls, at `bits` bits of
+    quadrature.
     """
 
     model: Model

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onestep.numerics.bounds.results import BestEta
-    from onestep.numerics.certificates.certified_minima import BestBound
+    from onestep.numerics.certificates.minima.certified_minima import BestBound
     from onestep.numerics.models.model import Model
     from onestep.reports.command_line.request import Request
 
@@ -22,7 +22,7 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     where the gradient-step map does not exist.
     """
     from onestep.numerics.bounds.ridge import best_eta
-    from onestep.numerics.certificates.certified_minima import NO_BRACKET, Dip, best_bounds_rate, certified_dip
+    from onestep.numerics.certificates.minima.certified_minima import NO_BRACKET, Dip, best_bounds_rate, certified_dip
     from onestep.numerics.models.model import UNIFORM, Model
 
     noise, beta, alpha0 = point.get("noise", 0.0), point["beta"], point["alpha0"]
@@ -57,7 +57,7 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
 
 def best_spike_json(model: Model) -> dict[str, Any]:
     """The spikes of least upper and least lower bound at the model's bulk and alignment."""
-    from onestep.numerics.certificates.certified_minima import best_bounds_spike
+    from onestep.numerics.certificates.minima.certified_minima import best_bounds_spike
 
     best = best_bounds_spike(model)
     return {

@@ -1,7 +1,7 @@
 """Page: the functions along the spike that realise the bounds (Figures 3 and 7); the bounds along the learning rate.
 
 Theory alone. Optima along the learning rate are found by a scan with every dip refined; those of both bounds are then
-certified in ball arithmetic (`numerics.certificates.optimum`) where activation and target allow it.
+certified in ball arithmetic (`numerics.certificates.minima.optimum`) where activation and target allow it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError
 from onestep.numerics.bounds.results import Minimum
 from onestep.numerics.bounds.ridge import best_ridge, bounds, local_minima
-from onestep.numerics.certificates import optimum as certify_optimum
-from onestep.numerics.certificates.bound_track import LOWER, UPPER, Track
-from onestep.numerics.certificates.optimum import certify_minimum
-from onestep.numerics.certificates.spike_path import along_rate
+from onestep.numerics.certificates.minima import optimum as certify_optimum
+from onestep.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
+from onestep.numerics.certificates.minima.optimum import certify_minimum
+from onestep.numerics.certificates.minima.spike_path import along_rate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network

@@ -73,8 +73,17 @@ def network_problem(model: Model, bits: int) -> NetworkProblem:
             (law.alignment, Fraction(0), outside),
         )
     ]
-    numbers = (Fraction(model.alpha), beta, Fraction(model.ridge), Fraction(0))
-    return NetworkProblem(Problem(model.activation, model.target, *lines, *numbers), law, labels)
+    problem = Problem(
+        student=model.activation,
+        target=model.target,
+        along=lines[0],
+        teacher=lines[1],
+        alpha=Fraction(model.alpha),
+        beta=beta,
+        ridge=Fraction(model.ridge),
+        noise=Fraction(0),
+    )
+    return NetworkProblem(problem, law, labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
 from onestep.numerics.balls.growth_bounds import complex_size
 from onestep.numerics.balls.smoothed import Smoother, derivatives
-from onestep.numerics.certificates.span_moments import _Line
+from onestep.numerics.certificates.minima.span_moments import _Line
 from tests.references.coefficients_mp import gaussian_moments_mp
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {

@@ -15,7 +15,7 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import loss_bounds
 from onestep.numerics.bounds.learned_bias import with_bias
 from onestep.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
-from onestep.numerics.certificates.certified_minima import best_bounds_spike
+from onestep.numerics.certificates.minima.certified_minima import best_bounds_spike
 from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.losses import LOGISTIC
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup

@@ -16,12 +16,12 @@ from mpmath import mp
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision, rational_ball
 from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.certificates.bound_series import Series
-from onestep.numerics.certificates.bound_track import ALGEBRA_BITS, Track
-from onestep.numerics.certificates.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
-from onestep.numerics.certificates.optimum import Optimum, certify_minimum
-from onestep.numerics.certificates.span_moments import Moments, spans
-from onestep.numerics.certificates.spike_path import Constants, Path, along_rate, along_spike
+from onestep.numerics.certificates.minima.bound_series import Series
+from onestep.numerics.certificates.minima.bound_track import ALGEBRA_BITS, Track
+from onestep.numerics.certificates.minima.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
+from onestep.numerics.certificates.minima.optimum import Optimum, certify_minimum
+from onestep.numerics.certificates.minima.span_moments import Moments, spans
+from onestep.numerics.certificates.minima.spike_path import Constants, Path, along_rate, along_spike
 from onestep.numerics.models.model import Model, ReadoutGroup
 from tests.references.arcsine_bounds import Point, optimum, share, slope
 

@@ -33,7 +33,7 @@ from onestep.numerics.balls.gaussian_bounds import Envelope, involutions, ration
 from onestep.numerics.balls.growth_bounds import average_bound, branch_bound, complex_size, polynomial_growth
 from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
 from onestep.numerics.balls.smoothed import Column, Smoother, derivatives
-from onestep.numerics.certificates.spike_path import Constants, Path, PathGroup
+from onestep.numerics.certificates.minima.spike_path import Constants, Path, PathGroup
 
 Ball = Any
 

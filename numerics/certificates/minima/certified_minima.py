@@ -1,7 +1,7 @@
 """The spike and the learning rate of least upper and lower bound, and of least test error: by a scan, then certified.
 
 Two kinds of certificate. Both bounds are enclosed with their slopes along the whole scan: a bracket with the least
-value (`numerics.certificates.optimum`). The test error at fixed ridge is a saddle point without slopes here: three of
+value (`certificates.minima.optimum`). The test error at fixed ridge is a saddle point without slopes here: three of
 its certificates, at the ends of a bracket and inside, with the least in the middle, show a minimum inside and no more.
 """
 
@@ -18,10 +18,10 @@ from onestep.derivations.activations.activation import Activation
 from onestep.numerics.balls.arithmetic import BallError
 from onestep.numerics.bounds.results import Bounds, Minimum
 from onestep.numerics.bounds.ridge import bounds, local_minima
-from onestep.numerics.certificates.bound_track import LOWER, UPPER, Track
 from onestep.numerics.certificates.certify import certify
-from onestep.numerics.certificates.optimum import Optimum, certify_minimum
-from onestep.numerics.certificates.spike_path import Path, along_rate, along_spike
+from onestep.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
+from onestep.numerics.certificates.minima.optimum import Optimum, certify_minimum
+from onestep.numerics.certificates.minima.spike_path import Path, along_rate, along_spike
 from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
 from onestep.numerics.saddle_point.ridge import solve
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.numerics.certificates import certified_minima
-from onestep.numerics.certificates.certified_minima import Dip, certified_dip
+from onestep.numerics.certificates.minima import certified_minima
+from onestep.numerics.certificates.minima.certified_minima import Dip, certified_dip
 
 PLACE = 2.5
 # The bracket reaches a thousandth to both sides: there the parabola is DEPTH above its bottom.

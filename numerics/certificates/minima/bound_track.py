@@ -1,6 +1,6 @@
 """Both bounds along a path, enclosed with two derivatives on intervals: moments interpolated on segments of the path.
 
-A segment [a, b] carries the entries of both blocks of `numerics.certificates.span_moments` as polynomials with errors
+A segment [a, b] carries the entries of both blocks of `certificates.minima.span_moments` as polynomials with errors
 (`numerics.balls.chebyshev`): they are analytic in t wherever Re c > 0, and bounded there. No moment is differentiated.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
-from onestep.numerics.certificates.bound_series import Dependent, Series, series
-from onestep.numerics.certificates.span_moments import SHARES, Moments, spans
-from onestep.numerics.certificates.spike_path import Constants, Path
+from onestep.numerics.certificates.minima.bound_series import Dependent, Series, series
+from onestep.numerics.certificates.minima.span_moments import SHARES, Moments, spans
+from onestep.numerics.certificates.minima.spike_path import Constants, Path
 
 Ball = Any
 

@@ -1,6 +1,6 @@
 """The least value of a bound along a path, certified: a bracket of the minimum, and where no value is smaller.
 
-The squared distance D = E[g^2] - S of g to a span (`numerics.certificates.bound_track`) falls where S' > 0 and rises
+The squared distance D = E[g^2] - S of g to a span (`certificates.minima.bound_track`) falls where S' > 0 and rises
 where S' < 0.
 
     bracket            D falls before it and rises after it, so that it holds a minimum; `single`: D'' > 0 there, one.
@@ -26,8 +26,8 @@ from flint import arb
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.balls.chebyshev import Jet
 from onestep.numerics.balls.gaussian_bounds import rational_upper
-from onestep.numerics.certificates.bound_series import Series
-from onestep.numerics.certificates.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
+from onestep.numerics.certificates.minima.bound_series import Series
+from onestep.numerics.certificates.minima.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
 
 Ball = Any
 
