@@ -382,7 +382,7 @@ def modules_after(code: str) -> set[str]:
     """The modules loaded by a fresh interpreter after ``code``."""
     script = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=600, check=True
     )
     return set(json.loads(done.stderr.strip().splitlines()[-1]))
 

@@ -23,7 +23,7 @@ from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.index import run_ledger as run
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json, dumps
-from onestep.verify.ledger.run import Ledger
+from onestep.verify.ledger.run import Beside, Ledger
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
         pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
         pending_trial = executor.submit(network_trial)
         pending_studies = [executor.submit(study_of, name) for name in STUDIES]
-        ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
-        described = [executor.submit(derivations_of, module) for module in PAPER.modules]
+        described = Beside(derivations_of)
+        ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]), described)
         figures = []
         for future in pending:
             figures.append(future.result())
@@ -64,7 +64,7 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
         for pending_study in pending_studies:
             studies.append(pending_study.result())
             progress.step("studies")
-        derivations = unique([d for future in described for d in future.result()])
+        derivations = unique([d for module in PAPER.modules for d in described.answers[module]])
         trial = pending_trial.result()
         progress.step("page")
     return write(ledger, derivations, figures, directory, trial, [study for study in studies if study])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from onestep.derivations.kernel.statements import Ground
 from onestep.derivations.language.derivation import (
@@ -43,6 +44,7 @@ class DescribedDerivation:
     symbols: tuple[tuple[str, str], ...] = ()
 
 
+@lru_cache(maxsize=256)
 def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
     """The derivations that the claims of one module rest on, each once, in the order of the claims."""
     from onestep.verify.checks.kinds import ByDerivation

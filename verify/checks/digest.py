@@ -35,11 +35,12 @@ def digests(theorem: Theorem) -> dict[int, str]:
     """The digest of each theorem of a proof, by its identity."""
     found: dict[int, str] = {}
     for node in nodes(theorem):
-        parts = (node.rule, node.statement, node.conditions, node.arguments)
-        read = (*parts, *(found[id(premise)] for premise in node.premises))
+        said = (node.statement, node.conditions, node.arguments)
+        beneath = [found[id(premise)] for premise in node.premises]
+        read: tuple[Any, ...] = (node.rule, *said, *beneath)
         known, word = _KNOWN.get(node, ((), ""))
         if len(known) != len(read) or not all(map(is_, known, read)):
-            word = _hash(node.rule, *map(_of, parts[1:]), *read[4:])[:16]
+            word = _hash(node.rule, *map(_of, said), *beneath)[:16]
             _KNOWN[node] = read, word
         found[id(node)] = word
     return found

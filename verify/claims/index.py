@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from functools import lru_cache
 
 from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.run import Examined, Ledger, run
+from onestep.verify.ledger.run import Beside, Examined, Ledger, run
 from onestep.verify.ledger.run import examine as examine_claim
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.order import collected
@@ -29,9 +29,10 @@ def run_ledger(
     ids: Iterable[str] | None = None,
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
+    beside: Beside | None = None,
 ) -> Ledger:
     """Run the ledger, or the claims ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
-    return run(PAPER, profile_name, ids, executor, progress)
+    return run(PAPER, profile_name, ids, executor, progress, beside)
 
 
 def examine(claim: Claim, profile_name: str) -> Examined:

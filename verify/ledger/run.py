@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from onestep.verify.checks.evaluate import Place
 from onestep.verify.checks.mutants import Placed, generic_mutants, mutants_of
@@ -121,9 +121,22 @@ def _tried(claim: Claim, mutant: Mutant, checks: Sequence[Check], profile: Profi
     return MutantResult(mutant.name, mutant.statement, decide(mutated.kind, found), caught_by)
 
 
-def examine_module(module: str, profile_name: str, ids: frozenset[str], paper: Paper) -> list[tuple[str, Examined]]:
-    """Examine the claims of one module that are among ``ids``; one unit of parallel work."""
-    return [(c.id, examine(c, profile_name, paper)) for c in claims_of(module) if c.id in ids]
+@dataclass(frozen=True)
+class Beside:
+    """What is asked of each module in the process that examined its claims: what these have built is there alone."""
+
+    ask: Callable[[str], Any]
+    answers: dict[str, Any] = field(default_factory=dict)
+
+
+def examine_module(
+    module: str, profile_name: str, ids: frozenset[str], paper: Paper, ask: Callable[[str], Any] | None = None
+) -> tuple[list[tuple[str, Examined]], Any]:
+    """Examine the claims of one module that are among ``ids``, and ask of it what is asked beside; one unit of parallel
+    work.
+    """
+    found = [(c.id, examine(c, profile_name, paper)) for c in claims_of(module) if c.id in ids]
+    return found, ask(module) if ask is not None else None
 
 
 def run(
@@ -132,16 +145,25 @@ def run(
     ids: Iterable[str] | None = None,
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
+    beside: Beside | None = None,
 ) -> Ledger:
-    """Run the claims of a paper, or of them ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
+    """Run the claims of a paper, or of them ``ids`` with all they rest on. Raises LedgerError for an unknown id.
+
+    What ``beside`` asks of the modules that are needed is answered there.
+    """
     if profile_name not in PROFILES:
         raise LedgerError(f"profile {profile_name!r} is not known: one of {', '.join(PROFILES)}, for example quick")
     claims = collected(paper.modules)
     chosen = _closure(claims, ids)
     found: dict[str, Examined] = {}
 
-    def record(module: str, results: list[tuple[str, Examined]]) -> None:
+    ask = None if beside is None else beside.ask
+
+    def record(module: str, examined: tuple[list[tuple[str, Examined]], Any]) -> None:
+        results, answer = examined
         found.update(results)
+        if beside is not None:
+            beside.answers[module] = answer
         if progress:
             progress(module)
 
@@ -151,9 +173,9 @@ def run(
         needed = [m for m in paper.modules if any(c.id in pending for c in claims_of(m))]
         if executor is None:
             for module in needed:
-                record(module, examine_module(module, profile_name, pending, paper))
+                record(module, examine_module(module, profile_name, pending, paper, ask))
         else:
-            futures = {executor.submit(examine_module, m, profile_name, pending, paper): m for m in needed}
+            futures = {executor.submit(examine_module, m, profile_name, pending, paper, ask): m for m in needed}
             for future in as_completed(futures):
                 record(futures[future], future.result())
         # What theorems rest on is read off their leaves, and has to be known as well.

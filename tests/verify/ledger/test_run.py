@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 import pytest
 import sympy as sp
 
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.symbols import h1_star
 from onestep.verify.claims import index
 from onestep.verify.claims.index import all_claims, run_ledger
 from onestep.verify.ledger import run
 from onestep.verify.ledger.document import dumps
 from onestep.verify.ledger.drift import drift
+from onestep.verify.ledger.run import Beside
 from onestep.verify.protocol import order
 from onestep.verify.protocol.claim import Claim, Kind, Role
 from onestep.verify.protocol.evidence import Leaf, Made, Outcome, Proof, Settled
@@ -43,6 +45,23 @@ def test_a_good_ledger_exits_with_zero(planted: list[Claim]) -> None:
     result = run_ledger("quick")
     assert result.exit_code == 0
     assert result.summary["PROVED"] == 1
+
+
+def test_what_is_asked_beside_is_asked_where_the_claims_of_a_module_were_examined(planted: list[Claim]) -> None:
+    happened: list[str] = []
+    right = planted[0].checks[0].build
+
+    def build() -> Derivation:
+        happened.append("built")
+        return right()
+
+    planted[0] = replace(planted[0], checks=(replace(planted[0].checks[0], build=build),))
+    beside = Beside(lambda module: happened.append(f"asked of {module}"))
+    run_ledger("quick", beside=beside)
+    assert happened[0] == "built"
+    assert happened[-1] == "asked of toy"
+    assert happened.count("asked of toy") == 1
+    assert beside.answers == {"toy": None}
 
 
 def test_a_refuted_claim_of_ours_exits_with_one(planted: list[Claim]) -> None:
