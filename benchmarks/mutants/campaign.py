@@ -32,7 +32,7 @@ ROOMS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("derivations/kernel", ("tests/derivations/kernel",), 120),
     ("verify/protocol", ("tests/verify/protocol", "tests/verify/ledger/test_run.py"), 60),
     ("verify/checks", ("tests/verify/checks",), 120),
-    ("verify/ledger", ("tests/verify/ledger/test_run.py", "tests/verify/ledger/test_leaves.py"), 60),
+    ("verify/ledger", ("tests/verify/ledger",), 120),
     ("verify/closed_forms", ("tests/derivations/closed_forms",), 120),
     ("numerics/balls", ("tests/numerics/balls",), 120),
     ("numerics/certificates", ("tests/numerics/certificates",), 180),
