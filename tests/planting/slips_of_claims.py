@@ -78,7 +78,7 @@ LEDGER = (
     Slip(_DRIFT, 'if key not in ("claims", "leaves")),', 'if key == "provenance"),', _EVERY_KEY),
     Slip(_DRIFT, 'for leaf in ledger.get("leaves", ())),', "for leaf in ()),", _EVERY_KEY),
     Slip(_DRIFT, "len(old) == len(new):", "True:", _EVERY_KEY),
-    Slip(_DRIFT, "type(old) is type(new) and old == new", "old == new", _ROUNDING),
+    Slip(_DRIFT, "if _text(old) == _text(new) else", "if old == new else", _ROUNDING),
     Slip(_DRIFT, 'if path.endswith((".z", ".smallest_detectable")) and', "if", _ROUNDING),
     Slip(_DRIFT, "Z_DRIFT = 0.05", "Z_DRIFT = 0.5", _ROUNDING),
     Slip(_DRIFT, "RELATIVE_DRIFT * max(abs(old), abs(new))", "RELATIVE_DRIFT", _ROUNDING),
