@@ -112,8 +112,8 @@ class _Finder:
                 for left, right in pairwise(values):
                     yield from self._between(left, right, op)
             case ast.Compare(left=first, ops=ops, comparators=others):
-                for (left, right), op in zip(pairwise([first, *others]), ops, strict=True):
-                    yield from self._between(left, right, op)
+                for (left, right), comparison in zip(pairwise([first, *others]), ops, strict=True):
+                    yield from self._between(left, right, comparison)
             case ast.UnaryOp(op=ast.USub()):
                 start, _ = self._span(node)
                 yield start, start + 1, "+"

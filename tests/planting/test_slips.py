@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mutants.trial import ROOT, copied, failing, replaced, trial
-from tests.planting.slips import SLIPS, Slip
+from tests.planting.slip import Slip
+from tests.planting.slips_of_claims import OF_CLAIMS
+from tests.planting.slips_of_numbers import OF_NUMBERS
+
+SLIPS = (*OF_CLAIMS, *OF_NUMBERS)
 
 # Of processor time, for one test: an import of everything and the slowest fast test, ten times over.
 SECONDS = 120

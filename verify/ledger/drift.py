@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,8 +58,12 @@ def _differences(old: Any, new: Any, path: str = "") -> list[str]:
         allowed = Z_DRIFT if path.endswith(".z") else RELATIVE_DRIFT * max(abs(old), abs(new))
         if path.endswith((".z", ".smallest_detectable")) and abs(old - new) <= allowed:
             return []
-    # True equals 1, and says something else.
-    return [] if type(old) is type(new) and old == new else [f"{path} was {_said(old)}, is {_said(new)}"]
+    return [] if _text(old) == _text(new) else [f"{path} was {_said(old)}, is {_said(new)}"]
+
+
+def _text(value: Any) -> str:
+    """As it stands in the file: 1 is neither true nor 1.0 there, a tuple is a list, a number of NumPy one of Python."""
+    return "" if value is _MISSING else json.dumps(value, sort_keys=True)
 
 
 def _said(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Piecewise activations built from facts that are known before: parity, joins, double zeros, growth of one far piece."""
+"""Piecewise activations built from facts known before: parity, joins, double zeros, growth of one far piece."""
 
 from __future__ import annotations
 

@@ -104,7 +104,9 @@ def call(name: str, a: Text, b: Text) -> Text:
     if name in of_one:
         return Text(f"{name}({a.text})", lambda z: of_one[name](a.value(z)))
     larger = name == "Max"
-    return Text(f"{name}({a.text}, {b.text})", lambda z: a.value(z) if (a.value(z) > b.value(z)) == larger else b.value(z))
+    return Text(
+        f"{name}({a.text}, {b.text})", lambda z: a.value(z) if (a.value(z) > b.value(z)) == larger else b.value(z)
+    )
 
 
 def exact(node: tree.Expression, z: Fraction) -> Fraction:

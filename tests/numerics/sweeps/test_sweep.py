@@ -299,8 +299,12 @@ def test_a_directory_is_not_shared_and_not_mixed_up(tmp_path: Path) -> None:
     assert (tmp_path / "notes" / "a.txt").read_text() == "precious"
     (tmp_path / "junk").mkdir()
     (tmp_path / "junk" / FILE).write_text("this is not a database, and long enough to show it" * 10)
+    # A refusal lets go of the directory, also while its error is kept.
+    with pytest.raises(SweepError, match="cannot be used") as kept:
+        opened(name="junk")
     with pytest.raises(SweepError, match="cannot be used"):
         opened(name="junk")
+    assert kept.value is not None
     # A kill before anything was written leaves an empty file: there is nothing to lose, and the sweep begins.
     (tmp_path / "early").mkdir()
     (tmp_path / "early" / FILE).touch()

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from onestep.verify.ledger.drift import drift
@@ -97,6 +98,17 @@ def test_every_key_altered_deleted_or_null_is_a_drift_both_ways(edit: Callable[[
 
 def test_a_ledger_agrees_with_itself() -> None:
     assert drift(ledger(), json.loads(json.dumps(ledger()))) == []
+
+
+def test_what_is_written_alike_is_alike_and_nothing_else() -> None:
+    def one(value: Any) -> dict[str, Any]:
+        return {"claims": [{"id": "a", "x": value}]}
+
+    written: list[tuple[Any, Any]] = [((1, "b"), [1, "b"]), (np.float64(0.25), 0.25), ([np.float64(3.291)], [3.291])]
+    for fresh, committed in written:
+        assert drift(one(committed), one(fresh)) == []
+    for fresh, committed in ((True, 1), (1, 1.0), ("1", 1), (None, ""), (None, 0), ([], {}), ((1, 2), [2, 1])):
+        assert drift(one(committed), one(fresh)) == [f"a: x was {committed!r}, is {fresh!r}"]
 
 
 @pytest.mark.parametrize("key", LISTS)

@@ -1,0 +1,66 @@
+"""Brackets of a maximum of S (the bound falls as S rises), by functions whose curvature changes within them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import arb
+
+from onestep.numerics.balls.arithmetic import precision, rational_ball
+from onestep.numerics.balls.chebyshev import Jet
+from onestep.numerics.certificates import optimum
+
+
+def ball(a: Fraction, b: Fraction) -> Any:
+    """[a, b] as a ball."""
+    return rational_ball((a + b) / 2) + arb(0, rational_ball((b - a) / 2).upper())
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """S' with zeros at these places and a negative leading coefficient; S itself is not asked for."""
+
+    zeros: tuple[Fraction, ...]
+    low: Fraction = Fraction(1, 2)
+    high: Fraction = Fraction(2)
+
+    def over(self, a: Fraction, b: Fraction) -> Jet:
+        """S, S' and S'' over [a, b]."""
+        t = ball(a, b)
+        factors = [t - rational_ball(zero) for zero in self.zeros]
+        slope, curvature = arb(-1), arb(0)
+        for factor in factors:
+            slope, curvature = slope * factor, curvature * factor + slope
+        return arb(0), slope, curvature
+
+
+WIDE = optimum._CURVED[0]
+
+
+@pytest.mark.parametrize("share", [(0.3, 0.6), (0.05, 0.9), (0.6, 0.7)])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_bracket_that_is_said_to_hold_one_minimum_holds_one(share: tuple[float, float], side: int) -> None:
+    """A maximum at 1, and a minimum and another maximum beside it, within the widest bracket that is tried."""
+    others = [1 + side * Fraction(x) * Fraction(WIDE) for x in share]
+    near = Slopes((Fraction(1), *others))
+    with precision(160):
+        found = optimum._bracket_at(near, Fraction(1))  # type: ignore[arg-type]
+    assert found.low <= 1 <= found.high
+    assert found.falls <= found.low
+    assert found.high <= found.rises
+    inside = [zero for zero in near.zeros if found.falls <= zero <= found.rises]
+    assert not found.single or inside == [Fraction(1)]
+
+
+@pytest.mark.parametrize("place", [Fraction(101, 100), Fraction(96, 100), Fraction(104, 100)])
+@pytest.mark.parametrize("far", [Fraction(-1, 3), Fraction(3, 4), Fraction(5, 4), Fraction(4)])
+def test_a_narrowed_bracket_still_holds_the_zero_where_the_curvature_varies(place: Fraction, far: Fraction) -> None:
+    # A second zero of S' outside: the curvature is another one at each end.
+    near = Slopes((place, far))
+    with precision(160):
+        a, b = optimum._narrowed(near.over, Fraction(95, 100), Fraction(105, 100))
+    assert a <= place <= b
+    assert b - a < Fraction(1, 10)
