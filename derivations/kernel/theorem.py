@@ -342,9 +342,9 @@ def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozense
         if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS) and not isinstance(leaf.statement, Tends):
             told = _told(leaf, rests | followed, variable)
             followed |= told
-            binding.append((spoken(leaf), told))
-    for together, told in binding:
-        tied = together if told else together.union(*(reached_from(name, followed) for name in together))
+            binding.append((spoken(leaf), bool(told)))
+    for together, alone in binding:
+        tied = together if alone else together.union(*(reached_from(name, followed) for name in together))
         rests |= {name: rests.get(name, frozenset()) | tied for name in tied}
     moving: frozenset[sp.Expr] = frozenset({variable})
     while more := {name for name, on in rests.items() if on & moving} - moving - still:
