@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, wraps
-from itertools import islice, permutations
+from itertools import islice
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -346,9 +346,9 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
 
 @lru_cache(maxsize=4096)
 def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
-    """What moves with the variable of a limit: what is defined by way of it, but as a limit in it, and what model and
-    hypotheses bind to that: all of which they speak and, unless they say what a symbol of no other meaning is, what
-    that is by definitions. The value of a formula, or of a derivative, as at a saddle point, may fix each symbol in it.
+    """What moves with the variable of a limit: what is defined by way of it, but as a limit in it, what model and
+    hypotheses equate with that, and what is bound by a value for a name that is defined by a formula. What a saddle
+    point fixes, a value for the derivative of a quantity, is not followed.
     """
     rests, still = dict(_slopes()), set[sp.Expr]()
     for leaf in assumptions:
@@ -356,30 +356,17 @@ def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozense
             name, rests[name] = defined(leaf)
             if isinstance(leaf.statement, Tends) and leaf.statement.variable == variable:
                 still.add(name)
-    followed = {name: on for name, on in rests.items() if name not in still}
-    binding: list[tuple[frozenset[sp.Expr], bool]] = []
-    for leaf in sorted(assumptions, key=lambda leaf: (leaf.ground, leaf.name)):
+    formulas = _meanings(assumptions, True)
+    for leaf in assumptions:
         if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS) and not isinstance(leaf.statement, Tends):
-            told = _told(leaf, rests | followed, variable)
-            followed |= told
-            binding.append((spoken(leaf), told))
-    for together, told in binding:
-        tied = together if told else together.union(*(reached_from(name, followed) for name in together))
-        rests |= {name: rests.get(name, frozenset()) | tied for name in tied}
+            tied = together = spoken(leaf)
+            if len(together) == 1 and together & formulas.keys():
+                tied = together.union(*(reached_from(name, meanings_of(assumptions)) for name in together))
+            rests |= {name: rests.get(name, frozenset()) | together for name in tied}
     moving: frozenset[sp.Expr] = frozenset({variable})
     while more := {name for name, on in rests.items() if on & moving} - moving - still:
         moving |= more
     return moving - {variable}
-
-
-def _told(leaf: Assumption, rests: Meanings, variable: sp.Symbol) -> Meanings:
-    """What the symbol rests on that an equation gives a meaning to; nothing where that has one, or rests on itself."""
-    for name, meaning in permutations(sides(leaf.statement)):
-        named = names(meaning) - leaf.universal
-        fresh = isinstance(leaf.statement, Equation) and isinstance(name, sp.Symbol) and name not in leaf.universal
-        if fresh and name not in {variable, *rests, *named}.union(*(reached_from(other, rests) for other in named)):
-            return {name: named}
-    return {}
 
 
 def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:

@@ -6,7 +6,7 @@ import contextlib
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -22,7 +22,7 @@ from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
 from onestep.verify.checks.digest import digest
 from onestep.verify.checks.evaluate import Functions, Place, Violation, relation_violation
 from onestep.verify.protocol.claim import Claim, Domain, Profile
-from onestep.verify.protocol.conditions import holding
+from onestep.verify.protocol.conditions import IS_A_THEOREM, on_domain
 from onestep.verify.protocol.evidence import Agreement, Evidence, Leaf, Made, Outcome, Proof, Settled
 from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.tolerances import Tolerance
@@ -58,7 +58,7 @@ class ByDerivation:
         if not derived:
             final = Settled("the statement speaks of what was derived", Outcome.UNDECIDED, "no symbol in common")
         elif theorem is not None:
-            final, assumed = _on_domain((theorem,), claim.domain)
+            final, assumed = on_domain((theorem,), claim.domain)
             theorem = theorem if final.outcome is Outcome.SUPPORTS else None
         else:
             residual = (statement.lhs - statement.rhs).xreplace(derived)
@@ -80,19 +80,6 @@ class ByDerivation:
         assert isinstance(claim.statement, sp.Equality)
         theorem = concluded(self.build(), claim.statement)
         return () if theorem is None else (theorem,)
-
-
-_IS_A_THEOREM = "the statement is a theorem"
-
-
-def _on_domain(theorems: Sequence[Theorem], domain: Domain) -> tuple[Settled, tuple[str, ...]]:
-    """That a statement is a theorem all over its domain, and what that takes for granted of the theorem's conditions;
-    open where one of them fails in the domain.
-    """
-    held = holding(theorems, domain)
-    if held.failing:
-        return Settled(_IS_A_THEOREM, Outcome.UNDECIDED, f"but its domain is not all {', '.join(held.failing)}"), ()
-    return Settled(_IS_A_THEOREM, Outcome.SUPPORTS, "made by the kernel, and made again"), held.open
 
 
 # The last step of every proof, where the kernel makes all others and not this one.
@@ -267,9 +254,9 @@ class ByTheorem:
         try:
             theorems = self._theorems(claim.statement)
         except Refused as refusal:
-            open_ = Settled(_IS_A_THEOREM, Outcome.UNDECIDED, str(refusal))
+            open_ = Settled(IS_A_THEOREM, Outcome.UNDECIDED, str(refusal))
             return Proof(self.name, (open_,), hypotheses=self.hypotheses)
-        settled, assumed = _on_domain(theorems, claim.domain)
+        settled, assumed = on_domain(theorems, claim.domain)
         if settled.outcome is not Outcome.SUPPORTS:
             return Proof(self.name, (settled,), hypotheses=self.hypotheses)
         hypotheses = (*self.hypotheses, *assumed)

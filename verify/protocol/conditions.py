@@ -6,7 +6,7 @@ Over a claim's domain such a condition holds, fails somewhere, or is left open; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -22,6 +22,7 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.rendering import latex
 from onestep.verify.protocol.balls import Ball, NoBallError, enclose
 from onestep.verify.protocol.claim import Domain
+from onestep.verify.protocol.evidence import Outcome, Settled
 
 # Boxes that a domain is cut into at most, and symbols and parts of a formula that is enclosed over them.
 _MOST_BOXES, _MOST_SYMBOLS, _MOST_PARTS = 64, 6, 400
@@ -51,6 +52,19 @@ def holding(theorems: Iterable[Theorem], domain: Domain) -> Holding:
                 if held is not True:
                     (open_ if held is None else failing)[condition] = None
     return Holding(_said(failing), tuple(f"{formula} (a condition of a theorem)" for formula in _said(open_)))
+
+
+IS_A_THEOREM = "the statement is a theorem"
+
+
+def on_domain(theorems: Sequence[Theorem], domain: Domain) -> tuple[Settled, tuple[str, ...]]:
+    """That a statement is a theorem all over its domain, and what that takes for granted of the theorem's conditions;
+    open where one of them fails in the domain.
+    """
+    held = holding(theorems, domain)
+    if held.failing:
+        return Settled(IS_A_THEOREM, Outcome.UNDECIDED, f"but its domain is not all {', '.join(held.failing)}"), ()
+    return Settled(IS_A_THEOREM, Outcome.SUPPORTS, "made by the kernel, and made again"), held.open
 
 
 def _said(conditions: Iterable[Condition]) -> tuple[str, ...]:

@@ -161,20 +161,6 @@ def fixed_by_a_hypothesis() -> Theorem:
     return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
 
 
-def fixed_by_a_saddle_point() -> Theorem:
-    """a = d by dQ/da = 0 for Q := (a - d)^2/2."""
-    steepness = slope((define(Q, (a - d) ** 2 / 2, ""),), a, rate, "dQ/da")
-    moving = ring((steepness, taken(rate, ZERO)), Equation(a, d), (-ONE, ONE))
-    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
-
-
-def fixed_by(*leaves: Theorem) -> Theorem:
-    """a = d by y := a - d + b, and hypotheses that make y and b equal."""
-    total = define(y, a - d + b, "")
-    moving = ring((total, *leaves), Equation(a, d), (-ONE, *(ONE for _ in leaves)))
-    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
-
-
 def two_derivatives() -> Theorem:
     """dQ/dc for Q := c x^2 is x^2 where x is a constant, and 3 c^2 where x := c."""
     quantity, same = define(Q, c * x**2, ""), define(x, c, "")
@@ -299,12 +285,6 @@ FALSEHOODS: dict[str, Callable[[], Theorem]] = {
     "f^2 >= 4": at_least_four,
     "a constant under a fraction, averaged over": lambda: average_of(1 / (z + sigma(t)), z, t),
     "a = d": fixed_by_a_hypothesis,
-    "a = d at a saddle point": fixed_by_a_saddle_point,
-    "a = d by a value that cancels": lambda: fixed_by(taken(y, b)),
-    "the same, told of the difference": lambda: fixed_by(taken(y - b, ZERO)),
-    "the same, by another name": lambda: fixed_by(taken(y, x), taken(x, b)),
-    "the same, by a name of its own": lambda: fixed_by(taken(y, x), define(x, b, "")),
-    "the same, by a model": lambda: fixed_by(taken(y, b, Ground.MODEL)),
     "a limit by another variable": grows_by_another_limit,
     "limits in two variables": two_variables,
     "a rate that falls": lambda: rewrite((limit_exponential((), p, d), define(p, 1 / d, ""))),
