@@ -104,5 +104,6 @@ CLAIMS = (
         BySearch("the solver", _errors, SOLVER),
         wrong={**_WRONG, "by a quarter": ge(s.test_error, sp.Rational(5, 4) * s.error_without_step)},
         uses=("beyond.test-error",),
+        note="Missing for a theorem: a certificate of the network's own bulk, and one for an interval of alpha.",
     ),
 )
