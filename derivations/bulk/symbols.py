@@ -52,6 +52,9 @@ distance_third = _define(
     r"\mathrm{dist}_3^2", "squared distance of y0 from the span of mu0, kappa mu1 and k2", nonnegative=True
 )
 m_isotropic = _define(r"m^{\mathrm{iso}}", "readout mean by the isotropic theory of the paper")
+error_without_step = _define(
+    r"\varepsilon_g^{(0)}", "test error of the same network without a step, plain random features", nonnegative=True
+)
 # The function that a readout learns along the target, u = theta.x: its first Hermite coefficients.
 slope_learned = _define(r"\hat{f}_{1}", "E[f u], slope of the output f along u = theta.x")
 cubic_learned = _define(r"\hat{f}_{3}", "E[f (u^3 - 3 u)]/6, cubic part of the output f along u = theta.x")

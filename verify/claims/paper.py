@@ -57,6 +57,7 @@ MODULES = (
     "onestep.verify.claims.networks.rows",
     "onestep.verify.claims.networks.bulk",
     "onestep.verify.claims.networks.headline",
+    "onestep.verify.claims.networks.small_batch",
     "onestep.verify.claims.networks.any_rows",
     "onestep.verify.claims.networks.any_bulk",
     "onestep.verify.claims.gradient_step.overlapping_rows",

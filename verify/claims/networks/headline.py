@@ -15,11 +15,12 @@ from onestep.derivations.bulk.network import PREDICTION
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks import bulk
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.equivalence import twins
 
-HEADLINE = Source("arXiv 2402.04980", "abstract and Figures 1 to 3; the slides' figures over batch sizes")
+HEADLINE = paper("Abstract and figures")
 _NAMES = {
     "tanh learns sin": "tanh-sin",
     "tanh learns tanh, small batch": "tanh-tanh-small-batch",

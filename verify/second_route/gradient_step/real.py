@@ -49,7 +49,7 @@ def batch_controls(x: Array, labels: Array, target: Curve) -> Array:
         (1 - 1 / n0) * first * third + ((d - 1) * fourth + tilted[1]) / n0,
         first, third, square, fourth,
     )  # fmt: skip
-    return np.array([v @ v, v @ w, v[0], w[0], np.mean(labels**2), np.mean(labels**4)]) - means
+    return np.asarray(np.array([v @ v, v @ w, v[0], w[0], np.mean(labels**2), np.mean(labels**4)]) - means)
 
 
 def steadied(samples: Array, controls: Array) -> Array:
@@ -84,7 +84,7 @@ def row_covariances(powers: Sequence[Array], batch: Array) -> tuple[Array, Array
         found = np.zeros(len(first) + len(second) - 1)
         for i, x in enumerate(first):
             found[i : i + len(second)] += second @ x
-        return d / (p - 1) * found
+        return np.asarray(d / (p - 1) * found)
 
     return covariance(along, along), covariance(along, norms), covariance(spike, norms), covariance(norms, norms)
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 
+from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.mutants import mutants_of
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks import rows
+from onestep.verify.claims.networks import bulk, rows
 from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Claim
+from onestep.verify.protocol.claim import PROFILES, Claim, Mutant
+from onestep.verify.second_route.equivalence import twins
 from onestep.verify.second_route.gradient_step.real import Drawn, batch_controls, steadied
 from onestep.verify.second_route.grids import SMOOTH
 from onestep.verify.second_route.networks import draws
@@ -39,6 +42,28 @@ def test_every_term_of_h_and_of_the_norms_variance_alone(claim: Claim) -> None:
 @pytest.mark.parametrize("claim", ROWS, ids=lambda claim: claim.id)
 def test_rows_alone(claim: Claim) -> None:
     assert_alone(claim)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("claim", bulk.OVERLAPS, ids=lambda claim: claim.id)
+def test_a_fifth_of_every_overlap_alone(claim: Claim) -> None:
+    (check,) = (c for c in claim.checks if isinstance(c, BySimulation))
+    assert check.run(claim, PROFILES["quick"], PAPER).outcome == "supports"
+    (less,) = (m for m in claim.mutants if m.name == "a fifth less")
+    assert check.run(claim.mutated(less), PROFILES["quick"], PAPER).outcome == "refutes"
+
+
+@pytest.mark.thorough
+def test_real_networks_measure_the_overlap_of_spike_and_target() -> None:
+    """Zero, the isotropic value, half of it and the other sign are refuted by networks, without drawn rows."""
+    claim = next(c for c in bulk.OVERLAPS if c.id == "beyond.overlap-spike-target")
+    *_, name = twins.spike_and_target(s.overlap_vp, PROFILES["ci"])
+    check = BySimulation("networks alone", lambda q, profile: {name: twins.spike_and_target(q, profile)[name]})
+    assert isinstance(claim.statement, sp.Equality)
+    right = claim.statement.rhs
+    for factor, outcome in ((1, "supports"), (0, "refutes"), (sp.Rational(1, 2), "refutes"), (-1, "refutes")):
+        wrong = Mutant("scaled", sp.Eq(claim.statement.lhs, factor * right, evaluate=False))
+        assert check.run(claim.mutated(wrong), PROFILES["ci"], PAPER).outcome == outcome
 
 
 def test_statistics_are_polynomials_in_the_rate() -> None:

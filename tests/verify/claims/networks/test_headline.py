@@ -10,7 +10,7 @@ import pytest
 from onestep.derivations.bulk import symbols as s
 from onestep.numerics.models.model import Model
 from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.networks import headline
+from onestep.verify.claims.networks import headline, small_batch
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.equivalence import twins
@@ -23,7 +23,15 @@ NAME = "tanh learns tanh, small batch"
 
 
 def test_the_ledger_has_them_under_one_prefix() -> None:
-    assert {claim.id for claim in headline.CLAIMS} == {c.id for c in all_claims() if c.id.startswith("headline.")}
+    known = {c.id for c in all_claims() if c.id.startswith("headline.")}
+    assert {claim.id for claim in (*headline.CLAIMS, *small_batch.CLAIMS)} == known
+
+
+def test_a_step_on_a_small_batch_is_worse_than_none() -> None:
+    for claim, earned in zip(small_batch.CLAIMS, (Verdict.CERTIFIED, Verdict.CONFIRMED), strict=True):
+        verdict, _, mutants = examine(claim, "quick")
+        assert verdict is earned
+        assert [m.name for m in mutants if m.verdict is not Verdict.REFUTED] == []
 
 
 @pytest.mark.thorough
