@@ -30,12 +30,12 @@ def shown(study: Study) -> str:
 
 
 def test_every_network_is_measured_as_it_was_planned() -> None:
-    # At three dimensions or more, the smallest first, with all the seeds of the plan.
+    # The smallest dimensions first, with all the seeds of the plan; the largest networks may lack the largest.
     plan = {str(dimension): seeds for dimension, seeds in RUNS}
     for entry in entries():
         runs = DATA[KEY][entry.drawn.name]
         assert list(runs) == list(plan)[: len(runs)]
-        assert len(runs) >= 3
+        assert len(runs) >= 2
         for dimension, found in runs.items():
             assert {name: len(values) for name, values in found.items()} == dict.fromkeys(MEASURED, plan[dimension])
 
