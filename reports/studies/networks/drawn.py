@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def draw(seed: int = DRAW) -> tuple[Entry, ...]:
         if all(first != second for first, second in zip(targets[::2], targets[1::2], strict=True)):
             break
     columns = {name: _filled(rng, range_, name) for name, range_ in RANGES.items()}
-    rows = ({name: column[k] for name, column in columns.items()} for k in range(COUNT))
+    rows: list[dict[str, Any]] = [{name: column[k] for name, column in columns.items()} for k in range(COUNT)]
     return tuple(Entry(*pair, **row) for pair, row in zip(zip(students, targets, strict=True), rows, strict=True))
 
 

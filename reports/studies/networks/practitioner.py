@@ -83,7 +83,7 @@ class Case:
         k = after[0]
         low, high = (self.eta, self.least) if k == 0 or ETAS[k - 1] < self.eta else (ETAS[k - 1], self.curve[k - 1])
         share = (self.plain - high) / (self.curve[k] - high)
-        return low * (ETAS[k] / low) ** share
+        return float(low * (ETAS[k] / low) ** share)
 
     @property
     def rate(self) -> str:

@@ -47,8 +47,10 @@ def at_dimension(drawn: Drawn, dimension: int, theory: str) -> Prediction:
     subject = at_sizes(drawn.subject, sizes)
     assert isinstance(subject, Network)
     found = predict(subject.model(theory), sizes=sizes)
-    kept = ({name: x for name, x in numbers.items() if name in MEASURED} for numbers in (found.values, found.scales))
-    return Prediction(*kept, converged=found.converged)
+    values, scales = (
+        {name: x for name, x in numbers.items() if name in MEASURED} for numbers in (found.values, found.scales)
+    )
+    return Prediction(values, scales, found.converged)
 
 
 @cache

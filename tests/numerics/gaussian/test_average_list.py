@@ -78,6 +78,7 @@ AVERAGES: dict[str, dict[str, str]] = {
     "reports/figures/figures.py": {"functions_along_the_spike": DRAWN},
     "reports/studies/bound_functions.py": {"functions_drawn": DRAWN},
     "reports/studies/other_inputs.py": {"own_map": REFINED},
+    "reports/studies/networks/practitioner.py": {"ridge_of": DRAWN},
     "reports/studies/spectrum_sample.py": {"Row": DRAWN},
     "reports/studies/width.py": {"_kernel": REFINED, "kernel_limit": REFUSED},
 }  # fmt: skip

@@ -30,12 +30,12 @@ def shown(study: Study) -> str:
 
 
 def test_every_network_is_measured_as_it_was_planned() -> None:
-    # At three dimensions or more, the smallest first, with all the seeds of the plan.
+    # The smallest dimensions first, with all the seeds of the plan; the largest networks may lack the largest.
     plan = {str(dimension): seeds for dimension, seeds in RUNS}
     for entry in entries():
         runs = DATA[KEY][entry.drawn.name]
         assert list(runs) == list(plan)[: len(runs)]
-        assert len(runs) >= 3
+        assert len(runs) >= 2
         for dimension, found in runs.items():
             assert {name: len(values) for name, values in found.items()} == dict.fromkeys(MEASURED, plan[dimension])
 
@@ -60,9 +60,13 @@ def test_the_page_follows_from_the_samples(name: str) -> None:
     usual = shown(page(judged_in(DATA), DATA))
     assert f"The network's own bulk: {verdicts(judged_in(DATA), 'network')[CONFIRMED]} CONFIRMED" in usual
     wrong: Data = copy.deepcopy(DATA)
-    entry = next(j.entry for j in judged_in(DATA) if j.reports["network"].verdict == CONFIRMED)
+    right = next(j for j in judged_in(DATA) if j.reports["network"].verdict == CONFIRMED)
+    entry = right.entry
+    # Off by three times what is tolerated, at every dimension.
+    tolerated = next(c.tolerance for c in right.reports["network"].comparisons if c.observable == name)
+    assert tolerated is not None
     for runs in wrong[KEY][entry.drawn.name].values():
-        runs[name] = [1.5 * x for x in runs[name]]
+        runs[name] = [x + 3.0 * tolerated for x in runs[name]]
     found = judged_in(wrong)
     assert verdicts(found, "network")[REFUTED] == 1
     assert f"{entry.activation} / {entry.target}: REFUTED" in shown(page(found, wrong))
