@@ -19,33 +19,35 @@ def moving(theorem: Theorem) -> Moving:
     """The variables of limits that each name rests on, if any.
 
     A name that is defined rests on what its meaning names, and what the model or a hypothesis equates moves together. A
-    limit has one value: what is named by it rests on nothing.
+    limit has one value: what is named by it does not rest on its variable.
     """
     variables = limit_variables(theorem)
     rests: dict[Named, set[Named]] = {}
+    taken: dict[Named, set[Named]] = {}
     for leaf in theorem.assumptions if variables else ():
-        if leaf.ground is Ground.LEMMA or isinstance(leaf.statement, Tends):
+        limit = isinstance(leaf.statement, Tends)  # which is a definition, or says nothing of what moves
+        if leaf.ground is Ground.LEMMA or (limit and leaf.ground is not Ground.DEFINITION):
             continue
-        left, right = (_named(side, leaf) for side in sides(leaf.statement))
+        first, second = (_named(side, leaf) for side in sides(leaf.statement))
+        left, right = (second, first) if limit else (first, second)
         moved = left if leaf.ground is Ground.DEFINITION else left | right
         for name in moved - variables:
             rests.setdefault(name, set()).update((left | right) - {name})
+            if isinstance(leaf.statement, Tends):
+                taken.setdefault(name, set()).add(leaf.statement.variable)
     for function, slope in DERIVATIVES.items():
         rests.setdefault((slope, 1), set()).add((function, 1))
-    reached = {name: _reached(name, rests) & variables for name in rests}
+    reached = {name: others & variables for name, others in rests.items()}
+    grown: dict[Named, set[Named]] = {}
+    while grown != reached:
+        grown = reached
+        reached = {
+            name: (others & variables).union(*(grown.get(other, set()) for other in others)) - taken.get(name, set())
+            for name, others in rests.items()
+        }
     return {name: tuple(sorted(of, key=str)) for name, of in reached.items() if of}
 
 
 def _named(term: sp.Expr, leaf: Assumption) -> set[Named]:
     free = term.free_symbols - leaf.universal
     return {what for what in named_in(term) if isinstance(what, tuple) or what in free}
-
-
-def _reached(name: Named, rests: dict[Named, set[Named]]) -> set[Named]:
-    found: set[Named] = set()
-    pending = [name]
-    while pending:
-        for other in rests.get(pending.pop(), set()) - found:
-            found.add(other)
-            pending.append(other)
-    return found

@@ -36,6 +36,7 @@ from onestep.verify.export.terms import (
     slug,
     stated,
     statement_text,
+    text,
 )
 
 # Whatever a name is given to, if it is the limit.
@@ -206,8 +207,9 @@ class _Exporter:
         tends = statement_text(
             Tends(leaf.statement.expression, _LIMIT, leaf.statement.variable), names, {_LIMIT: "v__"}
         )
-        symbols = [s for s in lemma.symbols if s in re.findall(r"\w+", f"{tends} {names.of(node.arguments[0])}")]
-        says = f"forall v__ : R, {tends} -> {names.of(node.arguments[0])} = v__"
+        named = text(node.arguments[0], names)
+        symbols = [s for s in lemma.symbols if s in re.findall(r"\w+", f"{tends} {named}")]
+        says = f"forall v__ : R, {tends} -> {named} = v__"
         axiom = quantified(symbols, (says,)) if symbols else says
         name = self._axiom(f"definition_{slug(leaf.name)}", axiom)
         return replace(lemma, proof=f"apply {name}; exact {premise.at(names)}", axioms={name: axiom})

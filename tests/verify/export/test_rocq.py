@@ -140,6 +140,16 @@ def test_a_name_for_a_limit_is_whatever_the_limit_is() -> None:
     assert axiom == "forall v__ : R, Tends (fun d => (2 + (/ d))) v__ -> x = v__"
 
 
+def test_a_name_for_a_limit_is_a_function_of_the_variable_of_another_one() -> None:
+    other = sp.Symbol("e", positive=True)
+    named = name_limit((limit_rational((), _y / _d + other / (other + 1), other / (other + 1), _d),), _x, "the limit")
+    moved = rewrite((limit_rational((), other / (other + 1), sp.Integer(1), other), named), True)
+    made = exported({"twice": moved})
+    assert made.lemmas[-1].says == "Tends (fun e => (x e)) 1"
+    (axiom,) = made.expected["twice"]
+    assert re.search(rf"Axiom {axiom} : forall e : R, .* \(x e\) = v__", text(made))
+
+
 def test_what_only_the_definition_of_a_limit_speaks_of_is_declared() -> None:
     # The limit is 0, and so is what is named by it, whatever y is.
     limit = limit_rational((), _y / _d, sp.Integer(0), _d)

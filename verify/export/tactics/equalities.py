@@ -174,8 +174,15 @@ def _signed(term: sp.Expr, outer: tuple[sp.Symbol, ...]) -> Iterator[tuple[sp.Ex
     for part in term.args:
         power = isinstance(term, sp.Pow) and not term.exp.is_Integer
         if isinstance(part, Expectation) and (term.func is sp.log or power):
-            yield part, outer
+            yield from _within(part, outer)
         yield from _signed(part, inside)
+
+
+def _within(average: sp.Expr, outer: tuple[sp.Symbol, ...]) -> Iterator[tuple[sp.Expr, tuple[sp.Symbol, ...]]]:
+    """An average, and the one that it is the average of."""
+    yield average, outer
+    if isinstance(average.integrand, Expectation):
+        yield from _within(average.integrand, (*outer, *average.variables))
 
 
 def congruent(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
