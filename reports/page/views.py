@@ -148,7 +148,7 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
 
 
 # A slip of the pen in a formula longer than this, in bytes, is named and not shown.
-_LONG = 1500
+_LONG = 800
 
 
 def _neighbour(mutant: MutantResult, written: bool) -> Markup:

@@ -30,8 +30,11 @@ LAYOUT = """(() => {
 })()"""
 
 
-# A script that was asked for has run.
-SETTLED = "new Promise(done => setTimeout(done, 500))"
+# What a page looks up is loaded when it is asked for.
+SEARCHABLE, EXPLAINED = (
+    f"new Promise(done => {{ const look = () => {ready} ? done() : setTimeout(look, 20); look(); }})"
+    for ready in ("document.querySelector('[role=status]').textContent", "known && Object.keys(known).length")
+)
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +79,7 @@ def test_no_page_is_wider_than_the_window_and_no_formula_than_the_bar(browser: B
 
 def test_the_search_filters_the_claims(browser: Browser, built: Path) -> None:
     browser.open((built / "claims.html").as_uri() + "?q=spike-strength")
-    browser.evaluate(SETTLED)
+    browser.evaluate(SEARCHABLE)
     shown = browser.evaluate("[...document.querySelectorAll('li[data-claim]')].filter(one => !one.hidden).length")
     every = browser.evaluate("document.querySelectorAll('li[data-claim]').length")
     assert 0 < shown < every / 10
@@ -87,7 +90,7 @@ def test_the_search_filters_the_claims(browser: Browser, built: Path) -> None:
 def test_a_symbol_says_what_it_means(browser: Browser, built: Path) -> None:
     browser.open((built / "claims-gradient-step.html").as_uri())
     browser.evaluate("document.querySelector('#row-claim-result-3-1-spike-strength mi').click()")
-    browser.evaluate(SETTLED)
+    browser.evaluate(EXPLAINED)
     browser.evaluate("document.querySelector('#row-claim-result-3-1-spike-strength mi').click()")
     assert "spike strength" in browser.evaluate("document.querySelector('.card').textContent")
 
