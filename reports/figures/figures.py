@@ -339,23 +339,31 @@ def finish(canvas: Canvas, name: str, title: str, caption: str, call: str, modul
 
 
 def data_of(canvas: Canvas) -> str:
-    """Every point that is drawn, as CSV: panel, series, x, y, and the standard error of a measurement."""
-    lines = ["panel,series,x,y,standard_error"]
+    """Every point of every line that is drawn, as CSV: panel, series, x, y, and the standard error of a measurement."""
+    from matplotlib.container import ErrorbarContainer
+
+    rows = ["panel,series,x,y,standard_error"]
     for panel, axes in enumerate(canvas.axes, 1):
-        measured = {bars[0]: bars for bars in axes.containers}
-        for number, line in enumerate(axes.lines, 1):
-            label = str(line.get_label()).lstrip("_")
-            bars = measured.get(line)
-            if bars is None and re.fullmatch(r"child\d+|nolegend_", label):
-                label = f"line {number}"
-            if line in {cap for known in axes.containers for cap in known[1]}:
-                continue
-            name = str(bars.get_label() if bars else label).replace('"', "'")
-            errors = [(high - low) / 2.0 for (_, low), (_, high) in bars[2][0].get_segments()] if bars else []
-            for k, (x, y) in enumerate(zip(line.get_xdata(), line.get_ydata(), strict=True)):
-                error = f"{errors[k]:.10g}" if errors else ""
-                lines.append(f'{panel},"{name}",{float(x):.10g},{float(y):.10g},{error}')
-    return "\n".join(lines) + "\n"
+        measured = [one for one in axes.containers if isinstance(one, ErrorbarContainer)]
+        bars = {one.lines[0]: one for one in measured}
+        caps = {cap for one in measured for cap in one.lines[1]}
+        for number, line in enumerate((one for one in axes.lines if one not in caps), 1):
+            label = str(bars.get(line, line).get_label()).lstrip("_")
+            plain = not label or re.fullmatch(r"child\d+|nolegend_|None", label)
+            name = f"line {number}" if plain else label.replace('"', "'")
+            error = _half_heights(bars[line]) if line in bars else []
+            points = zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True)
+            for k, (x, y) in enumerate(points):
+                seen = f"{error[k]:.10g}" if k < len(error) else ""
+                rows.append(f'{panel},"{name}",{float(x):.10g},{float(y):.10g},{seen}')
+    return "\n".join(rows) + "\n"
+
+
+def _half_heights(bars: Any) -> list[float]:
+    """Half the heights of vertical bars; none where there are only others."""
+    if not getattr(bars, "has_yerr", False):
+        return []
+    return [float(segment[-1][1] - segment[0][1]) / 2.0 for segment in bars.lines[2][-1].get_segments()]
 
 
 def standalone(figure: Figure) -> str:

@@ -20,9 +20,9 @@ _GREEK = dict(
     zip(
         [
             *("alpha", "beta", "gamma", "Delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda"),
-            *("mu", "xi", "rho", "sigma", "tau", "psi", "omega"),
+            *("mu", "xi", "rho", "sigma", "tau", "psi", "omega", "Pi", "Phi"),
         ],
-        "αβγΔεζηθκλμξρστψω",
+        "αβγΔεζηθκλμξρστψωΠΦ",
         strict=True,
     )
 )
@@ -39,7 +39,7 @@ _SIGNS = (
     *(("^2", "²"), ("^3", "³"), ("^4", "⁴")),
 )
 # An inner product of vectors, which is no end of a sentence and no attribute.
-_INNER = re.compile(r"(?<![\w.])([afuvwx](?:_[a-z])?|theta)\.(?=(?:[uvwx]|theta(?:_perp)?)(?![\w.]))")
+_INNER = re.compile(r"(?<![\w.])([afuvwx](?:_[a-z])?|theta)\.(?=(?:[uvwx]|W[a-z]?|theta(?:_perp)?)(?![\w.]))")
 _ROOT = re.compile(r"(?<!\w)sqrt(?:\((\w)\)|(?=\()| (?=\w))")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
