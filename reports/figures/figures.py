@@ -352,10 +352,9 @@ def data_of(canvas: Canvas) -> str:
             plain = not label or re.fullmatch(r"child\d+|nolegend_|None", label)
             name = f"line {number}" if plain else label.replace('"', "'")
             error = _half_heights(bars[line]) if line in bars else []
-            points = zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True)
-            for k, (x, y) in enumerate(points):
+            for k, (x, y) in enumerate(np.asarray(line.get_xydata(), float)):
                 seen = f"{error[k]:.10g}" if k < len(error) else ""
-                rows.append(f'{panel},"{name}",{float(x):.10g},{float(y):.10g},{seen}')
+                rows.append(f'{panel},"{name}",{x:.10g},{y:.10g},{seen}')
     return "\n".join(rows) + "\n"
 
 
