@@ -197,7 +197,14 @@ class Progress:
     def _show(self) -> None:
         try:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                SpinnerColumn,
+                TextColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
             from rich.progress import Progress as Bar
         except ModuleNotFoundError:  # it comes with the extra `report`; without it a command works in silence
             return
@@ -205,12 +212,15 @@ class Progress:
         with self._lock:
             if not self._wanted:
                 return
+            # A command of one piece knows nothing of how much is left; one with a pace says it in its label.
+            left = [TimeRemainingColumn(), TextColumn("left")] if self.total > 1 and not self.pace else []
             bar = Bar(
                 SpinnerColumn(),
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
+                *left,
                 console=Console(stderr=True),
                 transient=True,
             )

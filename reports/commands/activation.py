@@ -25,6 +25,7 @@ Examples:
   onestep activation "-tanh(z)" --target sin --spike 1.5 --bulk 1.2
   onestep activation "z*exp(-z**2/2)" --digits 50 --orders 20 --json
   onestep activation relu --target sin --plot relu.svg
+  onestep activation sin --latex
 
 Examine an activation: parity, breakpoints, growth, Hermite coefficients as certified balls, closed forms with their
 proof (or why there is none), bounds on the test error, and whether a gradient step gives it a spike.
@@ -70,6 +71,7 @@ class LeadingMinus(click.Command):
 @click.option("--spike", default="1", metavar="NUMBER", help="Spike strength r (default 1).")
 @click.option("--bulk", default="1", metavar="NUMBER", help="Bulk variance c (default 1).")
 @click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
+@click.option("--latex", is_flag=True, help="Print the formulas and coefficients as LaTeX.")
 @click.option("--time-limit", default="60", metavar="S", help="Stop after S seconds of processor time (default 60).")
 @common_options
 def activation(
@@ -80,6 +82,7 @@ def activation(
     spike: str,
     bulk: str,
     plot: str | None,
+    latex: bool,
     time_limit: str,
     as_json: bool,
     quiet: bool,
@@ -92,6 +95,8 @@ def activation(
     file = None if plot is None else figure_file(plot)
     # Counted from here: the process may have done other work before, as one that runs several commands has.
     end = time.process_time() + _seconds(time_limit)
+    if latex and as_json:
+        raise InputProblem("--latex and --json were both given; one of them is accepted, for example --latex")
     student, teacher = _read(expression, target, end)
 
     from onestep.numerics.models.model import ModelError
@@ -112,6 +117,10 @@ def activation(
         if target is not None:
             parameters["target"] = target
         print_json(finite(document) | {"provenance": provenance("activation", parameters)})
+    elif latex:
+        from onestep.reports.activation.latex import study_latex
+
+        print(study_latex(student, document))
     else:
         from onestep.reports.activation.curves import block_plot
 

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,7 +36,7 @@ _POINTS_PER_REM = 11.2
 
 # Okabe and Ito's palette, the colours that stay apart for colour-blind readers and dark enough on white; each with
 # its own marker and dash.
-_STYLES = (
+STYLES = (
     ("#0072B2", "o", "-"),
     ("#D55E00", "s", "--"),
     ("#00785A", "^", "-."),
@@ -47,31 +48,20 @@ _STYLES = (
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure: an SVG element, and a caption that says exactly what is plotted."""
+    """A drawn figure: an SVG element, a caption that says exactly what is plotted, and what is plotted as CSV."""
 
     name: str
     title: str
     caption: str
     svg: str
     call: str
+    data: str = ""
 
 
 @dataclass(frozen=True)
 class _Curve:
     label: str
     model: Callable[[float], Model]
-
-
-def all_figures() -> tuple[Callable[[], Figure], ...]:
-    """The figures in the order of the report, each to be called without arguments."""
-    return (
-        learning_curves_by_batch,
-        learning_curves_by_spike,
-        learning_curves_by_alignment,
-        functions_along_the_spike,
-        bounds_over_the_ridge,
-        bounds_over_the_spike,
-    )
 
 
 def learning_curves_by_batch(
@@ -151,19 +141,19 @@ def learning_curves_by_alignment(
 def _learning_curves(
     name: str, title: str, curves: Sequence[_Curve], caption: str, dimension: int, seeds: int, seed: int
 ) -> Figure:
-    canvas, axes = _canvas()
+    canvas, axes = canvas_of()
     alphas = np.geomspace(0.2, 8.0, 41)
     # Ratios that round to themselves at the dimension, so that theory and simulation speak of the same problem.
     measured = [round(a * dimension) / dimension for a in np.geomspace(0.25, 6.0, 7)]
-    for curve, style in zip(curves, _STYLES, strict=False):
+    for curve, style in zip(curves, STYLES, strict=False):
         points = [
             simulate(curve.model(alpha), dimension=dimension, seeds=seeds, seed=seed).test_error for alpha in measured
         ]
         _theory_and_points(axes, alphas, curve.model, measured, points, style, curve.label)
     axes.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$", ylabel="test error", ylim=(0.0, None))
-    _plain_ticks(axes, (0.2, 0.5, 1.0, 2.0, 5.0))
-    _legend(axes)
-    return _finish(
+    plain_ticks(axes, (0.2, 0.5, 1.0, 2.0, 5.0))
+    legend(axes)
+    return finish(
         canvas,
         name,
         title,
@@ -193,16 +183,16 @@ def _theory_and_points(
 
 
 def functions_along_the_spike(
-    student: str = "tanh", target: str = "sin", spike: float = 1.5, bulk: float = 1.2
+    student: str = "tanh", target: str = "sin", spike: float = 0.9, bulk: float = 1.0
 ) -> Figure:
     """mu0, kappa mu1 and mu2 as functions of kappa = v.x, with the target at alignment 1 and its best approximation."""
     sigma, g = activation(student), activation(target)
     kappa = np.linspace(-4.0, 4.0, 401)
     mu0, mu1, mu2 = conditional_coefficients(sigma, spike, bulk, 0.0, kappa)
     y0 = target_moments(g, 1.0, kappa)[0]
-    canvas, axes = _canvas()
+    canvas, axes = canvas_of()
     lines = ((r"$\mu_0$", mu0), (r"$\kappa\,\mu_1$", kappa * mu1), (r"$\mu_2$", mu2))
-    for (label, values), (colour, _, dash) in zip(lines, _STYLES, strict=False):
+    for (label, values), (colour, _, dash) in zip(lines, STYLES, strict=False):
         axes.plot(kappa, values, color=colour, linestyle=dash, lw=1.8, label=label)
     axes.plot(kappa, y0, color="#333333", lw=1.0, label="target")
     weights = np.exp(-(kappa**2) / 2.0)
@@ -210,7 +200,7 @@ def functions_along_the_spike(
     axes.plot(kappa, best, color="#8B3A8B", linestyle=":", lw=2.2, label=r"best of $\mu_0$, $\kappa\,\mu_1$")
     axes.set(xlabel=r"projection on the spike $\kappa = v\cdot x$", ylabel="value")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=9)
-    return _finish(
+    return finish(
         canvas,
         "functions_along_the_spike",
         "What the readout can use along the spike",
@@ -242,10 +232,10 @@ def bounds_over_the_ridge(
     def model(alpha: float, ridge: float) -> Model:
         return _tanh_and_sine(spike, alignment, ridge)(alpha)
 
-    canvas, axes = _canvas()
+    canvas, axes = canvas_of()
     ridges = np.geomspace(1e-3, 1e3, 49)
     measured = np.geomspace(1e-3, 1.0, 7)
-    for alpha, style in zip(alphas, _STYLES, strict=False):
+    for alpha, style in zip(alphas, STYLES, strict=False):
         runs = simulate_ridges(model(alpha, 1.0), measured.tolist(), dimension=dimension, seeds=seeds, seed=seed)
         points = [run.test_error for run in runs]
         _theory_and_points(axes, ridges, partial(model, alpha), measured, points, style, rf"$\alpha = {alpha:g}$")
@@ -254,8 +244,8 @@ def bounds_over_the_ridge(
     axes.axhline(lower, color="#333333", lw=1.2, linestyle=(0, (1, 1.5)), label="lower bound")
     axes.set(xscale="log", yscale="log", xlabel=r"ridge $\lambda$", ylabel="test error")
     _plain_scale(axes)
-    _legend(axes)
-    return _finish(
+    legend(axes)
+    return finish(
         canvas,
         "bounds_over_the_ridge",
         "Test error between its bounds",
@@ -269,19 +259,17 @@ def bounds_over_the_ridge(
 
 def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: float = 4.0, points: int = 40) -> Figure:
     """The bounds and the least test error over the ridge, against the spike strength."""
-    canvas, axes = _canvas()
+    canvas, axes = canvas_of()
     # r = 0 itself is another problem: an odd activation then has mu0 = 0, and the bounds jump.
     spikes = np.linspace(0.1, largest, points)
     models = [_tanh_and_sine(float(r), alignment, 1.0)(alpha) for r in spikes]
     sparse = models[:: max(1, points // 10)]
-    axes.plot(
-        spikes, [upper_bound(m) for m in models], color=_STYLES[1][0], linestyle="--", lw=1.8, label="upper bound"
-    )
-    axes.plot(spikes, [lower_bound(m) for m in models], color=_STYLES[0][0], lw=1.8, label="lower bound")
+    axes.plot(spikes, [upper_bound(m) for m in models], color=STYLES[1][0], linestyle="--", lw=1.8, label="upper bound")
+    axes.plot(spikes, [lower_bound(m) for m in models], color=STYLES[0][0], lw=1.8, label="lower bound")
     axes.plot(
         [m.spike for m in sparse],
         [best_ridge(m).test_error for m in sparse],
-        color=_STYLES[2][0],
+        color=STYLES[2][0],
         linestyle="-.",
         marker="^",
         ms=5,
@@ -292,8 +280,8 @@ def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: f
         xlabel=r"spike strength $r$ (the rescaled learning rate, up to a factor)", ylabel="test error", yscale="log"
     )
     _plain_scale(axes)
-    _legend(axes)
-    return _finish(
+    legend(axes)
+    return finish(
         canvas,
         "bounds_over_the_spike",
         "The bounds against the spike strength",
@@ -305,22 +293,25 @@ def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: f
     )
 
 
-def _canvas() -> tuple[Canvas, Axes]:
+def canvas_of(columns: int = 1) -> tuple[Any, ...]:
+    """A canvas with panels side by side: the canvas, then the axes of each."""
     # The object interface: no global state, no display, nothing to close.
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    canvas = Canvas(figsize=(6.6, 4.1), layout="constrained")
+    canvas = Canvas(figsize=(6.6 + 3.0 * (columns - 1), 4.1), layout="constrained")
     FigureCanvasSVG(canvas)
-    axes = canvas.add_subplot()
-    axes.grid(True, color="#dddddd", lw=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    return canvas, axes
+    panels = canvas.subplots(1, columns, squeeze=False).ravel()
+    for axes in panels:
+        axes.grid(True, color="#dddddd", lw=0.6)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    return canvas, *panels
 
 
-def _plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+    """These values of x and no others, as decimal numbers."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     axes.xaxis.set_major_locator(FixedLocator(list(ticks)))
@@ -337,12 +328,42 @@ def _plain_scale(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _legend(axes: Axes) -> None:
+def legend(axes: Axes) -> None:
+    """The labels of the series in a box."""
     axes.legend(frameon=True, framealpha=0.9, edgecolor="#cccccc", fontsize=9)
 
 
-def _finish(canvas: Canvas, name: str, title: str, caption: str, call: str) -> Figure:
-    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call)
+def finish(canvas: Canvas, name: str, title: str, caption: str, call: str, module: str = "figures") -> Figure:
+    """The drawing with its words, the call that draws it again (of a module of this floor) and its data."""
+    svg = svg_of(canvas, name, f"{title}. {caption}")
+    return Figure(name, title, caption, svg, f"{module}.{call}", data_of(canvas))
+
+
+def data_of(canvas: Canvas) -> str:
+    """Every point of every line that is drawn, as CSV: panel, series, x, y, and the standard error of a measurement."""
+    from matplotlib.container import ErrorbarContainer
+
+    rows = ["panel,series,x,y,standard_error"]
+    for panel, axes in enumerate(canvas.axes, 1):
+        measured = [one for one in axes.containers if isinstance(one, ErrorbarContainer)]
+        bars = {one.lines[0]: one for one in measured}
+        caps = {cap for one in measured for cap in one.lines[1]}
+        for number, line in enumerate((one for one in axes.lines if one not in caps), 1):
+            label = str(bars.get(line, line).get_label()).lstrip("_")
+            plain = not label or re.fullmatch(r"child\d+|nolegend_|None", label)
+            name = f"line {number}" if plain else label.replace('"', "'")
+            error = _half_heights(bars[line]) if line in bars else []
+            for k, (x, y) in enumerate(np.asarray(line.get_xydata(), float)):
+                seen = f"{error[k]:.10g}" if k < len(error) else ""
+                rows.append(f'{panel},"{name}",{x:.10g},{y:.10g},{seen}')
+    return "\n".join(rows) + "\n"
+
+
+def _half_heights(bars: Any) -> list[float]:
+    """Half the heights of vertical bars; none where there are only others."""
+    if not getattr(bars, "has_yerr", False):
+        return []
+    return [float(segment[-1][1] - segment[0][1]) / 2.0 for segment in bars.lines[2][-1].get_segments()]
 
 
 def standalone(figure: Figure) -> str:
@@ -353,8 +374,6 @@ def standalone(figure: Figure) -> str:
 def svg_of(canvas: Canvas, name: str, description: str) -> str:
     """The figure as an SVG element for a page: same input, same bytes; ids carry the figure's name; no clock."""
     import io
-    import re
-    from functools import partial
     from html import escape
 
     import matplotlib as mpl

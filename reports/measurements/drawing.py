@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onestep.reports.figures.figures import _STYLES as STYLES
-from onestep.reports.figures.figures import Figure, svg_of
+from onestep.reports.figures.figures import STYLES, Figure, data_of, svg_of
 from onestep.reports.measurements.experiments import Measured
 from onestep.reports.measurements.study import command
 
@@ -51,4 +50,5 @@ def legend(axes: Axes, **options: Any) -> None:
 
 def finished(canvas: Canvas, name: str, title: str, caption: str, call: str = "") -> Figure:
     """The figure as a page takes it; without a call of its own it is the one figure of the study of its name."""
-    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call or command(name))
+    svg = svg_of(canvas, name, f"{title}. {caption}")
+    return Figure(name, title, caption, svg, call or command(name), data_of(canvas))

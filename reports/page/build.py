@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.figures.figures import Figure, all_figures
+from onestep.reports.figures.drawn import all_figures
+from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import Trial, network_trial
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.described import DescribedDerivation, derivations_of

@@ -16,10 +16,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from onestep.derivations.language.glossary import Entry as Symbol
-from onestep.derivations.language.rendering import latex
 from onestep.reports.figures.figures import Figure
+from onestep.reports.figures.paper import PLACES
 from onestep.reports.measurements.network_trial import BEYOND, Trial
 from onestep.reports.measurements.study import Study
+from onestep.reports.page.claims import (
+    Around,
+    address,
+    counts_by_verdict,
+    glyph,
+    search_script,
+    surroundings,
+    symbols_script,
+)
 from onestep.reports.page.dependencies import groups, headlines, links
 from onestep.reports.page.dependency_graph import svg
 from onestep.reports.page.described import DescribedDerivation
@@ -29,6 +38,7 @@ from onestep.reports.page.sources import SLIDES, by_source, document
 from onestep.reports.page.trust import measures
 from onestep.reports.page.views import (
     ClaimView,
+    LeafView,
     assumptions,
     claim_view,
     derivation_views,
@@ -38,7 +48,6 @@ from onestep.reports.page.views import (
 )
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.ledger_markdown import MEANINGS
-from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import heading, prose
 from onestep.reports.text.words import LEAVES, MARKS, ORIGINS
 from onestep.verify.claims.paper import PAPER
@@ -51,9 +60,9 @@ from onestep.verify.protocol.verdict import Verdict
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.
-PAGE_BYTES, CUT = 1_000_000, 700_000
+PAGE_BYTES, CUT = 500_000, 330_000
 # Written beside the pages as they are.
-ASSETS = ("style.css", "open.js")
+ASSETS = ("style.css", "math.css", "open.js", "find.js")
 
 
 View = TypeVar("View")
@@ -99,20 +108,24 @@ def site(material: Material) -> dict[str, str]:
     environment = _environment()
     summary = as_json(material.ledger)
     claims = [claim_view(entry, material.derivations) for entry in material.ledger.entries]
+    around = surroundings(material.ledger.entries, material.glossary)
     pages = [
         _landing(environment, material, claims, summary["mutants"]),
-        *_claims(environment, claims),
+        *_claims(environment, claims, around),
         *_derivations(environment, material),
         *_others(environment, material, claims),
     ]
     navigation = [
-        Listed(page.file, page.title, tuple(p for p in pages if p.group == page.file and p is not page))
+        Listed(page.file, page.title, tuple(p for p in pages if p.group == page.file != p.file and not _root(p.file)))
         for page in pages
         if page.file == page.group
     ]
     layout = environment.get_template("layout.html")
     bare = {
-        page.file: layout.render(page=page, navigation=navigation, provenance=summary["provenance"]) for page in pages
+        page.file: layout.render(
+            page=page, navigation=navigation, provenance=summary["provenance"], root=_root(page.file)
+        )
+        for page in pages
     }
     places = _places(bare)
     found = {file: _linked(file, html, places) for file, html in bare.items()}
@@ -120,7 +133,19 @@ def site(material: Material) -> dict[str, str]:
     if large:
         raise SiteError(f"a page of the report may have {PAGE_BYTES} bytes: {', '.join(large)}")
     assets = {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in ASSETS}
-    return found | assets | {"places.js": _places_script(places)}
+    scripts = {
+        "places.js": _places_script(places),
+        "search.js": search_script(claims, around),
+        "symbols.js": symbols_script(material.glossary),
+    }
+    every = [*material.figures, *(figure for study in material.studies for figure in study.figures)]
+    data = {f"data/{figure.name}.csv": figure.data for figure in every if figure.data}
+    return found | assets | scripts | data
+
+
+def _root(file: str) -> str:
+    """The way from a page to the folder of the first one."""
+    return "../" * file.count("/")
 
 
 def _environment() -> Environment:
@@ -157,7 +182,8 @@ def _landing(environment: Environment, material: Material, claims: Sequence[Clai
         "Overview",
         entries=entries,
         results=results,
-        figures=[(figure, Markup(figure.svg)) for figure in material.figures],
+        figures=[(figure, Markup(figure.svg)) for figure in material.figures[:1]],
+        more_figures=len(material.figures) > 1,
         by_source=source_table(material.ledger),
         summary=summary_table(material.ledger),
         verdicts=[v.value for v in Verdict],
@@ -176,8 +202,18 @@ def _by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     return {chapter: members for chapter, members in found.items() if members}
 
 
-def _claims(environment: Environment, views: Sequence[ClaimView]) -> list[Page]:
-    return _chapters(environment, "claim", "Claims", _by_chapter((view.entry.claim.id, view) for view in views))
+def _claims(environment: Environment, views: Sequence[ClaimView], around: Mapping[str, Around]) -> list[Page]:
+    """The list of all claims, the chapters with their formulas, and a page for each claim."""
+    chapters = _by_chapter((view.entry.claim.id, view) for view in views)
+    pages = _chapters(environment, "claim", "Claims", chapters, verdicts=counts_by_verdict(views))
+    for chapter, members in chapters.items():
+        for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
+            file = address(view.entry.claim.id)
+            shown = {"claim": view, "around": around[view.entry.claim.id], "before": before, "after": after}
+            where = {"chapter": chapter, "root": _root(file), "chapter_file": f"claims-{chapter.slug}.html"}
+            title = view.entry.claim.title
+            pages.append(_page(environment, "claim_page.html", file, title, "claims.html", **shown, **where))
+    return pages
 
 
 def _derivations(environment: Environment, material: Material) -> list[Page]:
@@ -187,7 +223,9 @@ def _derivations(environment: Environment, material: Material) -> list[Page]:
     )
 
 
-def _chapters(environment: Environment, item: str, title: str, found: Mapping[Chapter, Sequence[object]]) -> list[Page]:
+def _chapters(
+    environment: Environment, item: str, title: str, found: Mapping[Chapter, Sequence[object]], **more: object
+) -> list[Page]:
     """A page that lists all items by chapter, and the pages of each chapter."""
     one, overview = environment.get_template(f"{item}.html"), f"{item}s.html"
     pages, listed = [], []
@@ -203,7 +241,7 @@ def _chapters(environment: Environment, item: str, title: str, found: Mapping[Ch
             pages.append(
                 _page(environment, "chapter.html", file, name, overview, title=name, items=part, after=after, item=item)
             )
-    return [_page(environment, overview, overview, title, chapters=listed), *pages]
+    return [_page(environment, overview, overview, title, chapters=listed, **more), *pages]
 
 
 def packed(items: Sequence[Markup], most: int = CUT) -> list[list[Markup]]:
@@ -224,7 +262,16 @@ def packed(items: Sequence[Markup], most: int = CUT) -> list[list[Markup]]:
 def _others(environment: Environment, material: Material, claims: Sequence[ClaimView]) -> list[Page]:
     ledger, trial = material.ledger, material.trial
     slides = coverage(ledger)
+    drawn = {"figure-" + anchor(figure.name) for figure in material.figures}
+    drawn |= {"study-" + anchor(study.slug) for study in material.studies}
+    places = [place for place in PLACES if place[-1] in drawn]
+    further = [(figure, Markup(figure.svg)) for figure in material.figures[1:]]
     pages = [
+        *(
+            [_page(environment, "figures.html", "figures.html", "Figures", figures=further, places=places)]
+            if further
+            else []
+        ),
         _page(
             environment,
             "network.html",
@@ -273,7 +320,7 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             "symbols.html",
             "symbols.html",
             "Symbols",
-            glossary=[(Markup(mathml(latex(row.symbol))), row.meaning, row.scaling) for row in material.glossary],
+            glossary=[(glyph(row), row.meaning, row.scaling) for row in material.glossary],
         ),
     ]
 
@@ -285,15 +332,20 @@ def _leaves(environment: Environment, ledger: Ledger) -> list[Page]:
     home = {kind: meanings if kind == "definition" else trusted for kind, _ in views}
     counts = [(kind, len(listed), home[kind]) for kind, listed in views]
 
-    def page(file: str, id_: str, title: str) -> Page:
-        here = [(kind, listed) for kind, listed in views if home[kind] == file]
+    def page(file: str, id_: str, title: str, here: Sequence[tuple[str, Sequence[LeafView]]]) -> Page:
         shown = {"id": id_, "title": title, "leaves": here, "counts": counts, "words": LEAVES}
         return _page(environment, "leaves.html", file, title, trusted, **shown)
 
-    return [
-        page(trusted, "leaves", "What theorems stand on"),
-        page(meanings, "meanings", "What the names in theorems mean"),
-    ]
+    named = dict(views).get("definition", [])
+    parts = packed([Markup("").join(view.formulas) for view in named], CUT // 2)
+    title, first = "What the names in theorems mean", 0
+    pages = [page(trusted, "leaves", "What theorems stand on", [one for one in views if one[0] != "definition"])]
+    for number, part in enumerate(parts, 1):
+        here = [("definition", named[first : first + len(part)])] if part else []
+        file, of = (meanings, "") if number == 1 else (f"definitions-{number}.html", f" ({number} of {len(parts)})")
+        pages.append(page(file, f"meanings{number if number > 1 else ''}", title + of, here))
+        first += len(part)
+    return pages
 
 
 def _studies(environment: Environment, studies: Sequence[Study]) -> list[Page]:
@@ -338,15 +390,16 @@ def _linked(file: str, html: str, places: Mapping[str, str]) -> str:
     """The page with each link to a name that stands elsewhere led there. Raises SiteError where it stands nowhere."""
     here = set(_ID.findall(html))
 
-    def address(found: re.Match[str]) -> str:
+    def led(found: re.Match[str]) -> str:
         name = found[1]
         if name in here:
             return f"#{name}"
         if name not in places:
             raise SiteError(f"{file} links to {name}, which is on no page, or on several")
-        return f"{places[name]}#{name}"
+        # A claim is all that stands on its page.
+        return _root(file) + (places[name] if name.startswith("claim-") else f"{places[name]}#{name}")
 
-    return _LINK.sub(address, html)
+    return _LINK.sub(led, html)
 
 
 def _places_script(places: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from onestep.reports.text.prose import prose
 from onestep.reports.text.words import caught_lines, theorem_line
 from onestep.verify.ledger.document import entry_json, statement_latex, theorem_json
 from onestep.verify.ledger.leaves import grounds
-from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.ledger.run import Entry, Ledger, MutantResult
 from onestep.verify.protocol.claim import Kind
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 from onestep.verify.protocol.paper import Document
@@ -135,22 +135,30 @@ def leaf_views(ledger: Ledger) -> list[tuple[str, list[LeafView]]]:
 
 def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> ClaimView:
     """One claim with its formulas converted."""
-    from onestep.derivations.language.rendering import latex
-
     titles = {d.check: d.title for d in derivations}
+    written = {mutant.name for mutant in entry.claim.mutants}
     return ClaimView(
         entry,
         anchor("claim " + entry.claim.id),
         Markup(mathml(statement_latex(entry.claim), block=True)),
         tuple((e.check, evidence_summary(e), e.outcome.value) for e in entry.evidence),
-        tuple(
-            (m.name, Markup(mathml(latex(m.statement), block=True)), m.verdict.value, "; ".join(m.caught_by))
-            for m in entry.mutants
-        ),
+        tuple((m.name, _neighbour(m, m.name in written), m.verdict.value, "; ".join(m.caught_by)) for m in entry.mutants),
         tuple(caught_lines(entry_json(entry))),
         tuple((anchor("derivation " + titles[e.check]), titles[e.check]) for e in entry.evidence if e.check in titles),
         theorem_line(theorem) if (theorem := theorem_json(entry.evidence)) else "",
     )
+
+
+# A slip of the pen in a formula longer than this, in bytes, is named and not shown.
+_LONG = 800
+
+
+def _neighbour(mutant: MutantResult, written: bool) -> Markup:
+    """The formula of a wrong neighbour; of a mechanical one only where it is short. Raises MathError."""
+    from onestep.derivations.language.rendering import latex
+
+    shown = Markup(mathml(latex(mutant.statement), block=True))
+    return shown if written or len(shown) <= _LONG else Markup("")
 
 
 def evidence_summary(evidence: Evidence) -> str:

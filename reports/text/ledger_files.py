@@ -54,6 +54,7 @@ _OURS = '<meta name="generator" content="onestep report">'
 
 def remove_stale(directory: Path, pages: Container[str]) -> None:
     """Remove the pages of an earlier report that this one does not have; files of other origin stay."""
-    for path in directory.glob("*.html"):
-        if path.name not in pages and _OURS in path.read_text(encoding="utf-8", errors="replace")[:2000]:
+    for path in directory.rglob("*.html"):
+        head = path.read_text(encoding="utf-8", errors="replace")[:2000]
+        if path.relative_to(directory).as_posix() not in pages and _OURS in head:
             path.unlink()

@@ -20,9 +20,9 @@ _GREEK = dict(
     zip(
         [
             *("alpha", "beta", "gamma", "Delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda"),
-            *("mu", "xi", "rho", "sigma", "tau", "psi", "omega"),
+            *("mu", "xi", "rho", "sigma", "tau", "psi", "omega", "Pi", "Phi"),
         ],
-        "αβγΔεζηθκλμξρστψω",
+        "αβγΔεζηθκλμξρστψωΠΦ",
         strict=True,
     )
 )
@@ -38,6 +38,9 @@ _SIGNS = (
     *(("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("+-", "±"), ("v~", "ṽ"), ("u~", "ũ")),
     *(("^2", "²"), ("^3", "³"), ("^4", "⁴")),
 )
+# An inner product of vectors, which is no end of a sentence and no attribute.
+_INNER = re.compile(r"(?<![\w.])([afuvwx](?:_[a-z])?|theta)\.(?=(?:[uvwx]|W[a-z]?|theta(?:_perp)?)(?![\w.]))")
+_ROOT = re.compile(r"(?<!\w)sqrt(?:\((\w)\)|(?=\()| (?=\w))")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -53,8 +56,9 @@ def prose(text: str) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    shown = _INDEXED.sub(_with_index, str(escape(text)))
+    shown = _INDEXED.sub(_with_index, _INNER.sub(r"\1·", str(escape(text))))
     shown = _NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), shown)
+    shown = _ROOT.sub(lambda found: f"√{found[1] or ''}", shown)
     for plain, sign in _SIGNS:
         shown = re.sub(re.escape(plain) + r"(?!\w)" if plain[0] == "^" else re.escape(plain), sign, shown)
     return Markup(_POWER.sub(_with_power, _HAT.sub(_with_hat, shown)))

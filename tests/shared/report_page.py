@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html.parser import HTMLParser
+from posixpath import dirname, join, normpath
 from typing import Any
 
 from onestep.reports.figures import figures
@@ -70,10 +71,13 @@ def broken(files: Mapping[str, str]) -> list[str]:
         found += [f"{name}: the id {one} twice" for one in {i for i in page.ids if page.ids.count(i) > 1}]
         for link in page.links:
             file, _, anchor = link.partition("#")
-            target = read.get(file or name)
+            place = normpath(join(dirname(name), file)) if file else name
+            target = read.get(place)
+            if place in files and not anchor:
+                continue
             if target is None or (anchor and anchor not in target.ids):
                 found.append(f"{name}: {link} leads nowhere")
-        found += [f"{name}: loads {one}" for one in page.loads if one not in files]
+        found += [f"{name}: loads {one}" for one in page.loads if normpath(join(dirname(name), one)) not in files]
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shared.command_line import WORKED, document, refused, replaced
+from tests.shared.command_line import WORKED, document, outcome, refused, replaced
 
 
 @pytest.mark.parametrize("text", ["tanh", "-tanh(z)", "-z"])
@@ -50,3 +50,20 @@ def test_the_spectrum_beside_a_sample(capfd: pytest.CaptureFixture[str], tmp_pat
     assert len(found["simulation"]["eigenvalues"]) == 60  # p = beta d
     assert figure.read_text().startswith("<?xml")
     refused(capfd, ["spectrum", *replaced("alpha", "1,2")], "--alpha")
+
+
+def test_the_formulas_of_an_activation_as_latex(capfd: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = outcome(capfd, ["activation", "sin", "--latex", "--digits", "12", "--orders", "3", "--quiet"])
+    assert code == 0
+    found = document(capfd, ["activation", "sin", "--digits", "12", "--orders", "3"])
+    assert text.startswith("\\begin{align*}\n  \\sigma(z) &= \\sin")
+    assert text.rstrip().endswith("\\end{align*}")
+    assert text.count("{") == text.count("}")
+    # E[z sin z] = e^(-1/2), and the closed forms are those of the document.
+    assert "h_1 = \\mathbb{E}[z\\,\\sigma(z)] &= 0.606530659713 \\pm 3.67 \\cdot 10^{-13}" in text
+    assert "+/-" not in text
+    for formula in found["closed_forms"]["latex"].values():
+        assert f"&= {formula}" in text
+    code, _, said = outcome(capfd, ["activation", "sin", "--latex", "--json"])
+    assert code == 2
+    assert "--latex and --json" in said

@@ -30,6 +30,13 @@ LAYOUT = """(() => {
 })()"""
 
 
+# What a page looks up is loaded when it is asked for.
+SEARCHABLE, EXPLAINED = (
+    f"new Promise(done => {{ const look = () => {ready} ? done() : setTimeout(look, 20); look(); }})"
+    for ready in ("document.querySelector('[role=status]').textContent", "known && Object.keys(known).length")
+)
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built report; where there is none, the pages of the committed ledger without derivations."""
@@ -60,7 +67,8 @@ def test_the_first_page_is_painted_within_a_second(browser: Browser, built: Path
 
 
 def test_no_page_is_wider_than_the_window_and_no_formula_than_the_bar(browser: Browser, built: Path) -> None:
-    pages = sorted(built.glob("*.html"))
+    # All pages but those of claims, and every tenth of these.
+    pages = [*sorted(built.glob("*.html")), *sorted(built.glob("claim/*.html"))[::10]]
     assert pages
     for page in pages:
         browser.open(page.as_uri())
@@ -69,22 +77,37 @@ def test_no_page_is_wider_than_the_window_and_no_formula_than_the_bar(browser: B
         assert found["page"] <= found["window"], (page.name, found)
 
 
-def test_a_link_to_a_claim_opens_it(browser: Browser, built: Path) -> None:
-    opened = 'document.querySelector("#claim-result-3-1-spike-strength > details.evidence")?.open'
-    page = (built / "claims-gradient-step.html").as_uri()
-    browser.open(page)
-    assert browser.evaluate(opened) is False
-    browser.open("about:blank")
-    browser.open(page + "#claim-result-3-1-spike-strength")
-    assert browser.evaluate(opened) is True
+def test_the_search_filters_the_claims(browser: Browser, built: Path) -> None:
+    browser.open((built / "claims.html").as_uri() + "?q=spike-strength")
+    browser.evaluate(SEARCHABLE)
+    shown = browser.evaluate("[...document.querySelectorAll('li[data-claim]')].filter(one => !one.hidden).length")
+    every = browser.evaluate("document.querySelectorAll('li[data-claim]').length")
+    assert 0 < shown < every / 10
+    browser.evaluate("document.querySelector('input[value=PROVED]').click()")
+    assert browser.evaluate("document.querySelector('[data-claim=\"result-3-1.spike-strength\"]').hidden")
+
+
+def test_a_symbol_says_what_it_means(browser: Browser, built: Path) -> None:
+    browser.open((built / "claims-gradient-step.html").as_uri())
+    point = """document.querySelector("#row-claim-result-3-1-spike-strength mi")
+      .dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))"""
+    browser.evaluate(point)
+    browser.evaluate(EXPLAINED)
+    browser.evaluate(point)
+    assert "spike strength" in browser.evaluate("document.querySelector('.card').textContent")
+
+
+def test_the_formulas_are_set_in_the_font_that_comes_along(browser: Browser, built: Path) -> None:
+    browser.open((built / "index.html").as_uri())
+    assert browser.evaluate("document.fonts.ready.then(all => [...all].map(one => one.status).join())") == "loaded"
 
 
 def test_an_address_of_the_former_single_page_leads_to_the_claim(browser: Browser, built: Path) -> None:
     browser.open((built / "index.html").as_uri() + "#claim-result-3-1-spike-strength")
     arrived = """new Promise(done => { const look = () =>
-      document.querySelector("#claim-result-3-1-spike-strength > details[open]") ? done(location.pathname) :
+      document.querySelector("#claim-result-3-1-spike-strength") ? done(location.pathname) :
       setTimeout(look, 20); look(); })"""
     for _ in range(100):
-        if browser.evaluate("location.pathname").endswith("claims-gradient-step.html"):
+        if browser.evaluate("location.pathname").endswith("claim/result-3-1.spike-strength.html"):
             break
-    assert browser.evaluate(arrived).endswith("claims-gradient-step.html")
+    assert browser.evaluate(arrived).endswith("claim/result-3-1.spike-strength.html")

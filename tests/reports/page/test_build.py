@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from base64 import b64decode
 
 import numpy as np
 import pytest
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 import onestep.reports.measurements.network_trial as network_trial_module
 from onestep.reports.commands.verify import ledger_summary, ledger_table, troubles
 from onestep.reports.measurements import measured_networks
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.build import unique
+from onestep.reports.page.claims import address, folded, surroundings
 from onestep.reports.page.described import DescribedDerivation, describe
 from onestep.reports.page.misprints import CORRECTED, DIFFERS, STANDS, coverage
 from onestep.reports.page.results import RESULTS
@@ -25,6 +27,7 @@ from onestep.reports.text.anchors import anchor
 from onestep.reports.text.prose import prose
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.document import statement_latex
 from onestep.verify.ledger.errata import conventions
 from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Entry, Ledger
@@ -63,18 +66,21 @@ def test_the_pages_are_whole_and_every_link_leads_somewhere() -> None:
 def test_the_pages_need_nothing_from_elsewhere() -> None:
     files = toy_site()
     text = "".join(files.values())
-    assert {load for html in pages_of(files).values() for load in outline(html).loads} == {"style.css", "open.js"}
+    loads = {load.removeprefix("../") for html in pages_of(files).values() for load in outline(html).loads}
+    assert loads == {"style.css", "math.css", "open.js", "find.js"}
     assert "@import" not in text
     # The only addresses are the names of XML vocabularies, which are never fetched.
-    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text))
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text.replace(files["math.css"], "")))
     assert addresses <= {"http://www.w3.org/1998/Math/MathML", "http://www.w3.org/2000/svg"}
-    assert re.findall(r"url\((?!#)", text) == []
+    assert set(re.findall(r"url\((?!#)[^,]*", text)) == {"url(data:font/woff2;base64"}
 
 
 def test_the_pages_leave_no_latex() -> None:
     for html in pages_of(toy_site()).values():
-        assert "\\" not in html
-        assert "$" not in html
+        # But where it is asked for: the TeX of a claim.
+        shown = re.sub(r'<pre class="tex">.*?</pre>', "", html, flags=re.DOTALL)
+        assert "\\" not in shown
+        assert "$" not in shown
 
 
 def test_the_pages_say_what_was_found() -> None:
@@ -88,8 +94,9 @@ def test_the_pages_say_what_was_found() -> None:
     for step in toy.derivation().steps:
         assert str(prose(step.reason)) in html
     assert 'class="supports"' in html
-    for figure in toy_figures():
-        assert figure.call.split("(")[0] in toy_site()["index.html"]
+    first, second = toy_figures()
+    assert first.call.split("(")[0] in toy_site()["index.html"]
+    assert second.call.split("(")[0] in toy_site()["figures.html"]
 
 
 def test_a_link_to_a_name_that_stands_nowhere_is_an_error() -> None:
@@ -138,18 +145,63 @@ def test_every_claim_stands_once_with_its_evidence_on_pages_of_bounded_size() ->
     read = {name: outline(html) for name, html in pages_of(files).items()}
     anchors = [one for page in read.values() for one in page.ids if one.startswith("claim-")]
     assert sorted(anchors) == sorted(anchor("claim " + e.claim.id) for e in committed_ledger().entries)
-    places = {one: name for name, page in read.items() for one in page.ids if one.startswith("claim-")}
     for one in committed_ledger().entries:
-        page = files[places[anchor("claim " + one.claim.id)]]
-        article = page.split(f'id="{anchor("claim " + one.claim.id)}"')[1].split("</article>")[0]
-        assert 'class="evidence"' in article
+        page = files[address(one.claim.id)]
+        assert f'id="{anchor("claim " + one.claim.id)}"' in page
         for evidence in one.evidence:
-            assert str(prose(evidence.check)) in article
-    assert max(len(html.encode()) for html in files.values()) <= PAGE_BYTES
+            assert str(prose(evidence.check)) in page
+        assert str(escape(statement_latex(one.claim))) in page
+        for mutant in one.mutants:
+            assert str(prose(mutant.name)) in page
+    assert max(len(html.encode()) for html in pages_of(files).values()) <= PAGE_BYTES
     for result in RESULTS:
         for _, ids in result.formulas:
             for id_ in ids:
-                assert f"#{anchor('claim ' + id_)}" in files["index.html"]
+                assert f'href="{address(id_)}"' in files["index.html"]
+
+
+def test_a_claim_says_who_uses_it_and_what_makes_it_weak() -> None:
+    entries = chained_ledger().entries
+    around = surroundings(entries, ())
+    assert around["ground.one"].used_by == ("ground.two", "bounds.one", "top.test-error", "bounds.as-printed")
+    assert around["top.test-error"].culprits == ("ground.two",)
+    assert around["ground.two"].culprits == ()  # its own verdict is as weak
+    page = site_of(chained_ledger())[address("top.test-error")]
+    weak = page.split("<dt>verdict</dt>")[1].split("</dd>")[0]
+    assert 'href="../claim/ground.two.html"' in weak
+    assert "CONFIRMED" in weak
+    assert 'href="../claim/top.test-error.html"' in site_of(chained_ledger())[address("bounds.one")]
+
+
+def test_the_search_finds_titles_formulas_symbols_and_verdicts() -> None:
+    text = whole_site()["search.js"]
+    rows = json.loads(text.removeprefix("const CLAIMS = ").removesuffix(";\n"))
+    assert [row["id"] for row in rows] == [e.claim.id for e in committed_ledger().entries]
+    words = {row["id"]: row["words"] for row in rows}
+    for asked in ("result-3-1.spike-strength", "spike strength", "proved", r"\alpha_0", "(43)", "learning rate", "α"):
+        assert folded(asked) in words["result-3-1.spike-strength"], asked
+    assert folded("the sample covariance of the labels") not in words["result-3-1.spike-strength"]
+    # Without the script every claim stands there all the same.
+    assert whole_site()["claims.html"].count("<li data-claim=") == len(rows)
+
+
+def test_symbols_are_looked_up_by_the_signs_that_formulas_show() -> None:
+    text = whole_site()["symbols.js"]
+    known = json.loads(text.removeprefix("const SYMBOLS = ").removesuffix(";\n"))
+    statement = whole_site()[address("result-3-1.spike-strength")].split('class="formula"')[1].split("</math>")[0]
+    for glyph, meaning in (("<mi>r</mi>", "spike strength"), ("<msub><mi>α</mi><mn>0</mn></msub>", "samples")):
+        assert glyph in statement
+        assert any(meaning in said for said in known[glyph])
+    # Letters that several chapters use have all their meanings.
+    assert any(len(said) > 1 for said in known.values())
+
+
+def test_the_font_comes_with_its_licence() -> None:
+    css = whole_site()["math.css"]
+    assert "SIL OPEN FONT LICENSE" in css
+    data = re.search(r"base64,([^)]*)\)", css)
+    assert data
+    assert b64decode(data[1])[:4] == b"wOF2"
 
 
 def test_an_address_without_its_page_is_led_to_it() -> None:

@@ -85,6 +85,12 @@ def test_prose_shows_plain_names_as_symbols() -> None:
 def test_prose_sets_indices_powers_and_code() -> None:
     assert str(prose("`onestep solve --alpha 1` at x_perp")) == "<code>onestep solve --alpha 1</code> at x<sub>⊥</sub>"
     assert str(prose("`a < b_1^2`")) == "<code>a &lt; b_1^2</code>"
+    assert (
+        str(prose("r = v.theta/sqrt(p), f.theta_perp, w_k.x, e.g. it"))
+        == "r = v·θ/√p, f·θ<sub>⊥</sub>, w<sub>k</sub>·x, e.g. it"
+    )
+    assert str(prose("a.Wv, a.W theta, Phi^T Phi/p")) == "a·Wv, a·W θ, Φ<sup>T</sup> Φ/p"
+    assert str(prose("sqrt(2c) of a file a.x.y or model.x")) == "√(2c) of a file a.x.y or model.x"
     assert str(prose("He_k, theta_perp, alpha_0")) == "He<sub>k</sub>, θ<sub>⊥</sub>, α₀"
     assert str(prose("d^(-1/2), W^T")) == "d<sup>−1/2</sup>, W<sup>T</sup>"
     assert str(prose("10^-8, x^20, x^2")) == "10<sup>−8</sup>, x<sup>20</sup>, x²"
