@@ -150,7 +150,7 @@ def _root(file: str) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader([TEMPLATES / "pages", TEMPLATES]),
+        loader=FileSystemLoader([TEMPLATES / "pages", TEMPLATES / "claims", TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

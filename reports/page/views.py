@@ -15,10 +15,11 @@ from onestep.reports.text.prose import prose
 from onestep.reports.text.words import caught_lines, theorem_line
 from onestep.verify.ledger.document import entry_json, statement_latex, theorem_json
 from onestep.verify.ledger.leaves import grounds
-from onestep.verify.ledger.run import Entry, Ledger, MutantResult
+from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 from onestep.verify.protocol.paper import Document
+from onestep.verify.protocol.power import MutantResult
 from onestep.verify.protocol.verdict import Verdict
 
 
@@ -142,7 +143,9 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
         anchor("claim " + entry.claim.id),
         Markup(mathml(statement_latex(entry.claim), block=True)),
         tuple((e.check, evidence_summary(e), e.outcome.value) for e in entry.evidence),
-        tuple((m.name, _neighbour(m, m.name in written), m.verdict.value, "; ".join(m.caught_by)) for m in entry.mutants),
+        tuple(
+            (m.name, _neighbour(m, m.name in written), m.verdict.value, "; ".join(m.caught_by)) for m in entry.mutants
+        ),
         tuple(caught_lines(entry_json(entry))),
         tuple((anchor("derivation " + titles[e.check]), titles[e.check]) for e in entry.evidence if e.check in titles),
         theorem_line(theorem) if (theorem := theorem_json(entry.evidence)) else "",

@@ -354,8 +354,8 @@ needs_rocq = pytest.mark.skipif(not installed(), reason=MISSING)
 
 @needs_rocq
 def test_rocq_accepts_lemmas_and_refuses_them_with_a_slip(tmp_path: Path) -> None:
-    chapter = {f"small.{name}": theorem for name, theorem in small().items()}
-    made, found = exported(chapter), {name: (theorem,) for name, theorem in chapter.items()}
+    of_small = {f"small.{name}": theorem for name, theorem in small().items()}
+    made, found = exported(of_small), {name: (theorem,) for name, theorem in of_small.items()}
     first = made.lemmas[0]
     write(replace(made, lemmas=(replace(first, proof="ring"), *made.lemmas[1:])), found, tmp_path)
     checked = check(tmp_path)
