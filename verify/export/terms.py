@@ -15,11 +15,11 @@ from onestep.derivations.language.expectation import Expectation
 
 # What Rocq's library, the preamble of a file or the proofs of its lemmas call by a name that a symbol may have.
 RESERVED = frozenset({
-    "E", "Exists", "INR", "IZR", "PI", "Prop", "Props", "R", "Rabs", "Rinv", "Rle", "Rlt", "Rmax", "S", "O", "Set",
-    "Slope", "Tends", "Type", "as", "asin", "at", "cofix", "constant", "cos", "else", "end", "erf", "eventually",
+    "E", "Exists", "I", "INR", "IZR", "PI", "Prop", "Props", "R", "Rabs", "Rinv", "Rle", "Rlt", "Rmax", "S", "O", "Set",
+    "Slope", "Tends", "True", "Type", "as", "asin", "at", "cofix", "constant", "cos", "else", "end", "erf",
     "exists", "exp", "far", "fix", "for", "forall", "from", "fun", "if", "in", "let", "ln", "match", "mod", "nat",
     "near", "put", "return", "sin", "soon", "sqrt", "tan", "tanh", "then", "unequal", "unproved", "using", "where",
-    "with",
+    "eventually", "with",
 })  # fmt: skip
 # Functions that Rocq's library has, and erf, whose meaning it is not told.
 KNOWN = {

@@ -112,6 +112,14 @@ def test_different_symbols_have_different_names() -> None:
     assert set(pair) <= set(named.values())
 
 
+@pytest.mark.parametrize("taken", ["I", "True", "E", "sqrt"])
+def test_a_symbol_has_no_name_that_rocq_needs(taken: str) -> None:
+    symbol = sp.Symbol(taken, real=True)
+    names = exported({"named": ring((), Equation((symbol + 1) ** 2, symbol**2 + 2 * symbol + 1))}).names
+    assert symbol in names.values()
+    assert taken not in names
+
+
 def test_what_two_theorems_share_stands_there_once() -> None:
     # Made twice, as by the derivations of two claims.
     first, second = (exported({"a": small()["average"]}), exported({"a": small()["average"], "b": small()["average"]}))
