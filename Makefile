@@ -13,7 +13,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 .PHONY: report test thorough lint types drift kernel bench mutants browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
-	$(BIN)/onestep report --profile $(PROFILE)
+	$(BIN)/onestep report --profile $(PROFILE) || test $$? -eq 3  # 3: the report is there, and claims in it are INCONCLUSIVE
 
 test: $(INSTALLED)  ## the fast tests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not thorough and not browser"

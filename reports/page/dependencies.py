@@ -34,7 +34,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Node:
-    """A claim in the tree beneath a result; ``repeated`` where what is beneath it stands further up already."""
+    """A claim in the tree beneath a result; ``repeated`` where what is beneath it stands further up on the page."""
 
     id: str
     title: str
@@ -100,14 +100,19 @@ def is_headline(entry: Entry) -> bool:
 def headlines(ledger: Ledger) -> tuple[Headline, ...]:
     """The headline results with what is beneath each, in the order of the ledger."""
     entries = {entry.claim.id: entry for entry in ledger.entries}
-    return tuple(_headline(entry, entries) for entry in ledger.entries if is_headline(entry))
-
-
-def _headline(entry: Entry, entries: Mapping[str, Entry]) -> Headline:
+    # What stands beneath a claim is written out once on the page: results have most of it in common.
     shown: set[str] = set()
-    tree = _tree(entry, entries, shown)
-    culprits = [i for i in entries if i in shown and entries[i].verdict is entry.weakest and not entries[i].by_fiat]
-    return Headline(tree, len(shown) - 1, entry.weakest.value, tuple(culprits))
+    return tuple(_headline(entry, entries, shown) for entry in ledger.entries if is_headline(entry))
+
+
+def _headline(entry: Entry, entries: Mapping[str, Entry], shown: set[str]) -> Headline:
+    beneath, pending = {entry.claim.id}, [entry.claim.id]
+    while pending:
+        new = {id_ for id_ in entries[pending.pop()].claim.uses if id_ in entries} - beneath
+        beneath |= new
+        pending.extend(new)
+    culprits = [i for i in entries if i in beneath and entries[i].verdict is entry.weakest and not entries[i].by_fiat]
+    return Headline(_tree(entry, entries, shown), len(beneath) - 1, entry.weakest.value, tuple(culprits))
 
 
 def _tree(entry: Entry, entries: Mapping[str, Entry], shown: set[str]) -> Node:

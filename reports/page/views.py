@@ -17,7 +17,7 @@ from onestep.verify.ledger.document import entry_json, statement_latex, theorem_
 from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from onestep.verify.protocol.evidence import OF_A_THEOREM, Agreement, Certificate, Evidence, FiniteSize, Proof
 from onestep.verify.protocol.paper import Document
 from onestep.verify.protocol.power import MutantResult
 from onestep.verify.protocol.verdict import Verdict
@@ -102,11 +102,12 @@ def source_table(ledger: Ledger) -> list[tuple[Document, list[int], int]]:
 
 
 def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:
-    """Every hypothesis, with the claims that state it or rest on it."""
+    """Every hypothesis but the conditions of single theorems, with the claims that state it or rest on it."""
     found: dict[str, list[str]] = {}
     for entry in ledger.entries:
         for hypothesis in entry.hypotheses:
-            found.setdefault(hypothesis, []).append(entry.claim.id)
+            if not hypothesis.endswith(OF_A_THEOREM):
+                found.setdefault(hypothesis, []).append(entry.claim.id)
     return list(found.items())
 
 

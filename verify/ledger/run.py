@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from onestep.verify.checks.evaluate import Place
 from onestep.verify.checks.mutants import Placed, generic_mutants, mutants_of
 from onestep.verify.protocol.claim import PROFILES, Check, Claim, Kind, Mutant, Profile, Role
-from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
+from onestep.verify.protocol.evidence import OF_A_THEOREM, Evidence, Outcome, Proof
 from onestep.verify.protocol.order import LedgerError, claims_of, collected, ordered
 from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.power import MutantResult, Power, power, weighed
@@ -189,7 +189,9 @@ def run(
         verdict, evidence, mutants, power_of = found[claim.id]
         beneath = [entries[used] for used in claim.uses]
         own = [*claim.domain.hypotheses, *(h for e in evidence if isinstance(e, Proof) for h in e.hypotheses)]
-        hypotheses = dict.fromkeys([*own, *(h for e in beneath for h in e.hypotheses)])
+        # A condition of a theorem is about the domain of its own claim.
+        below = (h for e in beneath for h in e.hypotheses if not h.endswith(OF_A_THEOREM))
+        hypotheses = dict.fromkeys([*own, *below])
         links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
         entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses), power_of)
     return Ledger(profile_name, tuple(entries.values()))

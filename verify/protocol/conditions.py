@@ -22,7 +22,7 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.rendering import latex
 from onestep.verify.protocol.balls import Ball, NoBallError, enclose
 from onestep.verify.protocol.claim import Domain
-from onestep.verify.protocol.evidence import Outcome, Settled
+from onestep.verify.protocol.evidence import OF_A_THEOREM, Outcome, Settled
 
 # Boxes that a domain is cut into at most, and symbols and parts of a formula that is enclosed over them.
 _MOST_BOXES, _MOST_SYMBOLS, _MOST_PARTS = 64, 6, 400
@@ -51,7 +51,7 @@ def holding(theorems: Iterable[Theorem], domain: Domain) -> Holding:
                 held = _holds(condition, theorem.assumptions, ranges)
                 if held is not True:
                     (open_ if held is None else failing)[condition] = None
-    return Holding(_said(failing), tuple(f"{formula} (a condition of a theorem)" for formula in _said(open_)))
+    return Holding(_said(failing), tuple(f"{formula} {OF_A_THEOREM}" for formula in _said(open_)))
 
 
 IS_A_THEOREM = "the statement is a theorem"

@@ -6,6 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+# Ends a hypothesis that a theorem holds under and that the domain of its claim does not decide.
+OF_A_THEOREM = "(a condition of a theorem)"
+
 
 class Outcome(StrEnum):
     """Which way a piece of evidence points."""
