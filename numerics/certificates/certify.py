@@ -1,4 +1,4 @@
-"""A certificate of the ridge saddle point: a box that holds the only solution, and from it balls of everything.
+"""A certificate of the ridge saddle point: a box that holds one solution, and from it balls of everything.
 
     1. V has no value -1 on a rectangle around the spike, |1 + V| bounded below there (`strip`).
     2. The expectations over kappa and over z are rules with derived error bounds (`balls.rules`, `balls.averages`).
@@ -8,8 +8,7 @@
 The double-precision solution only says where to look. Built for one group, ridge > 0, on the isotropic bulk with rows
 of equal norm, or on a network's own bulk with labels without noise (`certificates.network`); activations and targets
 analytic in a strip and growing like a power, or polynomials between breakpoints. On a network's own bulk the box holds
-one solution of all equations, those of the resolvent included; that there is no other T and tau is shown for a given
-resolvent, and that the resolvent is no other solution of its own equations is not shown.
+one solution of all equations, those of the resolvent included, and nothing is shown of what lies outside of it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from onestep.numerics.certificates.saddle_point import Enclosed, enclosed, fixed
 from onestep.numerics.certificates.strip import Student, inverse_bound
 from onestep.numerics.models.documents import certificate_document
 from onestep.numerics.models.given import model_of
-from onestep.numerics.models.model import Model
+from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -120,13 +119,16 @@ def certify(model: Model, digits: int = 12) -> Certificate:
     why = _unsupported(model)
     if why:
         return Certificate(model, f"not certified: {why}")
-    solution = solve(model)
+    try:
+        solution = solve(model)
+    except ModelError as reason:
+        return Certificate(model, f"not certified: {reason}")
     found = Certificate(model, "not certified: no precision was tried")
     for bits in _BITS:
         try:
             with precision(bits + _GUARD_BITS):
                 found = _certified(model, solution, bits)
-        except BallError as reason:
+        except (BallError, ModelError) as reason:
             return found if found.certified else Certificate(model, f"not certified: {reason}")
         if found.digits >= digits:
             break

@@ -257,11 +257,15 @@ def certificate_document(certificate: Certificate) -> Document:
     }
 
 
+# The sides of a box by their number: on a network's own bulk b1 and b2, too, or b2 alone where the activation is odd.
+SIDES = {0: (), 2: ("V1", "V2"), 3: ("V1", "V2", "b2"), 4: ("V1", "V2", "b1", "b2")}
+
+
 def box_texts(certificate: Certificate) -> dict[str, list[str]]:
     """The box of the solution, its ends as doubles rounded inwards, so that what is printed is certain."""
     return {
         name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), 0.0))]
-        for name, ball in zip(("V1", "V2"), certificate.box, strict=False)
+        for name, ball in zip(SIDES[len(certificate.box)], certificate.box, strict=True)
     }
 
 

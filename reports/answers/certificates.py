@@ -76,9 +76,11 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
 
 
 def _which(certificate: Certificate) -> str:
+    from onestep.numerics.models.documents import box_texts
+
     if certificate.only_by:
         return f"the only solution, in the box of V1 and V2 (by {certificate.only_by})"
-    return "exactly one solution in a box, whose sides V1 and V2 are"
+    return f"exactly one solution in a box of {', '.join(box_texts(certificate))}"
 
 
 def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:

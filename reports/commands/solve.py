@@ -48,9 +48,10 @@ network's own bulk after its step, beyond the paper: closer to real networks, by
 There the step is made from the readout a0 = u/sqrt(p) of --readout, and biases are added after it.
 
 --certify proves in ball arithmetic that a box of (V1, V2) holds a solution, on the paper's bulk the only one that there
-is by a claim of the ledger, and encloses the test error; with --json: "certificate" {{"status", "box",
-"only_solution_by", "contraction", "test_error": "[mid +/- rad]", "digits", "enclosures"}}. It is for one point of one
-readout group at a positive ridge, in seconds; numbers are the binary ones nearest to those given.
+is by a claim of the ledger, on a network's own one of (V1, V2, b1, b2) with its resolvent, and encloses the test error;
+with --json: "certificate" {{"status", "box", "only_solution_by", "contraction", "test_error": "[mid +/- rad]",
+"digits", "enclosures"}}. It is for one point of one readout group at a positive ridge, in seconds; numbers are the
+binary ones nearest to those given.
 --digits N computes to N digits, checked but not proved; with --json in "any_precision".
 
 Beside the limit stands its value at a width of 1000 neurons (--width P for another), with what the limit drops at order

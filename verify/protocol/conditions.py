@@ -113,9 +113,12 @@ def _decided(term: sp.Expr, demand: Demand) -> bool:
 
 
 def _with_sign(symbol: sp.Symbol, low: Fraction, high: Fraction) -> sp.Symbol:
-    """A symbol with the sign that its range gives it; itself where that says nothing."""
-    sign = {"positive": True} if low > 0 else {"negative": True} if high < 0 else {"nonnegative": low == 0}
-    return sp.Dummy(symbol.name, **sign) if any(sign.values()) and not symbol.is_positive else symbol
+    """A symbol with the sign that its range gives it, whatever was declared of its name."""
+    if low > 0:
+        return sp.Dummy(symbol.name, positive=True)
+    if high < 0:
+        return sp.Dummy(symbol.name, negative=True)
+    return sp.Dummy(symbol.name, nonnegative=True) if low == 0 else sp.Dummy(symbol.name, real=True)
 
 
 def _over(form: sp.Expr, demand: Demand, box: Box) -> bool | None:
@@ -126,7 +129,7 @@ def _over(form: sp.Expr, demand: Demand, box: Box) -> bool | None:
     signs = set[bool]()
     continuous = _enclosed(form, box) is not None
     pending, looked = [dict(box)], 0
-    for point in _corners(box):
+    for point in (*_corners(box), *_corners({symbol: ((low + high) / 2,) for symbol, (low, high) in box.items()})):
         if demand is Demand.NONZERO and form.xreplace(point) == 0:
             return False
     while pending and looked < _MOST_BOXES:
@@ -159,7 +162,7 @@ def _ball(number: Fraction) -> Ball:
     return arb(fmpq(number.numerator, number.denominator))
 
 
-def _corners(box: Box) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+def _corners(box: Mapping[sp.Symbol, tuple[Fraction, ...]]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
     for ends in product(*box.values()):
         yield {symbol: sp.Rational(end.numerator, end.denominator) for symbol, end in zip(box, ends, strict=True)}
 

@@ -111,7 +111,8 @@ class Proof:
 class Certificate:
     """Ball arithmetic: at every point both sides were enclosed; ``width`` is the largest radius of the difference.
 
-    It supports only if every enclosure of the difference contains zero and none is wider than ``allowed_width``.
+    It supports only if every enclosure of the difference contains zero, of an ``inequality`` if every one has its sign,
+    and none is wider than ``allowed_width``.
     """
 
     check: str
@@ -119,6 +120,7 @@ class Certificate:
     width: float
     allowed_width: float
     excluded_at: str = ""
+    inequality: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -131,8 +133,11 @@ class Certificate:
     def summary(self) -> str:
         """One sentence for the reader."""
         if self.excluded_at:
-            return f"the enclosures of the two sides are disjoint at {self.excluded_at}"
-        return f"the enclosures overlap at {self.points} points, none wider than {self.allowed_width:.0e}"
+            wrong = "are in the other order" if self.inequality else "are disjoint"
+            return f"the enclosures of the two sides {wrong} at {self.excluded_at}"
+        found = "are disjoint and in order" if self.inequality else "overlap"
+        points = "1 point" if self.points == 1 else f"{self.points} points"
+        return f"the enclosures {found} at {points}, none wider than {self.allowed_width:.0e}"
 
 
 # A point outside the hypotheses of a check, or where its numerics say that they did not converge, is not counted; a

@@ -50,7 +50,8 @@ class NetworkProblem:
     @property
     def turned(self) -> bool:
         """Whether the rows are turned along the labels, so that b1 is an unknown."""
-        return bool(self.law.turn != 0)
+        # A ball that holds 0 and is more than that is none.
+        return not bool(self.law.turn == 0)
 
 
 def network_problem(model: Model, bits: int) -> NetworkProblem:
@@ -63,6 +64,8 @@ def network_problem(model: Model, bits: int) -> NetworkProblem:
     plain, tilted, _ = labels.moments(_LABEL_POWERS)
     e, alpha0 = rational_ball(Fraction(step.eta) * weight / beta), rational_ball(Fraction(step.alpha0))
     law = rows_law(slope, e, alpha0, plain[:5], tilted[:4])
+    if law.omega.contains(0) and law.turn.contains(0):
+        raise BallError("the rows of a linear activation need no averages over labels, which is not built")
     if law.spike.contains(0):
         raise BallError("the step makes no spike (E[sigma'] = 0), which is not built")
     outside = (1 - law.alignment * law.alignment).sqrt()

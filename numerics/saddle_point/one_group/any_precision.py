@@ -72,6 +72,9 @@ def solve_to(model: Model, digits: int) -> Solution:
     bits = math.ceil((digits + guard) * math.log2(10))
     jumps = _jumps(model)
     height = 0.0 if jumps else _analytic_height(solver)
+    # What rules of labels leave may exceed this power of the move by a factor.
+    margin = 0 if model.network_step is None else 3
+    tails = bits + _tail_bits(model, bits)
     wanted = math.log(10) * (digits + 4)
     step = 2 * math.pi * height / wanted
     for attempt in range(7):
@@ -82,12 +85,12 @@ def solve_to(model: Model, digits: int) -> Solution:
                     coarse = solver(panels(jumps, digits // 2, 1.0 + 0.5 * attempt), digits // 2, 1.0)
             else:
                 share = FINER**attempt
-                fine = solver(trapezoid(step, bits), digits, share)
+                fine = solver(trapezoid(step, tails), digits, share)
                 # Not half as fine: that would mistake the same oscillations for constants as the finer one does.
-                coarse = solver(trapezoid(FINER * step, bits), digits, share / FINER)
+                coarse = solver(trapezoid(FINER * step, tails), digits, share / FINER)
             moved = max(abs(x - y) / (1 + abs(x)) for x, y in zip(fine.values, coarse.values, strict=True)).mid()
             check = moved ** arb(2.0 if jumps else FINER)
-            if check < arb(10) ** -digits:
+            if check < arb(10) ** -(digits + margin):
                 return _as_solution(model, fine, check, digits)
             # The error falls like e^{-2 pi a/h}: the step for the digits wanted follows from what this one gave.
             step *= min(0.85, max(0.2, -0.9 * FINER * math.log(float(moved)) / wanted))
@@ -120,6 +123,12 @@ def _jumps(model: Model) -> list[Ball]:
     if any(place is None for place in places):
         raise ModelError("breakpoints of the target that are not rational, at alignment 1, are not built")
     return [rational_ball((place or Fraction(0)) / Fraction(model.alignment)) for place in places]
+
+
+def _tail_bits(model: Model, bits: int) -> int:
+    """Bits by which products of two functions along the spike, and kappa^2, exceed one at the end of a rule."""
+    degrees = [1.0 if f.growth is None else float(f.growth.degree) for f in (model.activation, model.target)]
+    return math.ceil((2.0 * max(degrees) + 2.0) * math.log2(math.sqrt(2.0 * math.log(2.0) * bits)))
 
 
 def _analytic_height(solver: _Solver) -> float:

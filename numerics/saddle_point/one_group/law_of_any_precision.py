@@ -89,12 +89,9 @@ class SlopeBalls:
 
 @lru_cache(maxsize=16)
 def slope_balls(activation: Activation, bits: int) -> SlopeBalls:
-    """Certified balls, at the precision in force."""
+    """Certified balls, at the precision in force. Raises BallError where there are none."""
     wanted = (Moment(0, 1), Moment(1, 1), Moment(2, 1), *(Moment(n, 0, k) for n, k in _SLOPES))
-    try:
-        found = expectations(activation, wanted, bits=bits)
-    except BallError as reason:
-        raise PrecisionError(f"the averages of sigma' that the network's bulk needs: {reason}") from None
+    found = expectations(activation, wanted, bits=bits)
     mean, h1, curvature = found[:3]
     hermite = dict(zip(_SLOPES, found[3:], strict=True))
 
@@ -120,9 +117,15 @@ def slope_balls(activation: Activation, bits: int) -> SlopeBalls:
 def _label_rule(
     model: Model, centre: Ball, digits: int, share: float, poles: float
 ) -> tuple[list[Ball], list[list[Ball]]]:
-    """Nodes of Y, and at each the weights of 1, u and u^2. poles: how far those of 1/(1 + b1 Y + b2 Y^2) are away."""
+    """Nodes of Y, and at each the weights of 1, u and u^2. poles: how far those of 1/(1 + b1 Y + b2 Y^2) are away.
+
+    A `share` of the digits, those that u^2 Y^8 takes in the tails included: a coarser rule is shorter as well.
+    """
     cuts = [location_ball(point.location) for point in model.target.breakpoints]
-    rule = panels_of_digits(cuts, digits, share)
+    growth = model.target.growth
+    degree = 1.0 if growth is None else float(growth.degree)
+    digits = math.ceil(share * (digits + (8.0 * degree + 2.0) * math.log10(math.sqrt(2.0 * _LOG10 * digits) + 6.0)))
+    rule = panels_of_digits(cuts, digits, 1.0)
     code = program(model.target.expression)
     places = [(u.mid(), w.mid(), (code.run(u.mid())[0] - centre).mid()) for u, w in rule]
     if model.noise == 0.0:
@@ -130,7 +133,7 @@ def _label_rule(
     width = rational_ball(Fraction(model.noise)).sqrt()
     wanted = _LOG10 * (digits + _GUARD_DIGITS)
     # The trapezoidal rule errs like exp(-2 (pi s/h)^2) for the density and like exp(-2 pi a/h) for the poles.
-    step = min(float(width) * math.pi * math.sqrt(2.0 / wanted), 2.0 * math.pi * poles / wanted) / share
+    step = min(float(width) * math.pi * math.sqrt(2.0 / wanted), 2.0 * math.pi * poles / wanted)
     h, reach = arb(step), math.ceil(math.sqrt(2.0 * wanted) * float(width) / step)
     if len(places) * (2 * reach + 1) > _MOST_NODES:
         raise PrecisionError(
@@ -156,7 +159,10 @@ def digits_law(model: Model, digits: int, share: float, poles: float, bits: int)
     assert step is not None
     e = rational_ball(Fraction(step.eta) * weight / Fraction(model.beta))
     alpha0 = rational_ball(Fraction(step.alpha0))
-    slope = slope_balls(model.activation, bits)
+    try:
+        slope = slope_balls(model.activation, bits)
+    except BallError as reason:
+        raise PrecisionError(f"the averages of sigma' that the network's bulk needs: {reason}") from None
     nodes, weights = _label_rule(model, rational_ball(weight) * slope.mean.mid(), digits, share, poles)
     powers = [[arb(1) for _ in nodes]]
     for _ in range(8):

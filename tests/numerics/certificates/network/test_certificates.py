@@ -146,3 +146,23 @@ def test_what_is_not_built_says_so(changes: dict[str, Any], words: str) -> None:
 
 def test_without_a_spike_no_certificate() -> None:
     assert "no spike" in certificates.certify(network("abs", "sin")).status
+
+
+def test_a_slight_even_part_is_an_even_part() -> None:
+    # E[sigma''] of 1e-38 lies in a ball around zero that is more than zero: b1 stays an unknown.
+    model = network("sin(z)+sigmoid(z)+z**2/10**38", "tanh", eta=0.3)
+    with precision(BITS + 40):
+        assert saddle_point.network_problem(model, BITS).turned
+        assert not saddle_point.network_problem(network("tanh", "sin"), BITS).turned
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (network("Max(z,0)**(3/2)", "sin"), "not certified: "),
+        (network("relu", "sin", alpha0=0.01, eta=50.0), "do not settle"),
+        (network("z", "sin"), "linear activation"),
+    ],
+)
+def test_what_has_no_certificate_raises_nothing(model: Model, words: str) -> None:
+    assert words in certify(model).status
