@@ -69,8 +69,9 @@ def _power(ledger: Ledger) -> Measure:
     below = sum(row[1] == Verdict.INCONCLUSIVE.value for row in rows)
     text = (
         "Of a claim that no proof or certificate decides, the check that earned the verdict is tried by itself on "
-        "every wrong neighbour: those of the claim and, of an equation, generic ones made of its right-hand side where "
-        "they differ from it (five per cent more, the smallest term dropped or its sign flipped, one ratio for another, a function replaced by its mean). Where "
+        "every wrong neighbour: those of the claim and, of an equation, generic ones made of its right-hand side "
+        "where they differ from it (five per cent more, the smallest term dropped or its sign flipped, one ratio for "
+        "another, a function replaced by its mean). Where "
         f"it catches fewer than {ENOUGH:.0%} the claim is INCONCLUSIVE, though nothing contradicts it. That is so for "
         f"{below} of {len(rows)} claims."
     )
@@ -172,7 +173,7 @@ def _certified(ledger: Ledger) -> Measure:
         f"{count} claims rest on ball arithmetic alone. A point of one readout group has a certificate on demand; what "
         "share of a range of parameters, or of drawn models, can be certified is not measured here."
     )
-    command = "onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 --certify"
+    command = "onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 1 --alpha0 2 --eta 3 --certify"
     return Measure("Certificates", text, command)
 
 
