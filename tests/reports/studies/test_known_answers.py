@@ -12,8 +12,9 @@ import pytest
 
 from onestep.reports.measurements import normal_deviates
 from onestep.reports.measurements.experiments import Measured
-from onestep.reports.studies import learning_rate, threshold, width
+from onestep.reports.studies import threshold, width
 from onestep.reports.studies.finite_samples import Row
+from onestep.reports.studies.networks import learning_rate
 
 
 def test_the_vertex_of_a_parabola_is_found_between_and_beside_the_points() -> None:
