@@ -71,9 +71,8 @@ def _power(ledger: Ledger) -> Measure:
         "Of a claim that no proof or certificate decides, the check that earned the verdict is tried by itself on "
         "every wrong neighbour: those of the claim and, of an equation, generic ones made of its right-hand side "
         "where they differ from it (five per cent more, the smallest term dropped or its sign flipped, one ratio for "
-        "another, a function replaced by its mean). Where "
-        f"it catches fewer than {ENOUGH:.0%} the claim is INCONCLUSIVE, though nothing contradicts it. That is so for "
-        f"{below} of {len(rows)} claims."
+        f"another, a function replaced by its mean). Where it catches fewer than {ENOUGH:.0%} the claim is "
+        f"INCONCLUSIVE, though nothing contradicts it. That is so for {below} of {len(rows)} claims."
     )
     columns = ("claim", "verdict", "check", "caught alone", "missed")
     return Measure(
