@@ -108,7 +108,7 @@ class Simulation(Shown):
         return dict(self.samples)
 
     def _title(self) -> str:
-        return f"{self.kind}, d = {self.dimension}, an experiment a row: {self.model!r}"
+        return f"{self.kind}, d = {self.dimension}, seeds {self.seeds}: {self.model!r}"
 
     def __repr__(self) -> str:
         return f"Simulation({self.kind}, dimension={self.dimension}, seeds={self.seeds}, test_error={self.test_error})"

@@ -88,7 +88,7 @@ def test_the_commands_of_the_wheel_name_the_extra_they_miss(place: Path) -> None
     solved = python(place, "solve", *worked.split())
     assert (solved.returncode, solved.stderr) == (0, "")
     assert "0.1258656085" in solved.stdout
-    verified = python(place, "verify", "result-3-1.spike-strength")
+    verified = python(place, "verify", "--properties", "limits.narrow")
     assert verified.returncode == 2
     assert verified.stderr == (
         "onestep: this needs hypothesis, which is not installed; it comes with an extra: pip install "

@@ -25,7 +25,7 @@ _EXPERIMENTS = "reports/measurements/experiments.py"
 _FIGURES = "reports/figures/figures.py"
 _FINITE_SAMPLES = "reports/studies/finite_samples.py"
 _KNOWN_ANSWERS_TEST = "tests/reports/studies/test_known_answers.py"
-_LEARNING_RATE = "reports/studies/learning_rate.py"
+_LEARNING_RATE = "reports/studies/networks/learning_rate.py"
 _NORMAL_DEVIATES = "reports/measurements/normal_deviates.py"
 _PLOTTED_DATA_TEST = "tests/reports/figures/test_plotted_data.py"
 _THRESHOLD = "reports/studies/threshold.py"
@@ -115,8 +115,8 @@ FIGURES = (
          f"{_PLOTTED_DATA_TEST}::test_lines_are_the_theory_and_points_the_simulation"),
     Slip(_FIGURES, "axes.axhline(upper, color", "axes.axhline(lower, color",
          f"{_PLOTTED_DATA_TEST}::test_the_bounds_over_the_ridge_are_those_of_its_models"),
-    Slip(_FIGURES, "[lower_bound(m) for m in models], color=_STYLES[0][0], lw=1.8",
-         "[lower_bound(m) / 2 for m in models], color=_STYLES[0][0], lw=1.8",
+    Slip(_FIGURES, "[lower_bound(m) for m in models], color=STYLES[0][0], lw=1.8",
+         "[lower_bound(m) / 2 for m in models], color=STYLES[0][0], lw=1.8",
          f"{_PLOTTED_DATA_TEST}::test_the_bounds_over_the_spike_hold_the_best_ridge_between_them"),
     Slip(_FIGURES, '(r"$\\kappa\\,\\mu_1$", kappa * mu1)', '(r"$\\kappa\\,\\mu_1$", mu1)',
          f"{_PLOTTED_DATA_TEST}::test_the_functions_along_the_spike_are_averages_over_the_bulk"),

@@ -48,6 +48,10 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/models/readout_law.py": {"ReadoutLaw": REFINED},
     "numerics/models/gradient_step.py": {"gradient_step": REFINED, "even_part": REFINED},
     "numerics/bulk/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
+    "numerics/certificates/network/labels.py": {"_base": REFUSED},
+    "numerics/saddle_point/one_group/law_of_any_precision.py": {"_label_rule": PASSED},
+    "reports/figures/paper.py": {"along_target": DRAWN, "learned_functions": DRAWN, "Setting": DRAWN},
+    "reports/figures/results.py": {"_solution": DRAWN},
     "numerics/bounds/noisy_loss.py": {"_bell": PASSED},
     "numerics/spectrum/outliers.py": {"_second_order": REFUSED},
     "numerics/bulk/overlapping_rows.py": {

@@ -45,7 +45,7 @@ def test_claims_by_numbers_stand_with_their_score_the_weakest_first() -> None:
     assert "1 of 2 claims" in power.text
     files = site_of(ledger)
     assert "caught alone" in files["trust.html"]
-    assert "claim-blunt-one" in files["trust.html"]
+    assert "claim/blunt.one.html" in files["trust.html"]
     assert broken(files) == []
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from onestep.reports.measurements import normal_deviates
 from onestep.reports.measurements.experiments import Measured
-from onestep.reports.studies import learning_rate, threshold, width
+from onestep.reports.studies import threshold, width
 from onestep.reports.studies.finite_samples import Row
+from onestep.reports.studies.networks import learning_rate
 
 
 def test_the_vertex_of_a_parabola_is_found_between_and_beside_the_points() -> None:
@@ -43,7 +44,7 @@ def test_the_best_rate_of_samples_has_the_standard_error_of_their_scatter(monkey
 
     data = {learning_rate.name_of("a", eta): {"test_error": [error(eta, float(s)) for s in shifts]} for eta in etas}
     monkeypatch.setattr(learning_rate, "CASES", (("a", network, etas),))
-    monkeypatch.setattr(learning_rate, "_errors", errors)
+    monkeypatch.setattr(learning_rate, "errors", errors)
     monkeypatch.setattr(learning_rate, "best_eta", lambda *_, **__: None)
     (found,) = learning_rate.cases_of(data)
     scatter = float(np.std(shifts, ddof=1)) / math.sqrt(len(shifts))

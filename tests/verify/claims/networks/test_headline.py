@@ -29,7 +29,7 @@ def test_the_ledger_has_them_under_one_prefix() -> None:
 
 def test_a_step_on_a_small_batch_is_worse_than_none() -> None:
     for claim, earned in zip(small_batch.CLAIMS, (Verdict.CERTIFIED, Verdict.CERTIFIED), strict=True):
-        verdict, _, mutants = examine(claim, "quick")
+        verdict, _, mutants, _ = examine(claim, "quick")
         assert verdict is earned
         assert [m.name for m in mutants if m.verdict is not Verdict.REFUTED] == []
 
@@ -38,7 +38,7 @@ def test_a_step_on_a_small_batch_is_worse_than_none() -> None:
 @pytest.mark.parametrize("claim", headline.CLAIMS, ids=lambda claim: claim.id)
 def test_simulation_alone_confirms_and_refutes(claim: Claim) -> None:
     # Seeded: the protocol's false-alarm rate is 1e-3 per claim, met once when the seeds were chosen.
-    verdict, _, mutants = examine(claim, "quick")
+    verdict, _, mutants, _ = examine(claim, "quick")
     assert verdict is Verdict.CONFIRMED
     assert len(mutants) >= 2
     assert [m.name for m in mutants if m.verdict is not Verdict.REFUTED] == []

@@ -11,7 +11,7 @@ from flint import arb
 
 from onestep.numerics.balls.arithmetic import precision, rational_ball
 from onestep.numerics.balls.chebyshev import Jet
-from onestep.numerics.certificates import optimum
+from onestep.numerics.certificates.minima import optimum
 
 
 def ball(a: Fraction, b: Fraction) -> Any:
