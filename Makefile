@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: report test thorough lint types drift kernel bench mutants browser figure check clean
+.PHONY: report test thorough lint types drift kernel bench mutants fuzz browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/onestep report --profile $(PROFILE) || test $$? -eq 3  # 3: the report is there, and claims in it are INCONCLUSIVE
@@ -45,6 +45,9 @@ bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
 
 mutants: $(INSTALLED)  ## random slips in the source against the fast tests of their own room; goes on where it stopped
 	$(BIN)/python -m benchmarks.mutants.campaign --most $(or $(MOST),600)
+
+fuzz: $(INSTALLED)  ## random command lines and certificates against the contract; goes on where it stopped
+	$(BIN)/python -m benchmarks.fuzz.campaign --lines $(or $(LINES),100000) --certificates $(or $(MODELS),10000)
 
 browser: $(INSTALLED)  ## look at the pages of build/report in headless Chromium (or of the committed ledger)
 	$(BIN)/python -m pytest -m browser tests/reports/page/test_browser.py -s -rs

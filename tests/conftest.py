@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 from onestep.reports.command_line.machine.pace import steady
 
 steady()  # as in every process of the command
@@ -11,3 +13,23 @@ steady()  # as in every process of the command
 # What a shell starts in the background ignores Ctrl-C, and so would the processes that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Where tests make theorems, most of them the same ones.
+PROOFS = (
+    "tests/derivations/", "tests/reports/page/", "tests/verify/claims/", "tests/verify/export/", "tests/verify/ledger/",
+)  # fmt: skip
+
+
+@pytest.hookimpl(trylast=True)  # what is not asked for has been taken out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of two processes (`make test`) the second begins with all tests that make theorems: they are made in it alone.
+
+    Each process starts with half of the list, and who is done early takes tests from the end of what the other has
+    left: there no theorem is needed.
+    """
+    proofs = [item for item in items if item.nodeid.startswith(PROOFS)]
+    others = [item for item in items if not item.nodeid.startswith(PROOFS)]
+    first = min(len(items) // 2, len(others))
+    while 0 < first < len(others) and others[first].path == others[first - 1].path:
+        first += 1  # the tests of a file share what they build
+    items[:] = [*others[:first], *proofs, *others[first:]]

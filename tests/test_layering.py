@@ -33,7 +33,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "commands": ("activation", "answers", "command_line", "figures", "measurements", "page", "text"),
         "figures": ("command_line",),
         "measurements": ("command_line", "figures"),
-        "page": ("command_line", "figures", "measurements", "text"),
+        "page": ("activation", "command_line", "figures", "measurements", "text"),
         "studies": ("command_line", "figures", "measurements"),
         "text": ("command_line",),
     },
@@ -427,9 +427,9 @@ def test_the_public_face_offers_what_it_names() -> None:
     import onestep
 
     # What a user learns once, and the types that it takes and returns.
-    learned = {"Model", "Network", "activation", "bounds", "certify", "claims", "compare", "simulate", "solve"}
-    learned |= {"solve_batch", "spectrum"}
-    types = {"Activation", "BatchSolution", "Bounds", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
+    learned = {"Model", "Network", "activation", "bounds", "certify", "certify_branch", "claims", "compare"}
+    learned |= {"simulate", "solve", "solve_batch", "spectrum"}
+    types = {"Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
     types |= {"Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
     assert set(dir(onestep)) == set(onestep.__all__) == learned | types
     for name in onestep.__all__:

@@ -12,7 +12,6 @@ their limit of processor time. With `--again` the survivors are tried once more,
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -23,6 +22,8 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
+from benchmarks.entries import stored as entries_of
+from benchmarks.entries import write as write_entries
 from benchmarks.mutants.slips import Slip, slips
 from benchmarks.mutants.trial import ROOT, copied, failing, replaced, trial
 
@@ -87,14 +88,12 @@ def run(most: int, again: bool, room: str) -> Iterator[dict[str, Any]]:
 
 def stored() -> list[dict[str, Any]]:
     """What was measured: the name of a slip, its line, the first test that failed, and why it may live if none did."""
-    found: list[dict[str, Any]] = json.loads(DATA.read_text(encoding="utf-8")) if DATA.is_file() else []
-    return found
+    return entries_of(DATA)
 
 
 def write(entries: Iterable[dict[str, Any]]) -> None:
     """One line a slip, by name."""
-    lines = [json.dumps(entry, ensure_ascii=False) for entry in sorted(entries, key=lambda entry: str(entry["name"]))]
-    DATA.write_text("[\n " + ",\n ".join(lines) + "\n]\n", encoding="utf-8")
+    write_entries(DATA, sorted(entries, key=lambda entry: str(entry["name"])))
 
 
 def table(entries: Iterable[dict[str, Any]]) -> str:

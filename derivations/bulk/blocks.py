@@ -13,6 +13,7 @@ One row against the rest (leave-one-out) gives all of it. Two groups are written
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -25,7 +26,7 @@ from onestep.derivations.kernel.statements import Assumption, Equation, Ground, 
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.named_functions import repeated
+from onestep.derivations.language.named_functions import repeated, with_partials
 
 SOURCE = f"{PAPER}, Appendix D"
 LETTERS = (0, 1)
@@ -40,6 +41,34 @@ theta = sp.symbols("Theta_1 Theta_2", positive=True)
 Theta = sp.diag(*theta)
 theta_of_tau = {theta[a]: s.beta * s.c_of[a] * s.V2_of[a] for a in LETTERS}
 Theta_tau = Theta.subs(theta_of_tau)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Conjugates of a bulk, C and the diagonal lambda + D, and what its traces are called there.
+
+    ``moved`` is the symbol that conjugates and traces are functions of, for all of whose values a theorem holds; none
+    where they stand for themselves.
+    """
+
+    C: sp.ImmutableMatrix
+    shift: tuple[sp.Expr, ...]
+    T: sp.ImmutableMatrix
+    tau: tuple[sp.Expr, ...]
+    M: sp.ImmutableMatrix
+    moved: tuple[sp.Symbol, ...] = ()
+
+    def called(self, name: str) -> sp.Expr:
+        """A fresh name for something at these conjugates."""
+        return sp.Function(f"{name} moved", real=True)(*self.moved) if self.moved else sp.Symbol(name, real=True)
+
+    def solved(self, formula: sp.Expr) -> sp.Expr:
+        """A formula in C and Theta at these conjugates."""
+        gains = {theta[a]: s.beta * s.c_of[a] * self.tau[a] for a in LETTERS}
+        return formula.xreplace(gains | {s.V1_hat_of[a][b]: self.C[a, b] for a, b in PAIRS})
+
+
+HERE = Place(C.as_immutable(), shift, T.as_immutable(), tuple(s.V2_of), M.as_immutable())
 
 
 def block_relation(block_traces: sp.Matrix) -> sp.Matrix:
@@ -70,7 +99,10 @@ def traces_of(C_and_theta: None = None) -> sp.Matrix:
 
 
 # What a row meets, w.W_b^T S_i^-1 W_b' w with the row left out, as functions of its squared norm.
-_forms = tuple(sp.Function(f"w.Q_{{{a + 1}{b + 1}}}w", real=True) for a, b in PAIRS)
+# Along moved conjugates they have slopes, as a resolvent has.
+_FORMS = tuple(f"w.Q_{{{a + 1}{b + 1}}}w" for a, b in PAIRS)
+_fixed_forms = tuple(sp.Function(name, real=True) for name in _FORMS)
+_moved_forms = tuple(with_partials(f"{name} moved", 2) for name in _FORMS)
 SQUARES = sp.symbols("|w_1|^2 |w_2|^2", real=True)
 _own, _met, _size = sp.symbols("y u |w|^2", real=True)
 _column = sp.Function("y.S^{-1}e_i", real=True)
@@ -87,28 +119,33 @@ COLUMN = Assumption(
 )
 
 
-def form(a: int, b: int, e: int) -> sp.Expr:
+def _form(at: Place, b: int, e: int, size: sp.Expr) -> sp.Expr:
+    """w.W_b^T S_i^-1 W_e w for a row w of squared norm ``size``."""
+    return (_moved_forms if at.moved else _fixed_forms)[b + e](size, *at.moved)
+
+
+def form(at: Place, a: int, b: int, e: int) -> sp.Expr:
     """w.W_b^T S_i^-1 W_e w for a row w of group a."""
-    return _forms[b + e](SQUARES[a])
+    return _form(at, b, e, SQUARES[a])
 
 
-def taken_off(a: int) -> sp.Expr:
+def taken_off(at: Place, a: int) -> sp.Expr:
     """What the rest takes off the diagonal of S at a row of group a: sum_bb' C_ab w.W_b^T S_i^-1 W_b' w C_b'a."""
-    return sum(C[a, b] * form(a, b, e) * C[e, a] for b in LETTERS for e in LETTERS)
+    return sum(at.C[a, b] * form(at, a, b, e) * at.C[e, a] for b in LETTERS for e in LETTERS)
 
 
-def met_by(a: int, b: int) -> sp.Expr:
+def met_by(at: Place, a: int, b: int) -> sp.Expr:
     """w.W_b^T S_i^-1 sum_e C_ae W_e w: what a row of group a meets of itself in group b by way of the rest."""
-    return sum(form(a, b, e) * C[e, a] for e in LETTERS)
+    return sum(form(at, a, b, e) * at.C[e, a] for e in LETTERS)
 
 
-def corner(a: int) -> sp.Expr:
+def corner(at: Place, a: int) -> sp.Expr:
     """The diagonal entry of S at a row of group a."""
-    return shift[a] + C[a, a] * SQUARES[a]
+    return at.shift[a] + at.C[a, a] * SQUARES[a]
 
 
 @functools.cache
-def isotropic_rows() -> tuple[Theorem, ...]:
+def isotropic_rows(at: Place = HERE) -> tuple[Theorem, ...]:
     """|w|^2 = c_a, and w.W_b^T S_i^-1 W_b' w = (c_a/d) tr[W_b^T S^-1 W_b'], in a bulk of independent isotropic rows."""
     norms = [
         assume((), Assumption(Ground.MODEL, f"rows of group {a + 1}", Equation(SQUARES[a], s.c_of[a]), "|w_i|^2 = c_a"))
@@ -119,10 +156,10 @@ def isotropic_rows() -> tuple[Theorem, ...]:
             (),
             Assumption(
                 Ground.HYPOTHESIS,
-                f"isotropic row, block {b + 1}{e + 1}",
-                Equation(_forms[b + e](_size), _size * s.beta * T[b, e]),
+                f"isotropic row, block {b + 1}{e + 1}{', conjugates moved' if at.moved else ''}",
+                Equation(_form(at, b, e, _size), _size * s.beta * at.T[b, e]),
                 ISOTROPIC,
-                frozenset({_size}),
+                frozenset({_size, *at.moved}),
             ),
         )
         for b, e in PAIRS
@@ -131,44 +168,51 @@ def isotropic_rows() -> tuple[Theorem, ...]:
     return *at_rows, *norms
 
 
+def _summed(at: Place, a: int, trace: sp.Expr, name: sp.Expr, meaning: str) -> Theorem:
+    """``trace``, which means 1/p times a sum over the rows of group a, as that of one row."""
+    whole = define(trace, repeated(s.p * s.fraction[a], name) / s.p, meaning, *at.moved)
+    return rewrite((whole, repeated_is(repeated(s.p * s.fraction[a], name))))
+
+
 @functools.cache
-def entry_of_group(a: int) -> tuple[Theorem, Theorem]:
+def entry_of_group(a: int, at: Place = HERE) -> tuple[Theorem, Theorem]:
     """tau_a by one row of the group against the rest, and with its forms by T."""
-    name = sp.Symbol(f"g_{a + 1}", real=True)
-    row = define(name, inverse_entry(corner(a), taken_off(a)), "the entry of S^-1 at a row of the group")
-    meaning = define(s.V2_of[a], repeated(s.p * s.fraction[a], name) / s.p, "(1/p) tr S^-1 over the rows of the group")
-    schur = instantiate((ENTRY,), {corner_entry: corner(a), coupling_form: taken_off(a)})
-    counted = rewrite((meaning, repeated_is(repeated(s.p * s.fraction[a], name))))
+    name, ends = at.called(f"g_{a + 1}"), (corner(at, a), taken_off(at, a))
+    row = define(name, inverse_entry(*ends), "the entry of S^-1 at a row of the group", *at.moved)
+    schur = instantiate((ENTRY,), {corner_entry: ends[0], coupling_form: ends[1]})
+    counted = _summed(at, a, at.tau[a], name, "(1/p) tr S^-1 over the rows of the group")
     exact = rewritten(counted, row, schur)
-    return exact, rewritten(exact, *isotropic_rows())
+    return exact, rewritten(exact, *isotropic_rows(at))
 
 
 @functools.cache
-def trace_of_block(a: int, b: int) -> Theorem:
+def trace_of_block(a: int, b: int, at: Place = HERE) -> Theorem:
     """T_ab = (1/p) tr[P_a W W^T P_b S^-1] by one row of group a against the rest, in T and tau."""
-    name = sp.Symbol(f"t_{{{a + 1}{b + 1}}}", real=True)
+    name = at.called(f"t_{{{a + 1}{b + 1}}}")
     own = SQUARES[a] if a == b else sp.Integer(0)
-    at = {corner_entry: corner(a), coupling_form: taken_off(a), _own: own, _met: met_by(a, b)}
-    row = define(name, _column(*at.values()), "w_i.W_b^T S^-1 e_i at a row of the group")
-    meaning = define(s.V1_of[a][b], repeated(s.p * s.fraction[a], name) / s.p, "(1/p) tr[W_b^T S^-1 W_a]")
-    counted = rewrite((meaning, repeated_is(repeated(s.p * s.fraction[a], name))))
-    found = rewritten(counted, row, instantiate((assume((), COLUMN),), at), *isotropic_rows())
-    _, entry = entry_of_group(a)
+    ends = {corner_entry: corner(at, a), coupling_form: taken_off(at, a), _own: own, _met: met_by(at, a, b)}
+    row = define(name, _column(*ends.values()), "w_i.W_b^T S^-1 e_i at a row of the group", *at.moved)
+    counted = _summed(at, a, at.T[a, b], name, "(1/p) tr[W_b^T S^-1 W_a]")
+    found = rewritten(counted, row, instantiate((assume((), COLUMN),), ends), *isotropic_rows(at))
+    _, entry = entry_of_group(a, at)
     share = value(found) / value(entry)
-    return ring((found, entry), Equation(s.V1_of[a][b], sp.cancel(share) * s.V2_of[a]), (sp.Integer(1), -share))
+    return ring((found, entry), Equation(at.T[a, b], sp.cancel(share) * at.tau[a]), (sp.Integer(1), -share))
 
 
 @functools.cache
-def solved_blocks() -> tuple[Theorem, ...]:
+def solved_blocks(at: Place = HERE) -> tuple[Theorem, ...]:
     """T = Theta (1 + C Theta)^-1/beta, block by block, from the three relations that are linear in it."""
-    relations = [trace_of_block(a, b) for a, b in PAIRS]
-    unknowns = [s.V1_of[a][b] for a, b in PAIRS]
-    system = sp.Matrix([sides(r.statement)[0] - value(r) for r in relations]).jacobian(unknowns)
+    relations = [trace_of_block(a, b, at) for a, b in PAIRS]
+    # T_11 stands in the first one alone, and its factor there may vanish where C is moved: that stays on record.
+    relations[0] = isolated(at.T[0, 0], relations[0])
+    names = {at.T[a, b]: s.V1_of[a][b] for a, b in PAIRS}
+    differences = (sides(r.statement)[0] - value(r) for r in relations)
+    system = sp.Matrix([difference.xreplace(names) for difference in differences]).jacobian(list(names.values()))
     inverse = system.inv(method="ADJ").applyfunc(sp.factor)
     return tuple(
         ring(
             tuple(relations),
-            Equation(s.V1_of[a][b], traces_of()[a, b].subs(theta_of_tau)),
+            Equation(at.T[a, b], at.solved(traces_of()[a, b])),
             tuple(inverse[k, j] for j in range(len(PAIRS))),
         )
         for k, (a, b) in enumerate(PAIRS)
@@ -176,34 +220,48 @@ def solved_blocks() -> tuple[Theorem, ...]:
 
 
 @functools.cache
-def mixed_by_meaning() -> tuple[Theorem, ...]:
+def mixed_by_meaning(at: Place = HERE) -> tuple[Theorem, ...]:
     """M = C - beta C T C, what a row of unit norm meets: less than C by what the other rows return."""
-    rest = C - s.beta * C * T * C
+    rest = at.C - s.beta * at.C * at.T * at.C
     reference = "what a row meets, C less what the other rows return"
-    return tuple(define(s.mixed[a][b], rest[a, b], reference) for a, b in PAIRS)
+    return tuple(define(at.M[a, b], rest[a, b], reference, *at.moved) for a, b in PAIRS)
 
 
 @functools.cache
-def mixed_solved() -> tuple[Theorem, ...]:
+def mixed_solved(at: Place = HERE) -> tuple[Theorem, ...]:
     """M = C (1 + Theta C)^-1."""
-    found = mixed_matrix().subs(theta_of_tau)
     return tuple(
-        concluded(Equation(s.mixed[a][b], found[a, b]), meaning, *solved_blocks())
-        for (a, b), meaning in zip(PAIRS, mixed_by_meaning(), strict=True)
+        concluded(Equation(at.M[a, b], at.solved(mixed_matrix()[a, b])), meaning, *solved_blocks(at))
+        for (a, b), meaning in zip(PAIRS, mixed_by_meaning(at), strict=True)
     )
+
+
+@functools.cache
+def traces_by_mixed(at: Place = HERE) -> tuple[Theorem, ...]:
+    """tau_a = pi_a/(lambda + D_a + c_a M_aa)."""
+    means = dict(zip(PAIRS, mixed_by_meaning(at), strict=True))
+    found = []
+    for a in LETTERS:
+        _, entry = entry_of_group(a, at)
+        whole = at.shift[a] + s.c_of[a] * at.M[a, a]
+        weight = s.c_of[a] * value(entry) / whole
+        found.append(ring((entry, means[a, a]), Equation(at.tau[a], s.fraction[a] / whole), (sp.Integer(1), weight)))
+    return tuple(found)
+
+
+@functools.cache
+def blocks_by_mixed(at: Place = HERE) -> tuple[Theorem, ...]:
+    """T = (Theta - Theta M Theta)/beta."""
+    gains = sp.diag(*(s.beta * s.c_of[a] * at.tau[a] for a in LETTERS))
+    T_of_M = (gains - gains * at.M * gains) / s.beta
+    known = (*solved_blocks(at), *mixed_solved(at))
+    return tuple(by_ring_of(Equation(at.T[a, b], sp.expand(T_of_M[a, b])), known) for a, b in PAIRS)
 
 
 @functools.cache
 def cavity() -> Derivation:
     """tau in terms of M, and M in terms of C and Theta."""
-    means = dict(zip(PAIRS, mixed_by_meaning(), strict=True))
-    tau = []
-    for a in LETTERS:
-        _, entry = entry_of_group(a)
-        whole = shift[a] + s.c_of[a] * M[a, a]
-        weight = s.c_of[a] * value(entry) / whole
-        goal = Equation(s.V2_of[a], s.fraction[a] / whole)
-        tau.append(ring((entry, means[a, a]), goal, (sp.Integer(1), weight)))
+    tau = traces_by_mixed()
     return Derivation(
         "one row of a group against the rest",
         SOURCE,
@@ -226,7 +284,7 @@ def cavity() -> Derivation:
             for a, b in PAIRS
         ),
         *(proved("Three relations, linear in T: T = Theta (1 + C Theta)^-1/beta.", block) for block in solved_blocks()),
-        *(proved("In the Schur complement of a row stands M = C - beta C T C.", meaning) for meaning in means.values()),
+        *(proved("In the Schur complement of a row stands M = C - beta C T C.", m) for m in mixed_by_meaning()),
         *(proved("The rows of a group are alike: tau_a = pi_a (S^-1)_ii.", entry) for entry in tau),
         results={s.V2_of[a]: value(tau[a]) for a in LETTERS},
         hypotheses=(ISOTROPIC,),
@@ -236,13 +294,11 @@ def cavity() -> Derivation:
 @functools.cache
 def block_traces() -> Derivation:
     """T in terms of tau and M."""
-    T_of_M = (Theta_tau - Theta_tau * M * Theta_tau) / s.beta
-    blocks = tuple(
-        by_ring_of(Equation(s.V1_of[a][b], sp.expand(T_of_M[a, b])), (*solved_blocks(), *mixed_solved()))
-        for a, b in PAIRS
+    steps = (
+        proved(f"Block {a + 1}{b + 1} of T in terms of M.", t)
+        for (a, b), t in zip(PAIRS, blocks_by_mixed(), strict=True)
     )
-    steps = (proved(f"Block {a + 1}{b + 1} of T in terms of M.", t) for (a, b), t in zip(PAIRS, blocks, strict=True))
-    results = {sides(t.statement)[0]: value(t) for t in blocks}
+    results = {sides(t.statement)[0]: value(t) for t in blocks_by_mixed()}
     return Derivation(
         "blocks of the resolvent", SOURCE, *cavity().steps, *steps, results=results, hypotheses=(ISOTROPIC,)
     )

@@ -336,6 +336,16 @@ def error_on_training(fields: Fields) -> tuple[Theorem, Theorem, Theorem, Theore
     return fits, shrinks, of_sample, rewritten(unfolded(training), of_sample)
 
 
+def training_steps(fits: Theorem, shrinks: Theorem, of_sample: Theorem, training: Theorem) -> tuple[Step, ...]:
+    """What `error_on_training` made, each with its reason."""
+    return (
+        proved("On a training sample the fitted output minimises the sample's energy,", fits),
+        proved("so that every residual shrinks by 1 + V.", shrinks),
+        proved("Its square at given kappa.", of_sample),
+        proved("The training error.", training),
+    )
+
+
 @functools.cache
 def errors() -> Derivation:
     """Test and training error with the third function."""
@@ -347,10 +357,7 @@ def errors() -> Derivation:
         proved("The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x'.", on_new),
         proved("Its squared distance from the label, without the label's own noise.", at_kappa),
         proved("The test error.", test),
-        proved("On a training sample the fitted output minimises the sample's energy,", fits),
-        proved("so that every residual shrinks by 1 + V.", shrinks),
-        proved("Its square at given kappa.", of_sample),
-        proved("The training error.", training),
+        *training_steps(fits, shrinks, of_sample, training),
         results={s.test_error: value(test), s.training_error: value(training)},
         hypotheses=(ROWS, WITH_NORMS),
     )

@@ -131,6 +131,8 @@ entry_gap = _define(r"\min_{ab}\Delta T_{ab}", "least change of an entry of T, w
 scale_gap = _define(r"\Lambda_{tF(x)-F(tx)-g}", f"{_LEAST} t F(x) - F(t x) less (t - 1) lambda (T T_0^-1 T, tau^2/pi)")
 scale_gap_fourfold = _define(r"\Lambda_{tF(x)-F(tx)-4g}", f"{_LEAST} t F(x) - F(t x) less four times as much")
 scale_gap_reversed = _define(r"\Lambda_{F(tx)-tF(x)}", f"{_LEAST} F(t x) - t F(x)")
+# Two letters of one batch, any activation.
+rows_seen = _TABLE.by_pair(r"\Phi_{{{}}}", "entry of the matrix by which the rows of two letters act")
 V1_of_groups = _define(r"T_{12}^{\downarrow}", "T_12 of two groups by iteration from above")
 V1_of_groups_other = _define(r"T_{12}^{\uparrow}", "T_12 of two groups by iteration from below")
 V1_of_groups_rising = _define(r"T_{12}^{G}", "T_12 of two groups by iteration with C and D increasing")

@@ -236,3 +236,70 @@ def target_forms() -> Derivation:
         results={s.target_form: value(found[0]), s.target_bridge: value(found[1])},
         hypotheses=(SAMPLES,),
     )
+
+
+_C, _T, _seen_by, _left = s.V1_hat_of, s.V1_of, s.rows_seen, sp.symbols("N_11 N_21", real=True)
+
+
+def _first_column() -> tuple[Theorem, ...]:
+    """The first columns of the four blocks of [[C, 1], [1, -Phi]]^-1 = [[beta T, N^T], [N, .]], entry by entry."""
+    zero = sp.S.Zero
+    entries = (
+        (s.beta * _T[0][0] - _seen_by[0][0] * _left[0] - _seen_by[0][1] * _left[1], zero),
+        (s.beta * _T[0][1] - _seen_by[0][1] * _left[0] - _seen_by[1][1] * _left[1], zero),
+        (_left[0] + s.beta * (_C[0][0] * _T[0][0] + _C[0][1] * _T[0][1]), sp.S.One),
+        (_left[1] + s.beta * (_C[0][1] * _T[0][0] + _C[1][1] * _T[0][1]), zero),
+    )
+    return tuple(
+        assume((), Assumption(Ground.HYPOTHESIS, f"samples and rows left out, entry {k}", Equation(*sides_), SAMPLES))
+        for k, sides_ in enumerate(entries, start=1)
+    )
+
+
+@functools.cache
+def letters_of_one_batch() -> Derivation:
+    """T of two letters with any activation from the matrix Phi by which their rows act."""
+    first, second, third, fourth = found = _first_column()
+    C, Phi = sp.Matrix(_C), sp.Matrix(_seen_by)
+    A = sp.eye(2) + Phi * C
+    whole = s.beta * A.det()
+    own = (A[1, 1] / whole, -A[0, 1] / whole)
+    across = (-A[1, 0] / whole, A[0, 0] / whole)
+
+    def solved(symbol: sp.Symbol, row: tuple[sp.Expr, sp.Expr]) -> Theorem:
+        by_rest = [row[0] * Phi[0, b] + row[1] * Phi[1, b] for b in (0, 1)]
+        return ring(found, Equation(symbol, row[0] * Phi[0, 0] + row[1] * Phi[0, 1]), (*row, *by_rest))
+
+    traces = {symbol: solved(symbol, row) for symbol, row in ((_T[0][0], own), (_T[0][1], across))}
+    return Derivation(
+        "two letters of one batch",
+        SOURCE,
+        *(
+            proved(
+                "[[C, 1, 0], [1, -omega A, P], [0, P, 1]] of both letters, P = 1 + nu M, is linear in the samples. "
+                "Leaving samples out, what its last two blocks do to the first is one matrix Phi over the letters.",
+                entry,
+            )
+            for entry in (first, second, third, fourth)
+        ),
+        *(proved("Elimination.", theorem) for theorem in traces.values()),
+        results={symbol: value(theorem) for symbol, theorem in traces.items()},
+        hypotheses=(SAMPLES,),
+    )
+
+
+@functools.cache
+def letter_trace() -> Derivation:
+    """tau of one letter from T."""
+    shift, met = s.ridge + s.V2_hat_of[0], _C[0][0] * _T[0][0] + _C[0][1] * _T[0][1]
+    diagonal = Equation(s.fraction[0], shift * s.V2_of[0] + met)
+    meaning = "S is ridge + D and C o (W W^T)"
+    block = assume((), Assumption(Ground.MODEL, "(1/p) tr S S^-1 over the first letter", diagonal, meaning))
+    rest = ring((block,), Equation(s.V2_of[0], (s.fraction[0] - met) / shift), (-1 / shift,))
+    return Derivation(
+        "the readout's resolvent times its inverse",
+        SOURCE,
+        proved("S is ridge + D and C o (W W^T); S S^-1 = 1 on the neurons of a letter.", block),
+        proved("Solved for tau.", rest),
+        results={s.V2_of[0]: value(rest)},
+    )

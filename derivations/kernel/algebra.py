@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
+from onestep.derivations.kernel.conditions import defined, fixed
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -31,7 +32,7 @@ from onestep.derivations.kernel.terms import (
     shares_sign,
     substitute,
 )
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, defined, fixed, rule
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
@@ -262,6 +263,8 @@ def holds_for_all(by: Theorem, variables: set[sp.Symbol]) -> None:
 
 def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> frozenset[Condition]:
     """The conditions that come of one when symbols take values."""
+    if condition.demand is Demand.IS:
+        return frozenset({Condition(substitute(condition.term, values), Demand.IS, condition.variable)})
     if condition.of_variable:
         if condition.term not in values:
             return frozenset({condition})

@@ -8,6 +8,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import EXCHANGE, constants, holds_for_all
+from onestep.derivations.kernel.conditions import meanings_of, names, resting_on, spoken
 from onestep.derivations.kernel.limits import DOMINATED, dominated
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
@@ -22,7 +23,7 @@ from onestep.derivations.kernel.terms import (
     positive,
     substitute,
 )
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, meanings_of, names, resting_on, rule, spoken
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
 
 
@@ -82,8 +83,9 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     if any(x in free(average) for average in statement.right.atoms(Expectation)):
         leaves.add(EXCHANGE)
     asked = (c.term for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x}))
-    held = frozenset(map(Condition, asked)) | constants((statement.right,), x, Demand.APART)
-    return Conclusion(Equation(name, derivative(statement.right, x)), frozenset(leaves), held)
+    found = derivative(statement.right, x)
+    held = constants((statement.right,), x, Demand.APART) | {Condition(found, Demand.IS, name)}
+    return Conclusion(Equation(name, found), frozenset(leaves), held | frozenset(map(Condition, asked)))
 
 
 @rule

@@ -194,7 +194,8 @@ def name_limit(premises: tuple[Theorem, ...], name: sp.Symbol, meaning: str) -> 
     if name in free(limit.expression) | free(limit.value) | {limit.variable}:
         raise Refused(f"{name} is not fresh")
     leaf = Assumption(Ground.DEFINITION, str(name), Tends(limit.expression, name, limit.variable), meaning)
-    return Conclusion(Equation(name, limit.value), frozenset({leaf}), signed(name, limit.value))
+    found = Condition(limit.value, Demand.IS, name)
+    return Conclusion(Equation(name, limit.value), frozenset({leaf}), signed(name, limit.value) | {found})
 
 
 def _held(context: sp.Expr, holes: tuple[sp.Symbol, ...], variable: sp.Symbol) -> frozenset[Condition]:

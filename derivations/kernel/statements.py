@@ -83,12 +83,14 @@ class Demand(StrEnum):
     NONNEGATIVE = "is not negative"
     CONSTANT = "does not depend on"
     APART = "is not defined by way of"
+    IS = "is the value of"
 
 
 @dataclass(frozen=True)
 class Condition:
     """Where a theorem holds: what is demanded of ``term``, a symbol or a function where it is to be constant in the
-    ``variable`` of a limit, or of a derivative: then hypotheses may bind both at the point where it is taken.
+    ``variable`` of a limit, or of a derivative: then hypotheses may bind both at the point where it is taken. What a
+    name ``variable`` for a limit or a slope was found to be is on record, too.
     """
 
     term: sp.Expr
@@ -98,7 +100,7 @@ class Condition:
     @property
     def of_variable(self) -> bool:
         """Whether a variable is spoken of, and no value."""
-        return self.demand in (Demand.CONSTANT, Demand.APART)
+        return self.demand in (Demand.CONSTANT, Demand.APART, Demand.IS)
 
 
 class Refused(ValueError):

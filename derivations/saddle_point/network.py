@@ -13,7 +13,7 @@ import sympy as sp
 
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
-from onestep.derivations.bulk.network import error_on_new, error_on_training, mean_slope
+from onestep.derivations.bulk.network import error_on_new, error_on_training, mean_slope, training_steps
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
@@ -186,10 +186,7 @@ def errors() -> Derivation:
         ),
         proved("Its squared distance from the label, without the label's own noise.", at_kappa),
         proved("The test error.", test),
-        proved("On a training sample the fitted output minimises the sample's energy,", fits),
-        proved("so that every residual shrinks by 1 + V.", shrinks),
-        proved("Its square at given kappa.", of_sample),
-        proved("The training error.", training),
+        *training_steps(fits, shrinks, of_sample, training),
         results={s.test_error: value(test), s.training_error: value(training)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )

@@ -43,6 +43,17 @@ def precision(bits: int) -> Iterator[None]:
         ctx.prec = before
 
 
+@contextmanager
+def series_terms(count: int) -> Iterator[None]:
+    """Series of flint have so many terms inside the block; its length is global state as its precision is."""
+    before = ctx.cap
+    ctx.cap = count
+    try:
+        yield
+    finally:
+        ctx.cap = before
+
+
 def rational_ball(value: Fraction | int) -> Ball:
     """The rational number as an arb at the current precision."""
     q = Fraction(value)

@@ -13,8 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import zip_longest
-from operator import mul, sub
+from operator import add, mul, sub
 from typing import Any, NamedTuple, Protocol
 
 from flint import acb, arb
@@ -32,24 +31,23 @@ Ball = Any
 _MOST_NODES = 4000
 
 
-Linear = tuple[Ball, Ball]
-
-
 class Averages(NamedTuple):
-    """M_01, M_11, M_02, and where they are needed M_21 and M_12 (else None)."""
+    """M_01, M_11, M_02, and where they are known M_21, M_12, M_31 and M_22 (else None)."""
 
     mean: Ball
     first: Ball
     square: Ball
     second: Ball = None
     first_square: Ball = None
+    third: Ball = None
+    second_square: Ball = None
 
 
 class Smoothing(Protocol):
     """What gives the averages at w = slope kappa + bias."""
 
-    def at(self, w: Ball, minus: Linear | None = None) -> Averages:
-        """The averages at a ball w; with `minus` = (a, b) all five, of f(w + s z) - a - b z in place of f."""
+    def at(self, w: Ball) -> Averages:
+        """The averages at a ball w."""
 
 
 def smoothing(function: Activation, line: Line, lift: Fraction, reach: Fraction, bits: int) -> Smoothing:
@@ -93,9 +91,7 @@ class Exact:
 
     function: Activation
 
-    def at(self, w: Ball, minus: Linear | None = None) -> Averages:
-        if minus is not None:
-            raise BallError("the variance across the spike must be positive here")
+    def at(self, w: Ball) -> Averages:
         value = program(self.function.expression).run(w)[0]
         return Averages(value, arb(0), value * value)
 
@@ -113,25 +109,22 @@ class _Polynomials:
     cuts: tuple[Ball, ...]
     scale: Ball
 
-    def at(self, w: Ball, minus: Linear | None = None) -> Averages:
+    def at(self, w: Ball) -> Averages:
         degree = max(len(piece) for piece in self.pieces) - 1
-        top = max(2 * degree, degree + 2) if minus is None else 2 * max(1, degree) + 1
+        top = max(2 * degree + 2, degree + 3)
         everywhere = [arb(math.prod(range(1, m, 2)) if m % 2 == 0 else 0) for m in range(top + 1)]
         above = [everywhere] + [_above((cut - w) / self.scale, top) for cut in self.cuts]
         above.append([arb(0)] * (top + 1))
-        totals = [arb(0) for _ in range(4 if minus is None else 5)]
+        totals = [arb(0) for _ in ORDERS]
         for piece, left, right in zip(self.pieces, above, above[1:], strict=False):
-            if minus is None and piece == (0,):
+            if piece == (0,):
                 continue
             inside = list(map(sub, left, right))
             values = self._shifted(piece, w)
-            if minus is not None:
-                values = [value - part for value, part in zip_longest(values, minus, fillvalue=arb(0))]
-            squares = _product(values, values)
-            wanted = ((values, 0), (values, 1), (squares, 0), (values, 2), (squares, 1))
+            powers = {1: values, 2: _product(values, values)}
             totals = [
-                sum(map(mul, coefficients, inside[order:]), total)
-                for total, (coefficients, order) in zip(totals, wanted, strict=False)
+                sum(map(mul, powers[power], inside[order:]), total)
+                for total, (order, power) in zip(totals, ORDERS, strict=True)
             ]
         return Averages(*totals)
 
@@ -161,8 +154,8 @@ def _product(p: Sequence[Ball], q: Sequence[Ball]) -> list[Ball]:
     return result
 
 
-# (j, l) of the averages in the order of `Averages`, and of 1, z, z^2, z^3.
-ORDERS = ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2), (0, 0), (1, 0), (2, 0), (3, 0))
+# (j, l) of the averages in the order of `Averages`.
+ORDERS = ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2), (3, 1), (2, 2))
 
 
 @dataclass(frozen=True)
@@ -226,36 +219,20 @@ class _Analytic:
     nodes: tuple[tuple[Ball, Ball], ...]
     errors: tuple[Ball, ...]
 
-    def at(self, w: Ball, minus: Linear | None = None) -> Averages:
+    def at(self, w: Ball) -> Averages:
         """Whoever asks keeps |Im w| and |Re w| within what the rule was made for."""
         run, scale, complex_ = self.code.run, self.scale, isinstance(w, acb)
-        mean, first, square, second, first_square = (arb(0) for _ in range(5))
+        totals = [arb(0) for _ in ORDERS]
         for z, weight in self.nodes:
             # Off the line: not finite where f is not shown to be analytic.
             value = run(w + scale * z, complex_)[0]
-            if minus is not None:
-                value = value - minus[0] - minus[1] * z
             weighted = weight * value
-            shifted = z * weighted
-            mean, first, square = mean + weighted, first + shifted, square + weighted * value
-            if minus is not None:
-                second, first_square = second + z * shifted, first_square + shifted * value
+            shifted, squared = z * weighted, weighted * value
+            along, twice = z * squared, z * shifted
+            terms = (weighted, shifted, squared, twice, along, z * twice, z * along)
+            totals = list(map(add, totals, terms))
         kind = acb if complex_ else arb
-        errors = self.errors[:5] if minus is None else self._errors(minus)
-        sums = (mean, first, square, second, first_square)
-        found = [total + _around_zero(kind, error) for total, error in zip(sums, errors, strict=True)]
-        return Averages(*found[:3]) if minus is None else Averages(*found)
-
-    def _errors(self, minus: Linear) -> tuple[Ball, ...]:
-        """The errors for f - a - b z: the rule is linear, and (f - a - b z)^2 is expanded."""
-        f, zf, ff, zzf, zff, *powers = self.errors
-        a, b = abs(minus[0]), abs(minus[1])
-        linear = [g + a * powers[j] + b * powers[j + 1] for j, g in enumerate((f, zf, zzf))]
-        squares = [
-            g + 2 * a * first + 2 * b * second + a * a * powers[j] + 2 * a * b * powers[j + 1] + b * b * powers[j + 2]
-            for j, (g, first, second) in enumerate(((ff, f, zf), (zff, zf, zzf)))
-        ]
-        return linear[0].upper(), linear[1].upper(), squares[0].upper(), linear[2].upper(), squares[1].upper()
+        return Averages(*(t + _around_zero(kind, error) for t, error in zip(totals, self.errors, strict=True)))
 
 
 def _around_zero(kind: type, radius: Ball) -> Ball:

@@ -28,19 +28,38 @@ Ball = Any
 
 @dataclass(frozen=True)
 class Along:
-    """A function of kappa: balls on the nodes, and a bound on the line and the rectangle of the rule."""
+    """A function of kappa: balls on the nodes, and a bound on the line and the rectangle of the rule.
+
+    In sums and products a ball is a function that is constant.
+    """
 
     values: tuple[Ball, ...]
     bound: Envelope
 
-    def __add__(self, other: Along) -> Along:
-        return Along(tuple(map(add, self.values, other.values)), self.bound + other.bound)
+    def __add__(self, other: Any) -> Along:
+        if isinstance(other, Along):
+            return Along(tuple(map(add, self.values, other.values)), self.bound + other.bound)
+        if isinstance(other, arb):
+            return Along(tuple(value + other for value in self.values), self.bound + Envelope(abs(other).upper()))
+        return NotImplemented
 
-    def __sub__(self, other: Along) -> Along:
-        return self + other.scaled(arb(-1))
+    __radd__ = __add__
 
-    def __mul__(self, other: Along) -> Along:
-        return Along(tuple(map(mul, self.values, other.values)), self.bound * other.bound)
+    def __neg__(self) -> Along:
+        return Along(tuple(-value for value in self.values), self.bound)
+
+    def __sub__(self, other: Any) -> Along:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Along:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> Along:
+        if isinstance(other, Along):
+            return Along(tuple(map(mul, self.values, other.values)), self.bound * other.bound)
+        return self.scaled(other) if isinstance(other, arb) else NotImplemented
+
+    __rmul__ = __mul__
 
     def scaled(self, factor: Ball) -> Along:
         """factor F, the factor a ball."""
@@ -49,7 +68,10 @@ class Along:
 
 @dataclass(frozen=True)
 class SpikeRule:
-    """Nodes and weights (density included) of E over kappa, and what bounds the error of an integrand."""
+    """Nodes and weights (density included) of E over kappa, and what bounds the error of an integrand.
+
+    step: of the nodes k step, |k| <= n, where they are equally spaced.
+    """
 
     nodes: tuple[Ball, ...]
     weights: tuple[Ball, ...]
@@ -57,6 +79,7 @@ class SpikeRule:
     end: Ball
     across: Ball
     sides: Ball
+    step: Ball = None
 
     def expectation(self, function: Along) -> Ball:
         """A ball around E F(kappa), by the bound of F.
@@ -90,7 +113,7 @@ def trapezoidal(height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
     end = (count + arb(1) / 2) * h
     found, weights = zip(*nodes(h, count), strict=True)
     lift = lifted(height)
-    return SpikeRule(found, weights, end, end, aliasing(height, h) * lift, sides(end, h) * lift)
+    return SpikeRule(found, weights, end, end, aliasing(height, h) * lift, sides(end, h) * lift, h)
 
 
 def panels(cuts: Sequence[Ball], height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
@@ -178,5 +201,10 @@ def on_nodes(at: Callable[[Sequence[Ball]], list[Averages]], places: Sequence[Ba
         return at(places)
     upper = at(places[half:])
     sign = -1 if parity == "odd" else 1
-    lower = [Averages(sign * a.mean, -sign * a.first, a.square) for a in upper[len(places) % 2 :]]
+    # z -> -z turns f(w + s z) into sign f(-w + s z), and z^j into (-1)^j z^j.
+    signs = (sign, -sign, 1, sign, -1, -sign, 1)
+    lower = [
+        Averages(*(None if ball is None else s * ball for s, ball in zip(signs, a, strict=True)))
+        for a in upper[len(places) % 2 :]
+    ]
     return lower[::-1] + upper

@@ -17,6 +17,7 @@ diagonal part; k groups take k(k+1)/2 + k entries.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -66,6 +67,26 @@ class ExplicitPoint:
     def overlap_jacobian(self) -> Array:
         """dK/d(C, D), of shape (entries, *K)."""
         return self.slopes
+
+
+class LazyPoint(ABC):
+    """A point whose K and dK/d(C, D) are computed together when first asked for: most points are of no use but to
+    Newton's method.
+    """
+
+    @property
+    def overlap(self) -> Array:
+        """K."""
+        return self._overlaps[0]
+
+    def overlap_jacobian(self) -> Array:
+        """dK/d(C, D), of shape (entries, *K)."""
+        return self._overlaps[1]
+
+    @property
+    @abstractmethod
+    def _overlaps(self) -> tuple[Array, Array]:
+        """Both; a cached property of each kind."""
 
 
 class DeterministicEquivalent(Protocol):

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import Activation
-from onestep.numerics.bulk.derivative_algebra import Divided
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.gaussian.quadrature import (
@@ -98,7 +97,8 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
     last = np.ones_like(sizes)
     for level in range(refine + 1, refine + 1 + _MOST_DOUBLINGS):
         fine, sizes = _slope_averages(slope, line, level)
-        before, last = last, np.abs(fine - coarse) / sizes
+        # A constant activation has averages of zero size, which have settled.
+        before, last = last, np.abs(fine - coarse) / np.where(sizes > 0.0, sizes, 1.0)
         if np.max(last) <= _SETTLED:
             break
         coarse = fine
@@ -150,16 +150,6 @@ class LabelAverages(NamedTuple):
     mixed: Array
     pair: Array
     pair_square: Array
-
-
-class DividedAverages(NamedTuple):
-    """The same averages at several l, with their divided differences in l: of shapes (), (), (2,), (2, 2), (2, 2)."""
-
-    square: Divided
-    tilted: Divided
-    mixed: Divided
-    pair: Divided
-    pair_square: Divided
 
 
 # Rows of the averages over 1 + b1 Y + b2 Y^2: Y^1 .. Y^8, u Y^2 .. u Y^5, u^2 Y and u^2 Y^2.
@@ -234,33 +224,6 @@ class Labels:
         return LabelAverages(
             powers[1], shrunk[ALONG][1], tilted[[1, 3]], powers[[[1, 3], [3, 5]]], powers[[[3, 5], [5, 7]]]
         )
-
-    def squares_at(self, leverages: Array) -> tuple[Array, Array]:
-        """E_l[Y^2] and its derivative in l, each (k,), at several l."""
-        squares, square = self.nodes * self.nodes, self.table[1]
-        shrunk = 1.0 / (1.0 + squares[:, None] * leverages)
-        return square @ shrunk, -(square * squares) @ shrunk**2
-
-    def divided(self, leverages: Array) -> DividedAverages:
-        """All averages at the leverages, shape (k,), and their divided differences -E[x Y^2/((1 + Y^2 l)(1 + Y^2 l'))].
-
-        Cost k^2 times the nodes of the rule.
-        """
-        squares, table = self.nodes * self.nodes, self.table[_EVEN_ROWS]
-        shrunk = 1.0 / (1.0 + squares[:, None] * leverages)
-        twice = np.swapaxes((table * squares)[:, :, None] * shrunk, 1, 2) @ shrunk
-        found = Divided(table @ shrunk, -twice)
-        pair, pair_square = np.array([[0, 4], [4, 5]]), np.array([[4, 5], [5, 6]])
-        mixed = np.array([2, 3])
-        return DividedAverages(found[0], found[1], *(_taken(found, rows) for rows in (mixed, pair, pair_square)))
-
-
-# Of the table: Y^2, u^2 Y^2, u Y^3, u Y^5, Y^4, Y^6, Y^8.
-_EVEN_ROWS = [1, 13, 9, 11, 3, 5, 7]
-
-
-def _taken(functions: Divided, rows: NDArray[np.int64]) -> Divided:
-    return Divided(functions.values[rows], functions.slopes[rows])
 
 
 @lru_cache(maxsize=64)

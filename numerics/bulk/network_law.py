@@ -7,13 +7,6 @@ For one group and any activation (e = eta/beta, s = sigma' - h1 - E[sigma''] z, 
     pi = 1 + nu (E[Y] + Y/alpha0),   dP = 2 nu (1 + nu E[Y]) Y/alpha0 + (nu Y/alpha0)^2,
 
 and v_c is the sum that `_norms` makes. Where s is odd (relu, gelu, silu, softplus: z/2 and an even function) h = 0.
-
-The averages over A that the equivalent of `numerics.bulk.network` needs, as functions of g with their divided
-differences: for vectors x, y among v, theta_perp and n
-
-    f_xy(g) = x.A (1 + g A)^-1 y,    int nu(dx) x/(1 + g x),    nu the spectral law of A = (1/n0) sum y^2 x x^T,
-
-all rational in averages over 1 + y^2 l at the number l >= 0 with 1/g = 1/(alpha0 l) - E[y^2/(1 + y^2 l)].
 """
 
 from __future__ import annotations
@@ -27,20 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import Activation
-from onestep.numerics.bulk.derivative_algebra import Divided, constant, stacked, variable
 from onestep.numerics.bulk.network_constants import (
     ROWS,
-    DividedAverages,
     LabelAverages,
     Labels,
     SlopeConstants,
     coarse_labels,
     labels,
+    labels_from,
     slope_constants,
 )
 from onestep.numerics.bulk.resolvent import Rows, steepest
-from onestep.numerics.models.gradient_step import even_part
-from onestep.numerics.models.model import ModelError
+from onestep.numerics.models.gradient_step import even_part, mean_weight
+from onestep.numerics.models.model import Model, ModelError
 
 
 @dataclass(frozen=True)
@@ -81,14 +73,6 @@ class IsotropicLabels:
     def averages(self, leverage: float | complex) -> LabelAverages:
         """The averages of `Labels` with A = E[y^2]: none depends on l."""
         return LabelAverages(self.square, self.square, np.zeros(2), self.pair, np.zeros((2, 2)))
-
-    def squares_at(self, leverages: Array) -> tuple[Array, Array]:
-        """E[y^2] and no derivative, at several l."""
-        return np.full(len(leverages), self.square), np.zeros(len(leverages))
-
-    def divided(self, leverages: Array) -> DividedAverages:
-        """The same at several l: no differences."""
-        return DividedAverages(*(constant(np.asarray(x), len(leverages)) for x in self.averages(0.0)))
 
 
 @dataclass(frozen=True)
@@ -142,16 +126,19 @@ def network_law(
     noise: float,
     gaussian_rows: bool = False,
     weight: float = 1.0,
+    centre: float | None = None,
 ) -> BulkLaw:
     """The law of the bulk after one step; rows start at |w| = 1, or at w ~ N(0, I/d) for `gaussian_rows`.
 
     alpha0 > 0 (`Model` checks), and sigma is odd for Gaussian rows; a readout `weight` u multiplies eta, of any sign.
+    The step sees labels less `centre` E[sigma], centre = E[u], by default that of one group.
     Raises ModelError where s is not square integrable and where the labels vanish.
     """
     e = eta * weight / beta
     slope = slope_constants(activation)
     omega, turn = e**2 * slope.square / alpha0, e * slope.curvature
-    rule = _labels_for(target, noise, weight * even_part(activation).mean, alpha0, omega, turn)
+    output = (weight if centre is None else centre) * even_part(activation).mean
+    rule = _labels_for(target, noise, output, alpha0, omega, turn)
     across = math.sqrt(rule.square / alpha0)
     size = math.hypot(float(rule.first[0]), across)
     if size == 0.0:
@@ -269,148 +256,93 @@ def isotropic_law(bulk: float, alignment: float, *, gaussian_rows: bool = False)
 
 Array = NDArray[np.float64]
 
-_MOST_STEPS = 200
-
 
 @dataclass(frozen=True, eq=False)
 class GroupsLaw:
-    """The law of the bulk rows of k groups, every entry O(1) in d; arrays of shape (k,) but `vectors` and `own`.
+    """The law of the bulk rows of k groups, every entry O(1) in d; arrays of shape (k,) but the last four.
 
-    B_a = base_a + gain_a A. `vectors` (3, 3): v, theta_perp and n in coordinates on (theta, n_y, n_y3), `gram` (3, 3)
-    their scalar products. spike_part h_a.v, across_part eta_a, norm_variance v_a; own (k, 2): the parts of a row along
-    v and of its squared norm that are independent of everything else.
+    B_a = P_a^2 + gain_a A, P_a = root_a + turn_a M. Directions v and theta_perp by their coordinates on (theta, n_1,
+    n_3), `gram` (4, 4) the scalar products of theta, n_1, n_2, n_3; h_a = P_a w_f + w_f' by those of w_f, `pulled`, and
+    of w_f', `added`, (k, 4); norm_variance v_a; own (k, 2): the parts of a row along v and of its squared norm that are
+    independent of everything else.
     """
 
-    base: Array
+    root: Array
+    turn: Array
     gain: Array
     fractions: Array
     batch_ratio: float
-    labels: Labels | IsotropicLabels
-    vectors: Array
-    gram: Array
-    spike_part: Array
-    across_part: Array
+    labels: Labels
+    direction: tuple[float, float, float]
+    perpendicular: tuple[float, float, float]
     norm_variance: Array
+    pulled: Array
+    added: Array
     own: Array
+
+    @property
+    def turning(self) -> bool:
+        """Whether M is in the rows: for an odd activation it is not."""
+        return bool(np.any(self.turn))
 
     @property
     def bulks(self) -> Array:
         """c_a = (1/d) tr B_a."""
-        return self.base + self.gain * self.labels.square
+        mean, square = self.labels.mean, self.labels.square
+        return np.asarray((self.root + self.turn * mean) ** 2 + (self.gain + self.turn**2 / self.batch_ratio) * square)
 
-    def functions(self, places: Array) -> Divided:
-        """m_vv, m_vt, m_vn, m_tt, m_tn, m_nn and int nu(dx) x/(1 + g x) at the g given, (7, k), in this order."""
-        averages, leverage, rest, argument = self._resolvent(places)
-        forms, left = self._forms(averages, leverage, rest, argument)
-        share = left.inverse()
-        by_v = [forms[0, x] * share for x in range(3)]
-        crossed = [forms[x, y] + argument * forms[0, x] * by_v[y] for x, y in ((1, 1), (1, 2), (2, 2))]
-        return stacked([[*by_v, *crossed, averages.square * rest]])[0].against(argument)
-
-    def trace(self, places: Array) -> Divided:
-        """int nu(dx) x/(1 + g x) alone, (1, k)."""
-        averages, _, rest, argument = self._resolvent(places)
-        return stacked([[averages.square * rest]])[0].against(argument)
-
-    def _resolvent(self, places: Array) -> tuple[DividedAverages, Divided, Divided, Divided]:
-        """The averages, l, (1/d) tr (1 + g A)^-1 and g as functions of l, at the g given."""
-        solved = self._leverages(places)
-        averages, leverage = self.labels.divided(solved), variable(solved)
-        rest = -(leverage * averages.square * self.batch_ratio) + 1.0
-        # The same number without a difference, for long steps: alpha0 l/g.
-        positive = np.where(places > 0.0, places, 1.0)
-        rest = Divided(np.where(places > 0.0, self.batch_ratio * solved / positive, 1.0), rest.slopes)
-        return averages, leverage, rest, leverage * rest.inverse() * self.batch_ratio
-
-    def _leverages(self, places: Array) -> Array:
-        """l >= 0 with alpha0 l (1 + g E_l[y^2]) = g, shape (k,), by Newton's method from below.
-
-        The left side is increasing and concave in l, so that the iterates increase to the root.
-        """
-        ratio, bound = self.batch_ratio, self.labels.square
-        # l E_l[y^2] is at most l E[y^2], and at most 1.
-        found = np.maximum(places / (ratio * (1.0 + places * bound)), places * (1.0 - ratio) / ratio)
-        previous = math.inf
-        for _ in range(_MOST_STEPS):
-            square, slope = self.labels.squares_at(found)
-            value = ratio * found * (1.0 + places * square) - places
-            step = value / (ratio * (1.0 + places * (square + found * slope)))
-            found = found - step
-            size = float(np.max(np.abs(step) / np.where(found > 0.0, found, 1.0)))
-            if size < 4e-16 or (size < 1e-12 and size >= previous):
-                break
-            previous = size
-        return found
-
-    def _forms(
-        self, averages: DividedAverages, leverage: Divided, rest: Divided, argument: Divided
-    ) -> tuple[Divided, Divided]:
-        """x.A (1 + g A)^-1 y for x, y in (v, theta_perp, n), shape (3, 3, k), and v.(1 + g A)^-1 v, shape (k,)."""
-        ratio, tilted, mixed = 1.0 / self.batch_ratio, averages.tilted, averages.mixed
-        height = (argument * tilted + 1.0).inverse()
-        first = [height * rest * mixed[f] * ratio for f in (0, 1)]
-
-        def second(f: int, g: int) -> Divided:
-            own = averages.pair_square[f, g] * ratio + averages.square * averages.pair[f, g]
-            return rest * (own - height * leverage * mixed[f] * mixed[g]) * ratio
-
-        rows = [
-            [height * tilted, *first],
-            [first[0], second(0, 0), second(0, 1)],
-            [first[1], second(1, 0), second(1, 1)],
-        ]
-        # v has no part along n_y3. v.(1 + g A)^-1 v = 1 - g v.A (1 + g A)^-1 v, here as a sum of squares.
-        on_theta, on_first = self.vectors[0, 0], self.vectors[0, 1]
-        crossed = -(leverage * mixed[0] * on_first) + on_theta
-        left = height * crossed * crossed + rest * averages.pair[0, 0] * (ratio * on_first**2)
-        return stacked(rows).transformed(self.vectors), left
+    @property
+    def gram(self) -> Array:
+        """Scalar products of theta and n_k, (4, 4)."""
+        products = np.zeros((4, 4))
+        products[0, 0] = 1.0
+        products[1:, 1:] = self.labels.moments[2 + np.add.outer(np.arange(3), np.arange(3))] / self.batch_ratio
+        return products
 
 
 def groups_law(laws: tuple[BulkLaw, ...], fractions: tuple[float, ...]) -> GroupsLaw:
     """The law of groups that took steps of different lengths on one batch, each with the law of its own step."""
-    if all(isinstance(law.labels, IsotropicLabels) for law in laws):
-        base, gain, largest = np.array([law.bulk for law in laws]), np.zeros(len(laws)), laws[0]
-    else:
-        base, gain = np.ones(len(laws)), np.array([law.omega for law in laws])
-        # The rule for the labels that is fine enough for the longest step.
-        largest = laws[int(np.argmax(gain))]
-    rule = largest.labels
-    products = np.zeros((3, 3))
-    products[0, 0], products[1:, 1:] = 1.0, rule.pair / largest.batch_ratio
-    v = np.array(largest.direction)
-    cubic = np.array([0.0, 0.0, 1.0])
-    if isinstance(rule, Labels):
-        cubic[0] = rule.first[2]
-    across = cubic - (cubic @ products @ v) * v
-    vectors = np.array([v, largest.perpendicular, across])
-    correlations = np.array([law.correlation for law in laws])
+    largest = max(laws, key=lambda law: law.omega + law.turn**2)
+    rule, turn, gain = largest.labels, np.array([law.turn for law in laws]), np.array([law.omega for law in laws])
+    root = np.ones(len(laws))
+    if isinstance(rule, IsotropicLabels):
+        # B = c: no label enters but through |n_1|^2.
+        root, gain = np.sqrt([law.bulk for law in laws]), np.zeros(len(laws))
+        size = math.sqrt(rule.square)
+        rule = labels_from(np.array([-size, size]), np.array([[0.5, 0.5], [0.0, 0.0], [0.5, 0.5]]))
+
+    def coordinates(polynomials: list[tuple[float, float, float]]) -> Array:
+        on_n = np.array(polynomials)
+        return np.hstack([(on_n @ rule.first)[:, None], on_n])
+
     return GroupsLaw(
-        base=base,
+        root=root,
+        turn=turn,
         gain=gain,
         fractions=np.array(fractions),
         batch_ratio=largest.batch_ratio,
         labels=rule,
-        vectors=vectors,
-        gram=vectors @ products @ vectors.T,
-        spike_part=correlations @ products @ v,
-        across_part=correlations[:, 2],
+        direction=largest.direction,
+        perpendicular=largest.perpendicular,
         norm_variance=np.array([law.norm_variance for law in laws]),
+        pulled=coordinates([law.pulled for law in laws]),
+        added=coordinates([law.added for law in laws]),
         own=np.array([(law.independent[0], law.independent[2]) for law in laws]),
     )
 
 
-@lru_cache(maxsize=256)
-def stepped_groups_law(
-    activation: Activation,
-    target: Activation,
-    alpha0: float,
-    eta: float,
-    beta: float,
-    noise: float,
-    weights: tuple[float, ...],
-    fractions: tuple[float, ...],
-    gaussian_rows: bool = False,
-) -> GroupsLaw:
-    """The law after one step from the readout weights u_a. Raises ModelError as `numerics.bulk.network.network_law`."""
-    laws = tuple(network_law(activation, target, alpha0, eta, beta, noise, gaussian_rows, weight) for weight in weights)
-    return groups_law(laws, fractions)
+def step_laws(model: Model) -> tuple[BulkLaw, ...]:
+    """The law of each readout group of a model after its gradient step: all see labels less E[u] E[sigma].
+
+    Raises ValueError for a model without a step, and ModelError as `network_law`.
+    """
+    step, output = model.step, mean_weight(model.readout)
+    if step is None:
+        raise ValueError("this model has no gradient step: make it with Model.from_gradient_step")
+    return tuple(
+        network_law(
+            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows,
+            group.weight, output,
+        )
+        for group in model.groups
+    )  # fmt: skip

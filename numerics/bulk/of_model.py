@@ -12,27 +12,17 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     if step is None and not model.gaussian_rows:
         return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
     # Imported here: most solves need no averages over the labels of the gradient step.
-    from onestep.numerics.bulk.network import NetworkBulk
-    from onestep.numerics.bulk.network_law import isotropic_law, network_law
+    from onestep.numerics.bulk.network_law import groups_law, isotropic_law, step_laws
 
-    if len(model.groups) == 1:
-        if step is None:
-            return NetworkBulk(ridge, model.beta, isotropic_law(model.bulks[0], model.alignment, gaussian_rows=True))
-        law = network_law(
-            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows,
-            model.groups[0].weight,
-        )  # fmt: skip
-        return NetworkBulk(ridge, model.beta, law)
-    from onestep.numerics.bulk.network import NetworkGroups
-    from onestep.numerics.bulk.network_law import groups_law, stepped_groups_law
+    laws = (
+        tuple(isotropic_law(bulk, model.alignment, gaussian_rows=True) for bulk in model.bulks)
+        if step is None
+        else step_laws(model)
+    )
+    if len(laws) == 1:
+        from onestep.numerics.bulk.network import NetworkBulk
 
-    if step is None:
-        laws = tuple(isotropic_law(bulk, model.alignment, gaussian_rows=True) for bulk in model.bulks)
-        return NetworkGroups(ridge, model.beta, groups_law(laws, model.fractions))
-    return NetworkGroups(
-        ridge, model.beta,
-        stepped_groups_law(
-            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise,
-            tuple(group.weight for group in model.groups), model.fractions, model.gaussian_rows,
-        ),
-    )  # fmt: skip
+        return NetworkBulk(ridge, model.beta, laws[0])
+    from onestep.numerics.bulk.network_groups import NetworkGroups
+
+    return NetworkGroups(ridge, model.beta, groups_law(laws, model.fractions))

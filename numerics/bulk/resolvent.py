@@ -76,8 +76,8 @@ def blocks(law: RowLaw, g: Any, S1: Any, S2: Any) -> Blocks:
     own = omega * S2 + slant * slant
     scale = 1.0 + g * own
     bend = nu * nu * S2 / alpha0
-    # The positive root of a M' (1 + t a) = 1.
-    a = 2.0 / (scale + (scale * (scale + 4.0 * g * bend)) ** 0.5)
+    # The root of a M' (1 + t a) = 1 that is positive, or leads there.
+    a = 2.0 / (scale * (1.0 + (1.0 + 4.0 * g * bend / scale) ** 0.5))
     n = a * a * scale
     b = slant * a
     stretched = nu * nu * n / (alpha0 * alpha0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -10,26 +11,48 @@ from flint import arb
 
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.averages import smoothing
+from onestep.numerics.balls.averages import ORDERS, Averages, polynomial_smoothing, smoothing
 from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.growth_bounds import Line, average_bound
+from onestep.numerics.balls.growth_bounds import BallLine, Line, average_bound
+from onestep.numerics.balls.lattice import averages
 from onestep.numerics.balls.rules import Along, SpikeRule, on_nodes
+from onestep.numerics.certificates.slope import Moving, value_of
 
 Ball = Any
 
 
 @dataclass(frozen=True)
+class Motion:
+    """How slope and scale of a line move."""
+
+    slope: Ball
+    scale: Ball
+
+
+@dataclass(frozen=True)
 class Problem:
-    """The exact rational numbers of a model of one group, ridge > 0: every double is the rational number that it is."""
+    """A model of one group, ridge > 0: its functions, and its numbers as balls, or wider or with slopes (`slope`).
+
+    bulk: the norm c that the isotropic equations have, the square of the scale of `along`. moves, turns: of the lines
+    along and teacher, where they move.
+    """
 
     student: Activation
     target: Activation
     along: Line
     teacher: Line
-    alpha: Fraction
-    beta: Fraction
-    ridge: Fraction
-    noise: Fraction
+    alpha: Any
+    beta: Any
+    ridge: Any
+    noise: Any
+    bulk: Any
+    moves: Motion | None = None
+    turns: Motion | None = None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether both lines are the rational ones that were given."""
+        return not isinstance(self.along, BallLine) and not isinstance(self.teacher, BallLine)
 
     @property
     def symmetric(self) -> bool:
@@ -39,15 +62,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class Functions:
-    """mu0, mu1, kappa mu1, mu2^2, y0, y1, and y2 with label noise."""
+    """mu0, mu1, kappa mu1, mu2^2, y0, y1 and y2, each `Along` the spike, with a slope where it moves."""
 
-    mu0: Along
-    mu1: Along
-    along: Along
-    mu2_squared: Along
-    y0: Along
-    y1: Along
-    y2: Along
+    mu0: Any
+    mu1: Any
+    along: Any
+    mu2_squared: Any
+    y0: Any
+    y1: Any
+    y2: Any
 
 
 def bounds(problem: Problem, height: Fraction) -> Functions:
@@ -66,49 +89,74 @@ def _identity(nodes: tuple[Ball, ...], height: Fraction) -> Along:
     return Along(nodes, Envelope(rational_ball(max(Fraction(1), height)).upper(), 1))
 
 
-# (j, l) of E f, E z f and E f^2.
-_ORDERS = ((0, 1), (1, 1), (0, 2))
-
-
 def _bounded(
-    values: tuple[tuple[Ball, ...], ...], function: Activation, line: Line, height: Fraction
-) -> tuple[Along, Along, Along]:
-    found = [average_bound(function, line.slope, line.bias, line.scale(), height, *orders) for orders in _ORDERS]
+    columns: tuple[tuple[Ball, ...], ...], function: Activation, line: Line, height: Fraction
+) -> tuple[Along, ...]:
+    """As many of the averages, in the order of ORDERS, as there are columns of values, with their bounds."""
+    orders = ORDERS[: len(columns)]
+    found = [average_bound(function, line.slope, line.bias, line.scale(), height, *one) for one in orders]
     known = [bound for bound in found if bound is not None]
     if len(known) < len(found):
         raise BallError(f"no bound by a power was found for {function} off the real line")
-    mean, first, square = (Along(column, bound) for column, bound in zip(values, known, strict=True))
-    return mean, first, square
+    return tuple(Along(column, bound) for column, bound in zip(columns, known, strict=True))
+
+
+def _moving(known: tuple[Along, ...], identity: Along, scale: Ball, motion: Motion | None) -> tuple[Any, ...]:
+    """E f, E z f and E f^2 with their slopes along w = slope kappa + bias and the scale s. By Stein's lemma
+
+    dE f = (E z f) dw/s + (E z^2 f - E f) ds/s,
+    dE z f = (E z^2 f - E f) dw/s + (E z^3 f - 2 E z f) ds/s,
+    dE f^2 = (E z f^2) dw/s + (E z^2 f^2 - E f^2) ds/s.
+    """
+    if motion is None:
+        return known
+    mean, first, square, second, first_square, third, second_square = known
+    turn, stretch = identity * (motion.slope / scale), motion.scale / scale
+    bent = second - mean
+    return (
+        Moving(mean, first * turn + bent * stretch),
+        Moving(first, bent * turn + (third - first * arb(2)) * stretch),
+        Moving(square, first_square * turn + (second_square - square) * stretch),
+    )
 
 
 def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fraction, bits: int) -> Functions:
     """The functions on the nodes of a rule, to about 2**-bits; `reach` bounds the nodes."""
-    student, teacher = (
-        _bounded(_on_nodes(function, line, rule, reach, bits), function, line, height)
-        for function, line in ((problem.student, problem.along), (problem.target, problem.teacher))
-    )
-    return _combined(problem, _identity(rule.nodes, height), student, teacher)
+    identity = _identity(rule.nodes, height)
+    found = []
+    for function, line, motion in (
+        (problem.student, problem.along, problem.moves),
+        (problem.target, problem.teacher, problem.turns),
+    ):
+        known = _averages_on_nodes(function, line, rule, reach, bits)
+        columns = tuple(zip(*known, strict=True))[: len(ORDERS) if motion else 3]
+        found.append(_moving(_bounded(columns, function, line, height), identity, line.scale(), motion))
+    return _combined(problem, identity, *found)
 
 
-def _on_nodes(
-    function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int
-) -> tuple[tuple[Ball, ...], tuple[Ball, ...], tuple[Ball, ...]]:
-    # Node by node in z, not on the grid of `numerics.balls.smoothed`: that is the way of the digits that check these.
-    widest = abs(line.slope) * reach + abs(line.bias)
-    inner = smoothing(function, line, Fraction(0), widest, bits)
+def _averages_on_nodes(function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int) -> list[Averages]:
     parity = function.parity if line.bias == 0 else ""
-    found = on_nodes(lambda nodes: [inner.at(line.argument(kappa)) for kappa in nodes], rule.nodes, parity)
-    return tuple(a.mean for a in found), tuple(a.first for a in found), tuple(a.square for a in found)
+    return on_nodes(lambda nodes: _averages(function, line, rule, nodes, reach, bits), rule.nodes, parity)
 
 
-def _combined(
-    problem: Problem, identity: Along, student: tuple[Along, Along, Along], teacher: tuple[Along, Along, Along]
-) -> Functions:
+def _averages(
+    function: Activation, line: Line, rule: SpikeRule, nodes: Sequence[Ball], reach: Fraction, bits: int
+) -> list[Averages]:
+    """On the last nodes of a rule: all at once where they are equally spaced, else one by one."""
+    # Not on the grid of `numerics.balls.smoothed`: that is the way of the digits that check these.
+    if rule.step is not None and line.variance != 0 and polynomial_smoothing(function, line.scale()) is None:
+        last = len(rule.nodes) // 2
+        found = averages(function, line, rule.step, last + 1 - len(nodes), last, bits)
+        if found is not None:
+            return found
+    inner = smoothing(function, line, Fraction(0), abs(line.slope) * reach + abs(line.bias), bits)
+    return [inner.at(line.argument(kappa)) for kappa in nodes]
+
+
+def _combined(problem: Problem, identity: Along, student: tuple[Any, ...], teacher: tuple[Any, ...]) -> Functions:
     mean, first, square = student
-    mu1 = first.scaled(1 / problem.along.scale())
-    y2 = teacher[2]
-    noise = rational_ball(problem.noise)
-    noisy = Along(tuple(value + noise for value in y2.values), y2.bound + Envelope(noise.upper()))
+    scale = problem.along.scale()
+    mu1 = first * (1 / (Moving(scale, problem.moves.scale) if problem.moves else scale))
     return Functions(
         mu0=mean,
         mu1=mu1,
@@ -116,11 +164,34 @@ def _combined(
         mu2_squared=square - mean * mean - first * first,
         y0=teacher[0],
         y1=teacher[1],
-        y2=noisy,
+        y2=teacher[2],
     )
 
 
-def over_variance(table: Functions, overlap: Ball, tau: Ball, inverse: Ball) -> Along:
+def at_rest(table: Functions) -> Functions:
+    """The functions without their slopes."""
+    return Functions(*(value_of(getattr(table, one.name)) for one in fields(table)))
+
+
+def narrowed(table: Functions, middle: Functions, offset: Ball) -> Functions:
+    """Functions with slopes over an interval, within middle + slope offset as well, the mean value theorem's balls.
+
+    Directly the averages in mu2^2 = E f^2 - (E f)^2 - (E z f)^2 would move each for itself.
+    """
+
+    def of(number: Any, at: Along) -> Any:
+        if not isinstance(number, Moving):
+            return number
+        rows = zip(number.value.values, number.slope.values, at.values, strict=True)
+        values = tuple(value.intersection(start + slope * offset) for value, slope, start in rows)
+        return Moving(Along(values, number.value.bound), number.slope)
+
+    return Functions(*(of(getattr(table, one.name), getattr(middle, one.name)) for one in fields(table)))
+
+
+def over_variance(table: Functions, overlap: Any, tau: Any, inverse: Ball) -> Any:
     """1/(1 + V), V = T mu1^2 + tau mu2^2; `inverse` bounds it off the line, and 1 on it, T and tau being positive."""
-    variance = table.mu1 * table.mu1.scaled(overlap) + table.mu2_squared.scaled(tau)
-    return Along(tuple(1 / (1 + v) for v in variance.values), Envelope(inverse.max(arb(1))))
+    variance = table.mu1 * table.mu1 * overlap + table.mu2_squared * tau
+    bound = Envelope(inverse.max(arb(1)))
+    weight = Along(tuple(1 / (1 + v) for v in value_of(variance).values), bound)
+    return Moving(weight, -(variance.slope * (weight * weight))) if isinstance(variance, Moving) else weight

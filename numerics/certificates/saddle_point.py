@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.rules import Along, SpikeRule
+from onestep.numerics.balls.arithmetic import BallError
+from onestep.numerics.balls.rules import SpikeRule
 from onestep.numerics.certificates.functions import Functions, Problem, over_variance
 from onestep.numerics.certificates.newton import Box, System
+from onestep.numerics.certificates.slope import expectation, value_of
 
 Ball = Any
 
@@ -29,9 +31,9 @@ def nonlinear_system(problem: Problem, table: Functions, rule: SpikeRule, invers
     ratio, beta, c, ridge = _constants(problem)
     features = (table.mu1 * table.mu1, table.mu2_squared)
 
-    def averages(box: Box) -> tuple[Ball, Ball, Along]:
+    def averages(box: Box) -> tuple[Any, Any, Any]:
         weight = over_variance(table, box[0], box[1], inverse)
-        first, second = (ratio * rule.expectation(f * weight) for f in features)
+        first, second = (ratio * expectation(rule, f * weight) for f in features)
         return first, second, weight
 
     def values(box: Box) -> Sequence[Ball]:
@@ -52,13 +54,8 @@ def nonlinear_system(problem: Problem, table: Functions, rule: SpikeRule, invers
     return System(values, slopes)
 
 
-def _constants(problem: Problem) -> tuple[Ball, Ball, Ball, Ball]:
-    return (
-        rational_ball(problem.alpha / problem.beta),
-        rational_ball(problem.beta),
-        rational_ball(problem.along.variance),
-        rational_ball(problem.ridge),
-    )
+def _constants(problem: Problem) -> tuple[Any, Any, Any, Any]:
+    return problem.alpha / problem.beta, problem.beta, problem.bulk, problem.ridge
 
 
 @dataclass(frozen=True)
@@ -76,11 +73,11 @@ class Enclosed:
     training_error: Ball
 
 
-def fixed_error(table: Functions, m: Ball, zeta: Ball, psi: Ball) -> Along:
+def fixed_error(table: Functions, noise: Any, m: Any, zeta: Any, psi: Any) -> Any:
     """The part of e2 without q1 and q2: y2 - 2 y0 yhat + yhat^2 - 2 psi mu1 y1, label noise included."""
-    prediction = table.mu0.scaled(m) + table.along.scaled(zeta)
-    cross = table.y0.scaled(arb(2)) - prediction
-    return table.y2 - prediction * cross - (table.y1 * table.mu1).scaled(2 * psi)
+    prediction = table.mu0 * m + table.along * zeta
+    cross = table.y0 * arb(2) - prediction
+    return table.y2 + noise - prediction * cross - table.y1 * table.mu1 * (2 * psi)
 
 
 def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball, box: Box) -> Enclosed:
@@ -94,11 +91,11 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
     Raises BallError where a linear system is not shown to be regular.
     """
     ratio, beta, c, ridge = _constants(problem)
-    alpha, noise = rational_ball(problem.alpha), rational_ball(problem.noise)
+    alpha, noise = problem.alpha, problem.noise
     overlap, tau = box
     weight = over_variance(table, overlap, tau, inverse)
     squared = weight * weight
-    mean = rule.expectation
+    mean = partial(expectation, rule)
     features = (table.mu1 * table.mu1, table.mu2_squared)
     m, zeta = _prediction(problem, table, rule, weight, alpha * c * tau)
     pt, zt = mean(table.mu1 * table.y1 * weight), zeta / (alpha * c * tau)
@@ -111,7 +108,7 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
     columns = [solve_two(by_pair, [-row[j] for row in by_hats]) for j in (0, 1)]
     gamma = [[column[i] for column in columns] for i in (0, 1)]
 
-    fixed = fixed_error(table, m, zeta, psi)
+    fixed = fixed_error(table, noise, m, zeta, psi)
     hats = [ratio * mean(f * fixed * squared) for f in features]
     cross = mean(features[0] * features[1] * squared)
     curvature = [
@@ -125,7 +122,7 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
         for i in (0, 1)
     ]
     q1, q2 = solve_two(matrix, right)
-    error = fixed + features[0].scaled(q1) + features[1].scaled(q2)
+    error = fixed + features[0] * q1 + features[1] * q2
     return Enclosed(
         m=m,
         zeta=zeta,
@@ -139,12 +136,12 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
     )
 
 
-def _prediction(problem: Problem, table: Functions, rule: SpikeRule, weight: Along, pull: Ball) -> tuple[Ball, Ball]:
+def _prediction(problem: Problem, table: Functions, rule: SpikeRule, weight: Any, pull: Any) -> tuple[Any, Any]:
     """m and zeta: E[mu0 (y0 - yhat)/(1+V)] = 0 and zeta = pull E[kappa mu1 (y0 - yhat)/(1+V)].
 
     Where mu0 = 0 identically (an odd activation without a spike) any m gives the same yhat, and m is 0.
     """
-    mean = rule.expectation
+    mean = partial(expectation, rule)
     zz = mean(table.along * table.along * weight)
     zy = mean(table.along * table.y0 * weight)
     if problem.along.slope == 0 and problem.symmetric and problem.student.parity == "odd":
@@ -155,10 +152,10 @@ def _prediction(problem: Problem, table: Functions, rule: SpikeRule, weight: Alo
     return m, zeta
 
 
-def solve_two(matrix: Sequence[Sequence[Ball]], right: Sequence[Ball]) -> tuple[Ball, Ball]:
+def solve_two(matrix: Sequence[Sequence[Any]], right: Sequence[Any]) -> tuple[Any, Any]:
     """Two linear equations by Cramer's rule. Raises BallError where the determinant may be zero."""
     (a, b), (d, e) = matrix
     determinant = a * e - b * d
-    if determinant.contains(0):
+    if value_of(determinant).contains(0):
         raise BallError("a linear system of the saddle point is not shown to be regular at this precision")
     return (right[0] * e - b * right[1]) / determinant, (a * right[1] - d * right[0]) / determinant

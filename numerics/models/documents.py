@@ -16,6 +16,7 @@ from onestep.numerics.models.width_documents import at_width_json, finite, with_
 
 if TYPE_CHECKING:
     from onestep.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds
+    from onestep.numerics.certificates.branch import Branch, Piece
     from onestep.numerics.certificates.certify import Certificate
     from onestep.numerics.experiments.ridge import Estimate, Simulation
     from onestep.numerics.models.model import Model, ReadoutGroup
@@ -261,11 +262,31 @@ def certificate_document(certificate: Certificate) -> Document:
 SIDES = {0: (), 2: ("V1", "V2"), 3: ("V1", "V2", "b2"), 4: ("V1", "V2", "b1", "b2")}
 
 
-def box_texts(certificate: Certificate) -> dict[str, list[str]]:
+def box_texts(certificate: Certificate | Piece) -> dict[str, list[str]]:
     """The box of the solution, its ends as doubles rounded inwards, so that what is printed is certain."""
     return {
         name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), 0.0))]
         for name, ball in zip(SIDES[len(certificate.box)], certificate.box, strict=True)
+    }
+
+
+def branch_document(branch: Branch) -> Document:
+    """A certified branch, piece by piece from its low end; where a piece is not certified, its status says why."""
+    pieces = []
+    for piece in branch.pieces:
+        texts = piece.texts()
+        pieces.append({
+            "interval": [piece.low, piece.high],
+            "status": piece.status,
+            "test_error": texts.get("test_error"),
+            "training_error": texts.get("training_error"),
+            "box": box_texts(piece) if piece.certified else None,
+        })  # fmt: skip
+    return {
+        "parameter": branch.parameter,
+        "branch": pieces,
+        "certified_fraction": branch.certified_fraction,
+        "only_solution_by": branch.only_by or None,
     }
 
 

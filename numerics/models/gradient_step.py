@@ -258,15 +258,11 @@ def check_step(model: Model) -> None:
 
 def _check_network_bulk(model: Model, made: StepMap) -> None:
     """It is built for the activation, and has the bulks of its own step."""
-    if model.activation.parity != "odd" and (len(model.groups) > 1 or model.gaussian_rows):
-        which = "Gaussian initial rows" if model.gaussian_rows else "a readout of several groups"
-        missing = (
-            "the second chaos of the rows' noise" if model.gaussian_rows else "the overlaps between groups that turn"
-        )
+    if model.activation.parity != "odd" and model.gaussian_rows:
         raise ModelError(
-            f"the network's own bulk is built for odd activations where there are {which} ({missing} would be "
-            f"missing), and {model.activation.expression} is not known to be odd; take the isotropic bulk, for "
-            "example tanh(z), or one group with unit rows"
+            "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "
+            f"chaos of the rows' noise would be missing), and {model.activation.expression} is not known to be odd; "
+            "take unit rows, the isotropic bulk, or for example tanh(z)"
         )
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:

@@ -319,8 +319,8 @@ class Model:
         is 1 + u^2 (c - 1), or for activations with an even part `StepMap.bulk_of`.
 
         bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.bulk.network`), which
-        for several groups or Gaussian rows needs an odd activation. Biases enter after the step, which is
-        made without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
+        for Gaussian rows needs an odd activation. Biases enter after the step, which is made without. gaussian_rows:
+        rows w ~ N(0, I/d) before the step instead of unit rows.
 
         Raises ModelError when E[(sigma' - h1)^2] is infinite.
         """

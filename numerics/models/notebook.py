@@ -6,6 +6,7 @@ Matplotlib are looked for when they are asked for.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
 
 # What brings a package that results can be shown with and that is not needed to compute them.
-BRINGS = {"pandas": "pip install pandas", "matplotlib": "pip install 'onestep[report]'"}
+BRINGS = {"pandas": "pip install 'onestep[frames]'", "matplotlib": "pip install 'onestep[report]'"}
 # Rows of a table in HTML: the first ones.
 MOST_ROWS = 12
 # Drawing is for people, so it stands in their room, above the numbers: it is loaded by name when it is asked for.
@@ -46,12 +47,12 @@ def entries(name: str, values: Any) -> dict[str, float]:
     return {f"{name}[{','.join(map(str, place))}]": float(value) for place, value in np.ndenumerate(array)}
 
 
-class Shown:
+class Shown(ABC):
     """A result that can be shown."""
 
+    @abstractmethod
     def _columns(self) -> Mapping[str, Any]:
         """The rows of the result by column, all columns of one length."""
-        raise NotImplementedError
 
     def _title(self) -> str:
         """What the result is of, in a line."""
@@ -95,9 +96,9 @@ class ShownGrid(Shown):
     given: Mapping[str, NDArray[np.float64]]
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """The shape of the grid."""
-        raise NotImplementedError
 
     @property
     def swept(self) -> dict[str, NDArray[np.float64]]:

@@ -135,10 +135,15 @@ def _ridgeless(table: Profile, model: Model) -> Regime:
             "ridge = 0 is not built for linear features of more than d neurons and samples: (1/p) tr S^-1 is infinite "
             "there; give a small ridge, for example ridge = 1e-4"
         )
+    variance = (table.mu1**2 + table.mu2_squared).sum(axis=0)
+    if float(variance.max()) == 0.0:
+        raise ModelError(
+            f"ridge = 0 is not built for the activation {model.activation}, whose features are one constant: nothing "
+            "decides between their weights; give a positive ridge, for example ridge = 0.1"
+        )
     if model.alpha > threshold:
         return Regime(1.0, 0.0)
     # V is all there is in place of 1 + V, and its square has to be a number.
-    variance = (table.mu1**2 + table.mu2_squared).sum(axis=0)
     if float(variance.min()) <= 1e-150 * float(variance.max()):
         raise ModelError(_OUT_OF_REACH)
     return Regime(0.0, 1.0)

@@ -95,19 +95,13 @@ class Spectrum(Shown):
 
 
 def equations_of(model: Model) -> Equations:
-    """The equations of a model's bulk. Raises ModelError for a network with several readout groups or an even part."""
+    """The equations of a model's bulk. Raises ModelError for a network with several readout groups."""
     if model.network_step is None:
         return Equations(model)
     if len(model.groups) > 1 or model.biases != (0.0,):
         raise ModelError(
             "the spectrum of a network's own bulk is built for one readout group without bias: leave the groups away, "
             "or take the isotropic bulk, for example --bulk-model isotropic"
-        )
-    if model.activation.parity != "odd":
-        raise ModelError(
-            "the spectrum of a network's own bulk is built for odd activations (the resolvent of two matrices of the "
-            f"batch at complex arguments would be missing), and {model.activation.expression} is not known to be odd: "
-            "take for example tanh(z), or the isotropic bulk, for example --bulk-model isotropic"
         )
     return NetworkEquations(model)
 

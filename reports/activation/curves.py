@@ -117,7 +117,7 @@ def in_proportion(lines: tuple[tuple[str, Array], ...]) -> list[tuple[str, Array
         far = size > 0.0 and sizes[0] > 0.0 and not 0.05 * sizes[0] < size < 12.0 * sizes[0]
         power = round(math.log10(size / sizes[0])) if far else 0
         if power:
-            label += f" / 10^{power}" if power > 0 else f" x 10^{-power}"
+            label += f" / $10^{{{power}}}$" if power > 0 else rf" $\times\,10^{{{-power}}}$"
         scaled.append((label, values * 10.0**-power))
     return scaled
 
@@ -130,19 +130,19 @@ def draw(found: Curves, title: str) -> Figure:
     left, right = canvas.subplots(1, 2)
     styles = iter(zip(_COLOURS, ("-", "--", "-.", ":", "--", "-."), strict=True))
     panels = (
-        (left, in_proportion((("mu0", found.mu0), ("kappa mu1", found.slope), ("mu2", found.mu2)))),
+        (left, in_proportion(((r"$\mu_0$", found.mu0), (r"$\kappa\,\mu_1$", found.slope), (r"$\mu_2$", found.mu2)))),
         (
             right,
-            [("target", found.target), ("on mu0", found.on_mean), ("on mu0, kappa mu1", found.on_both)],
+            [("target", found.target), (r"on $\mu_0$", found.on_mean), (r"on $\mu_0$, $\kappa\,\mu_1$", found.on_both)],
         ),
     )
     for axes, lines in panels:
         for (label, values), (colour, dash) in zip(lines, styles, strict=False):
             axes.plot(found.kappa, values, color=colour, linestyle=dash, lw=1.6, label=label)
-        axes.set_xlabel("kappa")
+        axes.set_xlabel(r"projection on the spike $\kappa$")
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
-    left.set_title(f"{_short(title)}: r = {found.spike:g}, c = {found.bulk:g}", fontsize=9)
+    left.set_title(f"{_short(title)}: r = {found.spike:g}, c = {found.bulk:g}", fontsize=9, parse_math=False)
     low, high = window(found)
     right.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     right.set_title("target and its projections", fontsize=9)
@@ -157,5 +157,5 @@ def write(found: Curves, title: str, file: Path) -> None:
     """Write the figure; the suffix of the file name (.svg, .png or .pdf) chooses the format."""
     import matplotlib as mpl
 
-    with mpl.rc_context({"svg.hashsalt": "onestep", "text.parse_math": False}):
+    with mpl.rc_context({"svg.hashsalt": "onestep"}):
         save(draw(found, title), file)

@@ -30,12 +30,17 @@ def study_latex(activation: Activation, document: Mapping[str, Any]) -> str:
     z is standard normal, x = r kappa the mean of the pre-activation along the spike and c its variance. What is not
     known is left out.
     """
-    rows = [(r"\sigma(z)", latex(to_sympy(activation.expression, sp.Symbol("z", real=True)))), *_rows(document)]
-    lines = [rf"  {name} &= {value}" for name, value in rows]
+    lines = [rf"  {name} &= {value}" for name, value in ((r"\sigma(z)", defined(activation)), *rows(document))]
     return "\n".join([r"\begin{align*}", " \\\\\n".join(lines), r"\end{align*}"])
 
 
-def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def defined(activation: Activation) -> str:
+    """The activation as a formula in z."""
+    return str(latex(to_sympy(activation.expression, sp.Symbol("z", real=True))))
+
+
+def rows(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is known of it: pairs of a name and its value, both LaTeX."""
     coefficients = document["coefficients"]
     for key, name in _COEFFICIENTS.items():
         if "ball" in coefficients[key]:
@@ -44,7 +49,9 @@ def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, r"\infty"
     for entry in coefficients["hermite"]:
         if "ball" in entry:
-            yield rf"\mathbb{{E}}[\mathrm{{He}}_{{{entry['order']}}}(z)\,\sigma(z)]", _ball(entry["ball"])
+            k = entry["order"]  # of orthonormal polynomials, as the page prints them
+            root = rf"/\sqrt{{{k}!}}" if k > 1 else ""
+            yield rf"s_{{{k}}} = \mathbb{{E}}[\mathrm{{He}}_{{{k}}}(z)\,\sigma(z)]{root}", _ball(entry["ball"])
     forms = (document["closed_forms"] or {}).get("latex", {})
     for key, name in _FORMS.items():
         if forms.get(key):

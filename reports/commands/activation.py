@@ -11,7 +11,7 @@ import click
 
 from onestep.reports.command_line.options import common_options, expression_of
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from onestep.reports.command_line.values import parse_number, parse_values, parse_whole
+from onestep.reports.command_line.values import parse_seconds, parse_values, parse_whole
 
 if TYPE_CHECKING:
     from onestep.derivations.activations.activation import Activation
@@ -94,7 +94,7 @@ def activation(
     r, c = single("spike", spike), single("bulk", bulk)
     file = None if plot is None else figure_file(plot)
     # Counted from here: the process may have done other work before, as one that runs several commands has.
-    end = time.process_time() + _seconds(time_limit)
+    end = time.process_time() + parse_seconds(time_limit)
     if latex and as_json:
         raise InputProblem("--latex and --json were both given; one of them is accepted, for example --latex")
     student, teacher = _read(expression, target, end)
@@ -192,16 +192,6 @@ def _write(drawn: Curves, title: str, file: Path) -> None:
         write(drawn, title, file)
     except OSError as error:
         raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
-
-
-def _seconds(text: str) -> float:
-    """The processor time of --time-limit. Raises InputProblem."""
-    seconds = parse_number(text)
-    if seconds is None or seconds <= 0.0:
-        raise InputProblem(
-            f"--time-limit was given {text[:60]!a}; a number of seconds > 0 is accepted, for example --time-limit 60"
-        )
-    return seconds
 
 
 def single(name: str, text: str) -> float:

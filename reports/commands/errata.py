@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HELP = """\b
 Examples:
   onestep errata
-  onestep errata erratum.input-scale
+  onestep errata convention.input-scale
   onestep errata --json
 
 The misprints found in the sources (those whose ids begin with ERRATUM): printed form, corrected form, witness, and what

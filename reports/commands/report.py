@@ -16,11 +16,13 @@ HELP = """\b
 Examples:
   onestep report
   onestep report --out build/report
+  onestep report --pdf
   onestep report --check
 
 Run the ledger, draw the figures, and write the pages (begin at index.html), ledger.json and the same as Markdown in the
-folder ledger. From a source checkout the quick profile refreshes the committed ledger as well. It takes minutes. With
---check nothing is written: the fresh ledger is compared with the committed one, and the exit code is 1 if they differ.
+folder ledger; with --pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick
+profile refreshes the committed ledger as well. With --check nothing is written: the fresh ledger is compared with the
+committed one, and the exit code is 1 if they differ.
 
 Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -29,18 +31,20 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 @click.command(help=HELP)
 @profile_option
 @click.option("--out", metavar="DIR", help="Where to write (default build/report).")
+@click.option("--pdf", is_flag=True, help="Typeset one document as well, onestep.pdf.")
 @click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
 @common_options
-def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: bool, debug: bool) -> int:
+def report(profile: str, out: str | None, pdf: bool, check: bool, as_json: bool, quiet: bool, debug: bool) -> int:
     """Build the report, or check the ledger; the exit code."""
 
     check_profile(profile)
     if check:
-        if out is not None:
-            raise InputProblem(
-                "--check and --out were both given; --check writes nothing, and one of them is accepted, for example "
-                "onestep report --check"
-            )
+        for given, option in ((out is not None, "--out"), (pdf, "--pdf")):
+            if given:
+                raise InputProblem(
+                    f"--check and {option} were both given; --check writes nothing, and one of them is accepted, for "
+                    "example onestep report --check"
+                )
         return check_drift(profile, as_json, quiet)
     directory = Path(out or "build/report")
     if directory.exists() and not directory.is_dir():
@@ -49,10 +53,12 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
         )
 
     check_writable(directory)
+    if pdf:
+        import typst  # noqa: F401  what is missing is said before minutes of work
     from onestep.reports.command_line.console import note, print_json
     from onestep.reports.page.build import build
 
-    built = build(profile, directory, quiet=quiet)
+    built = build(profile, directory, quiet=quiet, document=pdf)
     if as_json:
         print_json(built.document | {"files": [os.path.relpath(path) for path in built.files]})
     else:
@@ -68,8 +74,8 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
 def shown(files: Sequence[Path]) -> list[str]:
     """The files by name, the pages by their first and their number."""
     pages = [path for path in files if path.suffix == ".html"]
-    ledgers = [path for path in files if path.suffix in (".md", ".json")]
-    return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, ledgers)]
+    others = [path for path in files if path.suffix in (".md", ".json", ".pdf")]
+    return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, others)]
 
 
 def check_drift(profile: str, as_json: bool, quiet: bool) -> int:

@@ -13,10 +13,12 @@ from onestep.reports.answers.widths import apart_line, parse_width, shown, tell_
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from onestep.reports.command_line.request import Request
+from onestep.reports.command_line.values import parse_seconds
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
     from onestep.numerics.models.solution import Solution
+    from onestep.reports.answers.branches import Range
     from onestep.reports.answers.solved_together import SolvedPoint
 
     Results = list[tuple[dict[str, float], Solution | SolvedPoint | str]]
@@ -38,6 +40,8 @@ Examples:
       --bias learned
   onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --certify --digits 50
+  onestep solve --activation tanh --target sin --alpha 1.5:1.6 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
+      --alignment 0.8 --certify
   onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 4 --eta 6 \\
       --bulk-model network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5"
   onestep solve --activation tanh --target "sin(2*z)" --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
@@ -50,8 +54,10 @@ There the step is made from the readout a0 = u/sqrt(p) of --readout, and biases 
 --certify proves in ball arithmetic that a box of (V1, V2) holds a solution, on the paper's bulk the only one that there
 is by a claim of the ledger, on a network's own one of (V1, V2, b1, b2) with its resolvent, and encloses the test error;
 with --json: "certificate" {{"status", "box", "only_solution_by", "contraction", "test_error": "[mid +/- rad]",
-"digits", "enclosures"}}. It is for one point of one readout group at a positive ridge, in seconds; numbers are the
-binary ones nearest to those given.
+"digits", "enclosures"}}. It is for one point of one readout group at a positive ridge; numbers are the binary ones
+nearest to those given. With it one of the parameters may be a range LOW:HIGH: a certified branch, intervals with an
+enclosure of the test error for all values in each; with --json: "branch" [{{"interval", "status", "test_error",
+"training_error", "box"}}, ...], "certified_fraction", "only_solution_by".
 --digits N computes to N digits, checked but not proved; with --json in "any_precision".
 
 Beside the limit stands its value at a width of 1000 neurons (--width P for another), with what the limit drops at order
@@ -66,15 +72,30 @@ Exit code 3 if a point did not converge or was not certified; all points are pri
 @model_options
 @click.option("--certify", is_flag=True, help="Prove the solution in ball arithmetic, and enclose the test error.")
 @click.option("--digits", type=int, metavar="N", help="The solution to N digits as well, for example 50.")
+@click.option("--time-limit", default="300", metavar="S", help="Of a range: S seconds of processor time (default 300).")
 @width_option
 @common_options
 def solve(
-    as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | None, width: str | None, **options: Any
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    certify: bool,
+    digits: int | None,
+    time_limit: str,
+    width: str | None,
+    **options: Any,
 ) -> int:
     """Solve every point asked for; the exit code."""
     from onestep.reports.command_line.console import Progress, print_json_listing, provenance
 
     wide = parse_width(width)
+    seconds = parse_seconds(time_limit)
+    if certify:
+        from onestep.reports.answers.branches import range_of
+
+        along = range_of(options)
+        if along is not None:
+            return solve_branch(along, options, digits, seconds, as_json, quiet)
     asked = request(options, any_law=True)
     if certify or digits is not None:
         from onestep.reports.answers.certificates import check_options
@@ -106,6 +127,23 @@ def solve(
     else:
         print(sweep_table(asked.swept, results, wide))
     return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
+
+
+def solve_branch(
+    along: Range, options: dict[str, Any], digits: int | None, seconds: float, as_json: bool, quiet: bool
+) -> int:
+    """The certified branch along one parameter; the exit code."""
+    from onestep.reports.answers.branches import branch, branch_text
+    from onestep.reports.command_line.console import print_json, provenance
+
+    asked = request(options | {along.name: repr(along.low)}, any_law=True)
+    found = branch(asked, along, digits, quiet, seconds)
+    if as_json:
+        given = asked.parameters | {along.name: [along.low, along.high]}
+        print_json(found.to_dict() | {"provenance": provenance("solve", given)})
+    else:
+        print(branch_text(found))
+    return DONE if found.certified else UNDECIDED
 
 
 def solve_single(model: Model) -> Solution:

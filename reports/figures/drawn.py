@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onestep.reports.figures import figures, paper
+from onestep.reports.figures import figures
 from onestep.reports.figures.figures import Figure
 
 
 def all_figures() -> tuple[Callable[[], Figure], ...]:
     """The figures in the order of the report, each to be called without arguments."""
     return (
-        paper.learning_curves_of_networks,
-        paper.learned_functions,
         figures.functions_along_the_spike,
         figures.learning_curves_by_spike,
         figures.learning_curves_by_alignment,

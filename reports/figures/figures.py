@@ -196,7 +196,7 @@ def functions_along_the_spike(
         axes.plot(kappa, values, color=colour, linestyle=dash, lw=1.8, label=label)
     axes.plot(kappa, y0, color="#333333", lw=1.0, label="target")
     weights = np.exp(-(kappa**2) / 2.0)
-    best = _projection(np.stack([mu0, kappa * mu1]), np.asarray(y0), weights)
+    best = projection(np.stack([mu0, kappa * mu1]), np.asarray(y0), weights)
     axes.plot(kappa, best, color="#8B3A8B", linestyle=":", lw=2.2, label=r"best of $\mu_0$, $\kappa\,\mu_1$")
     axes.set(xlabel=r"projection on the spike $\kappa = v\cdot x$", ylabel="value")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=9)
@@ -212,7 +212,7 @@ def functions_along_the_spike(
     )
 
 
-def _projection(functions: Array, target: Array, weights: Array) -> Array:
+def projection(functions: Array, target: Array, weights: Array) -> Array:
     """The weighted least-squares approximation of ``target`` by rows of ``functions``."""
     root = np.sqrt(weights)
     coefficients = np.linalg.lstsq((functions * root).T, target * root, rcond=None)[0]
@@ -293,15 +293,15 @@ def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: f
     )
 
 
-def canvas_of(columns: int = 1) -> tuple[Any, ...]:
-    """A canvas with panels side by side: the canvas, then the axes of each."""
+def canvas_of(columns: int = 1, rows: int = 1) -> tuple[Any, ...]:
+    """A canvas with panels side by side, in rows: the canvas, then the axes of each, row by row."""
     # The object interface: no global state, no display, nothing to close.
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    canvas = Canvas(figsize=(6.6 + 3.0 * (columns - 1), 4.1), layout="constrained")
+    canvas = Canvas(figsize=(6.6 + 3.0 * (columns - 1), 4.1 + 3.1 * (rows - 1)), layout="constrained")
     FigureCanvasSVG(canvas)
-    panels = canvas.subplots(1, columns, squeeze=False).ravel()
+    panels = canvas.subplots(rows, columns, squeeze=False).ravel()
     for axes in panels:
         axes.grid(True, color="#dddddd", lw=0.6)
         axes.set_axisbelow(True)

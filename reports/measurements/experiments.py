@@ -60,9 +60,9 @@ class Experiment:
         return {name: [float(f"{x:.7g}") for x in found.values(name)] for name in self.observables}
 
 
-def stored(slug: str) -> Data:
+def stored(slug: str, folder: Path = FOLDER) -> Data:
     """The samples of a study; empty where they are not installed or not measured."""
-    path = FOLDER / f"{slug}.json"
+    path = folder / f"{slug}.json"
     found: Data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return found
 
@@ -93,9 +93,9 @@ def text_of(data: Data) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def measure(slug: str, experiments: Sequence[Experiment], seed: int) -> None:
+def measure(slug: str, experiments: Sequence[Experiment], seed: int, folder: Path = FOLDER) -> None:
     """Run what is not stored yet; the file is written after each experiment, so that a stop loses one at most."""
-    data = stored(slug)
+    data = stored(slug, folder)
     wanted = {experiment.name for experiment in experiments}
     data = {name: samples for name, samples in data.items() if name in wanted}
     for experiment in experiments:
@@ -103,7 +103,7 @@ def measure(slug: str, experiments: Sequence[Experiment], seed: int) -> None:
             continue
         start = time.process_time()
         data[experiment.name] = experiment.run(seed)
-        (FOLDER / f"{slug}.json").write_text(text_of(data), encoding="utf-8")
+        (folder / f"{slug}.json").write_text(text_of(data), encoding="utf-8")
         print(f"{experiment.name}: {time.process_time() - start:.1f} s", flush=True)
 
 

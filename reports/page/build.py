@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from onestep.reports.activation.gallery import ACTIVATIONS, Card, card
 from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import Trial, network_trial
@@ -36,10 +37,10 @@ class Built:
     files: tuple[Path, ...]
 
 
-def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
+def build(profile: str, directory: Path, *, quiet: bool = False, document: bool = False) -> Built:
     """Run everything and write the pages, ledger.json and as Markdown the folder ledger into ``directory``.
 
-    index.html is the first page.
+    index.html is the first page; with ``document`` the same is typeset as one PDF.
 
     From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
     interrupted or failing run changes nothing.
@@ -49,12 +50,13 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     drawings = all_figures()
-    units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 1
+    units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 2
     with Progress("report", units, quiet=quiet) as progress, pool() as executor:
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
         pending_trial = executor.submit(network_trial)
         pending_studies = [executor.submit(study_of, name) for name in STUDIES]
+        pending_cards = [executor.submit(card, name) for name in ACTIVATIONS]
         described = Beside(derivations_of)
         ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]), described)
         figures = []
@@ -66,9 +68,13 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
             studies.append(pending_study.result())
             progress.step("studies")
         derivations = unique([d for module in PAPER.modules for d in described.answers[module]])
+        gallery = [found for found in (pending_card.result() for pending_card in pending_cards) if found]
         trial = pending_trial.result()
-        progress.step("page")
-    return write(ledger, derivations, figures, directory, trial, [study for study in studies if study])
+        progress.step("pages")
+        found = [study for study in studies if study]
+        built = write(ledger, derivations, figures, directory, trial, found, gallery, document=document)
+        progress.step("files")
+    return built
 
 
 def draw(name: str) -> Figure:
@@ -92,19 +98,29 @@ def write(
     directory: Path,
     trial: tuple[Trial, Figure] | None = None,
     studies: Sequence[Study] = (),
+    gallery: Sequence[Card] = (),
+    *,
+    document: bool = False,
 ) -> Built:
     """Render and write the files."""
+    from onestep.reports.page import pdf
     from onestep.reports.page.site import Material, site
     from onestep.reports.text.ledger_markdown import markdown
 
-    document = as_json(ledger)
-    pages = site(Material(ledger, derivations, figures, PAPER.symbols, trial, studies))
-    texts, data = markdown(document, PAPER.chapters), dumps(ledger)
-    files = [(directory / name, content) for name, content in (*pages.items(), *texts.items())]
+    stated = as_json(ledger)
+    name = pdf.NAME if document else ""
+    material = Material(ledger, derivations, figures, PAPER.symbols, trial, studies, gallery, name)
+    pages = site(material)
+    texts, data = markdown(stated, PAPER.chapters), dumps(ledger)
+    files: list[tuple[Path, str | bytes]] = [
+        (directory / name, text) for name, text in (*pages.items(), *texts.items())
+    ]
     files.append((directory / "ledger.json", data))
+    if document:
+        files.append((directory / pdf.NAME, pdf.typeset(material)))
     if ledger.profile == COMMITTED_PROFILE and in_source_checkout():
         files += [(COMMITTED_JSON.parent / name, text) for name, text in texts.items()]
         files.append((COMMITTED_JSON, data))
     write_together(files)
     remove_stale(directory, pages)
-    return Built(ledger, document, tuple(path for path, _ in files))
+    return Built(ledger, stated, tuple(path for path, _ in files))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from onestep.reports.page.views import ClaimView
 
 
 @dataclass(frozen=True)
@@ -88,3 +91,16 @@ RESULTS: tuple[Result, ...] = (
         ),
     ),
 )
+
+# The claims that state them.
+IDS = frozenset(id_ for result in RESULTS for _, ids in result.formulas for id_ in ids)
+
+
+def stated(views: Sequence[ClaimView]) -> list[tuple[Result, list[tuple[str, list[ClaimView]]]]]:
+    """Each result of which a claim is among these, with what they are and the claims that are there."""
+    by_id = {view.entry.claim.id: view for view in views}
+    return [
+        (result, [(words, [by_id[i] for i in ids if i in by_id]) for words, ids in result.formulas])
+        for result in RESULTS
+        if any(i in by_id for _, ids in result.formulas for i in ids)
+    ]

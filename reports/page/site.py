@@ -5,8 +5,6 @@ Templates link to `#name` wherever `name` may stand; which page that is, is know
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,25 +14,29 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from onestep.derivations.language.glossary import Entry as Symbol
+from onestep.reports.activation.gallery import TARGETS, Card, percent
 from onestep.reports.figures.figures import Figure
-from onestep.reports.figures.paper import PLACES
 from onestep.reports.measurements.network_trial import BEYOND, Trial
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.claims import (
     Around,
     address,
     counts_by_verdict,
+    folded,
     glyph,
     search_script,
     surroundings,
     symbols_script,
 )
-from onestep.reports.page.dependencies import groups, headlines, links
-from onestep.reports.page.dependency_graph import svg
 from onestep.reports.page.described import DescribedDerivation
+from onestep.reports.page.graph.dependencies import groups, headlines, links
+from onestep.reports.page.graph.drawing import svg
+from onestep.reports.page.graph.links import SiteError as SiteError
+from onestep.reports.page.graph.links import linked_page, places_of, places_script, root
 from onestep.reports.page.misprints import coverage, misprint_views
-from onestep.reports.page.results import RESULTS
-from onestep.reports.page.sources import SLIDES, by_source, document
+from onestep.reports.page.results import stated
+from onestep.reports.page.sources import SLIDES, by_source, document, document_of
+from onestep.reports.page.studies import FIRST, PLACES
 from onestep.reports.page.trust import measures
 from onestep.reports.page.views import (
     ClaimView,
@@ -48,7 +50,9 @@ from onestep.reports.page.views import (
 )
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.ledger_markdown import MEANINGS
+from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import heading, prose
+from onestep.reports.text.public_names import PublicName, linked, public_names
 from onestep.reports.text.words import LEAVES, MARKS, ORIGINS
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
@@ -62,14 +66,10 @@ TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.
 PAGE_BYTES, CUT = 500_000, 330_000
 # Written beside the pages as they are.
-ASSETS = ("style.css", "math.css", "open.js", "find.js")
+ASSETS = ("style.css", "math.css", "scripts/open.js", "scripts/find.js", "scripts/sort.js")
 
 
 View = TypeVar("View")
-
-
-class SiteError(ValueError):
-    """Pages that do not hang together: a link that leads nowhere, or a page that is too large."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,23 @@ class Material:
     glossary: Sequence[Symbol]
     trial: tuple[Trial, Figure] | None = None
     studies: Sequence[Study] = ()
+    gallery: Sequence[Card] = ()
+    # The file of the same as one document, where it is written beside the pages.
+    document: str = ""
+
+    @property
+    def first(self) -> Figure | None:
+        """The figure of the paper that the first page shows, where its study is at hand."""
+        return next((figure for study in self.studies for figure in study.figures if figure.name == FIRST), None)
+
+    @property
+    def further(self) -> Sequence[Figure]:
+        """The figures that the first page does not show."""
+        return self.figures if self.first else self.figures[1:]
+
+
+def _drawn(figure: Figure | None) -> tuple[Figure, Markup] | None:
+    return (figure, Markup(figure.svg)) if figure else None
 
 
 def site(material: Material) -> dict[str, str]:
@@ -109,32 +126,34 @@ def site(material: Material) -> dict[str, str]:
     summary = as_json(material.ledger)
     claims = [claim_view(entry, material.derivations) for entry in material.ledger.entries]
     around = surroundings(material.ledger.entries, material.glossary)
+    library = public_names()
     pages = [
         _landing(environment, material, claims, summary["mutants"]),
-        *_claims(environment, claims, around),
+        *_claims(environment, claims, around, library),
         *_derivations(environment, material),
+        _library(environment, claims, library),
         *_others(environment, material, claims),
     ]
     navigation = [
-        Listed(page.file, page.title, tuple(p for p in pages if p.group == page.file != p.file and not _root(p.file)))
+        Listed(page.file, page.title, tuple(p for p in pages if p.group == page.file != p.file and not root(p.file)))
         for page in pages
         if page.file == page.group
     ]
     layout = environment.get_template("layout.html")
     bare = {
         page.file: layout.render(
-            page=page, navigation=navigation, provenance=summary["provenance"], root=_root(page.file)
+            page=page, navigation=navigation, provenance=summary["provenance"], root=root(page.file)
         )
         for page in pages
     }
-    places = _places(bare)
-    found = {file: _linked(file, html, places) for file, html in bare.items()}
+    places = places_of(bare)
+    found = {file: linked_page(file, html, places) for file, html in bare.items()}
     large = [f"{file} ({len(html.encode())} bytes)" for file, html in found.items() if len(html.encode()) > PAGE_BYTES]
     if large:
         raise SiteError(f"a page of the report may have {PAGE_BYTES} bytes: {', '.join(large)}")
-    assets = {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in ASSETS}
+    assets = {Path(name).name: (TEMPLATES / name).read_text(encoding="utf-8") for name in ASSETS}
     scripts = {
-        "places.js": _places_script(places),
+        "places.js": places_script(places),
         "search.js": search_script(claims, around),
         "symbols.js": symbols_script(material.glossary),
     }
@@ -143,21 +162,18 @@ def site(material: Material) -> dict[str, str]:
     return found | assets | scripts | data
 
 
-def _root(file: str) -> str:
-    """The way from a page to the folder of the first one."""
-    return "../" * file.count("/")
-
-
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader([TEMPLATES / "pages", TEMPLATES / "claims", TEMPLATES]),
+        loader=FileSystemLoader([TEMPLATES / "pages", TEMPLATES / "claims", TEMPLATES / "activation", TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor}
+    environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor, "folded": folded}
+    environment.filters["percent"] = percent
+    environment.filters["formula"] = lambda latex: Markup(mathml(latex, block=True))
     environment.globals |= {"marks": MARKS, "origins": ORIGINS}
     return environment
 
@@ -167,12 +183,6 @@ def _page(environment: Environment, template: str, file: str, title: str, group:
 
 
 def _landing(environment: Environment, material: Material, claims: Sequence[ClaimView], mutants: Any) -> Page:
-    by_id = {view.entry.claim.id: view for view in claims}
-    results = [
-        (result, [(words, [by_id[i] for i in ids if i in by_id]) for words, ids in result.formulas])
-        for result in RESULTS
-        if any(i in by_id for _, ids in result.formulas for i in ids)
-    ]
     entries = material.ledger.entries
     findings = [e for e in entries if e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED]
     return _page(
@@ -181,9 +191,10 @@ def _landing(environment: Environment, material: Material, claims: Sequence[Clai
         "index.html",
         "Overview",
         entries=entries,
-        results=results,
-        figures=[(figure, Markup(figure.svg)) for figure in material.figures[:1]],
-        more_figures=len(material.figures) > 1,
+        results=stated(claims),
+        paper_figure=_drawn(material.first),
+        figures=[] if material.first else [_drawn(figure) for figure in material.figures[:1]],
+        more_figures=bool(material.further),
         by_source=source_table(material.ledger),
         summary=summary_table(material.ledger),
         verdicts=[v.value for v in Verdict],
@@ -191,10 +202,11 @@ def _landing(environment: Environment, material: Material, claims: Sequence[Clai
         mutants=mutants,
         counts=material.ledger.summary,
         findings=by_source(findings),
+        document=material.document,
     )
 
 
-def _by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
+def by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     """The views by the chapter of the claim named beside each; chapters without any are left out."""
     found: dict[Chapter, list[View]] = {chapter: [] for chapter in (*PAPER.chapters, OTHER)}
     for claim, view in views:
@@ -202,25 +214,44 @@ def _by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     return {chapter: members for chapter, members in found.items() if members}
 
 
-def _claims(environment: Environment, views: Sequence[ClaimView], around: Mapping[str, Around]) -> list[Page]:
+def _claims(
+    environment: Environment, views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]
+) -> list[Page]:
     """The list of all claims, the chapters with their formulas, and a page for each claim."""
-    chapters = _by_chapter((view.entry.claim.id, view) for view in views)
-    pages = _chapters(environment, "claim", "Claims", chapters, verdicts=counts_by_verdict(views))
+    chapters = by_chapter((view.entry.claim.id, view) for view in views)
+    more = {"verdicts": counts_by_verdict(views), "library": library}
+    pages = _chapters(environment, "claim", "Claims", chapters, **more)
     for chapter, members in chapters.items():
         for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
             file = address(view.entry.claim.id)
             shown = {"claim": view, "around": around[view.entry.claim.id], "before": before, "after": after}
-            where = {"chapter": chapter, "root": _root(file), "chapter_file": f"claims-{chapter.slug}.html"}
+            where = {"chapter": chapter, "root": root(file), "chapter_file": f"claims-{chapter.slug}.html"}
             title = view.entry.claim.title
             pages.append(_page(environment, "claim_page.html", file, title, "claims.html", **shown, **where))
     return pages
 
 
+def _library(environment: Environment, claims: Sequence[ClaimView], names: Sequence[PublicName]) -> Page:
+    """The public names, with the claims of ours that state the equations that their docstrings cite."""
+    by_number: dict[int, list[str]] = {}
+    for view in claims:
+        claim = view.entry.claim
+        if claim.role is Role.OURS and document_of(claim.source.document) == PAPER.name:
+            for number in claim.source.equations:
+                by_number.setdefault(number, []).append(claim.id)
+    every = [one.name for name in names for one in (name, *name.members)]
+
+    def claims_of(numbers: Sequence[int]) -> list[str]:
+        return list(dict.fromkeys(id_ for number in numbers for id_ in by_number.get(number, ())))
+
+    shown = {"names": names, "places": {name: f"library-{name}" for name in every}}
+    title = "The library"
+    return _page(environment, "library.html", "library.html", title, **shown, claims_of=claims_of, linked=linked)
+
+
 def _derivations(environment: Environment, material: Material) -> list[Page]:
     views = derivation_views(material.ledger, material.derivations)
-    return _chapters(
-        environment, "derivation", "Derivations", _by_chapter((next(iter(v.claims), ""), v) for v in views)
-    )
+    return _chapters(environment, "derivation", "Derivations", by_chapter((next(iter(v.claims), ""), v) for v in views))
 
 
 def _chapters(
@@ -265,7 +296,7 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
     drawn = {"figure-" + anchor(figure.name) for figure in material.figures}
     drawn |= {"study-" + anchor(study.slug) for study in material.studies}
     places = [place for place in PLACES if place[-1] in drawn]
-    further = [(figure, Markup(figure.svg)) for figure in material.figures[1:]]
+    further = [_drawn(figure) for figure in material.further]
     pages = [
         *(
             [_page(environment, "figures.html", "figures.html", "Figures", figures=further, places=places)]
@@ -284,6 +315,7 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             trial_threshold=BEYOND,
         ),
         *_studies(environment, material.studies),
+        *_gallery(environment, material.gallery),
         _page(
             environment,
             "misprints.html",
@@ -360,7 +392,7 @@ def _studies(environment: Environment, studies: Sequence[Study]) -> list[Page]:
             study.title,
             "studies.html",
             study=study,
-            figures=[(figure, Markup(figure.svg)) for figure in study.figures],
+            figures=[_drawn(figure) for figure in study.figures],
         )
         for study, file in zip(studies, files, strict=True)
     ]
@@ -370,42 +402,14 @@ def _studies(environment: Environment, studies: Sequence[Study]) -> list[Page]:
     return [overview, *pages]
 
 
-# Links
-
-_ID = re.compile(r'(?<=\sid=")[^"]+(?=")')
-_LINK = re.compile(r'(?<=\shref=")#([^"]+)(?=")')
-
-
-def _places(pages: Mapping[str, str]) -> dict[str, str]:
-    """The page of every name that is defined on one page only: drawings name their parts for themselves."""
-    found: dict[str, str] = {}
-    twice = set()
-    for file, html in pages.items():
-        for name in _ID.findall(html):
-            twice |= {name} if found.setdefault(name, file) != file else set()
-    return {name: file for name, file in found.items() if name not in twice}
-
-
-def _linked(file: str, html: str, places: Mapping[str, str]) -> str:
-    """The page with each link to a name that stands elsewhere led there. Raises SiteError where it stands nowhere."""
-    here = set(_ID.findall(html))
-
-    def led(found: re.Match[str]) -> str:
-        name = found[1]
-        if name in here:
-            return f"#{name}"
-        if name not in places:
-            raise SiteError(f"{file} links to {name}, which is on no page, or on several")
-        # A claim is all that stands on its page.
-        return _root(file) + (places[name] if name.startswith("claim-") else f"{places[name]}#{name}")
-
-    return _LINK.sub(led, html)
-
-
-def _places_script(places: Mapping[str, str]) -> str:
-    """Where claims, derivations, misprints, figures and studies stand, for addresses that do not name the page."""
-    found: dict[str, list[str]] = {}
-    for name, file in places.items():
-        if name.startswith(("claim-", "derivation-", "erratum-", "convention-", "reading-", "figure-", "study-")):
-            found.setdefault(file, []).append(name)
-    return f"const PLACES = {json.dumps(found, separators=(',', ':'))};\n"
+def _gallery(environment: Environment, cards: Sequence[Card]) -> list[Page]:
+    """The list of activations, and a page for each."""
+    if not cards:
+        return []
+    overview = "gallery.html"
+    pages = [_page(environment, overview, overview, "Activations", cards=cards, targets=TARGETS)]
+    for card, before, after in zip(cards, [None, *cards], [*cards[1:], None], strict=False):
+        shown = {"card": card, "document": card.document, "before": before, "after": after}
+        file = f"activations/{card.slug}.html"
+        pages.append(_page(environment, "activation.html", file, card.name, overview, **shown))
+    return pages

@@ -1,4 +1,4 @@
-"""Which studies the report shows, in its order; each is a module with a function `study`."""
+"""Which studies the report shows, in its order; each a module with a function `study`, or of the name given."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from importlib import import_module
 from onestep.reports.measurements.study import Study
 
 STUDIES: tuple[str, ...] = (
+    "studies.paper.after_step:study_1",
+    "studies.paper.after_step:study_2",
+    "studies.paper.along_spike:study_3",
+    "studies.paper.spikes:study_4",
+    "studies.paper.spikes:study_5",
+    "studies.paper.along_spike:study_7",
     "studies.vocabulary",
     "measurements.calibration",
     "studies.networks.any_activation",
@@ -24,8 +30,25 @@ STUDIES: tuple[str, ...] = (
     "studies.speed",
 )
 
+# Where each figure of the paper stands in the report, by the name of its study.
+PLACES = (
+    ("Figure 1", "the function along the target", "study-figure-1"),
+    ("Figure 2", "learning curves by the batch of the step", "study-figure-2"),
+    ("Figure 3", "the functions that realise the bounds", "study-figure-3"),
+    ("Figure 4", "learning curves by spike and by alignment", "study-figure-4"),
+    ("Figure 5", "learning curves by the width of the network", "study-figure-5"),
+    ("Figure 5", "the width at fixed and at best rates", "study-width"),
+    ("Figure 6", "a vocabulary of readout values", "study-vocabulary"),
+    ("Figure 7", "the pool of functions along the spike", "study-figure-7"),
+    ("Figure 7", "the bounds along the learning rate", "study-bound-functions"),
+    ("Figure 8", "the spectrum of the features", "study-spectrum-sample"),
+)
+# The figure of the paper that the first page shows.
+FIRST = "figure_1"
+
 
 def study_of(name: str) -> Study | None:
-    """The study of one module, a unit of parallel work; None where its measurements are not installed."""
-    found: Study | None = import_module(f"onestep.reports.{name}").study()
+    """One study, a unit of parallel work; None where its measurements are not installed."""
+    module, _, function = name.partition(":")
+    found: Study | None = getattr(import_module(f"onestep.reports.{module}"), function or "study")()
     return found

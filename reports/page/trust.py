@@ -19,11 +19,14 @@ from onestep.verify.ledger.document import alone
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.ledger.second_kernel import replayed
 from onestep.verify.protocol.evidence import FiniteSize, Proof
-from onestep.verify.protocol.power import ENOUGH
+from onestep.verify.protocol.power import ENOUGH, WEIGHED
 from onestep.verify.protocol.verdict import Verdict
 
 # What `make mutants` stores: one entry a slip in the source, with the test that fails on it.
-CODE_MUTANTS = Path(__file__).parent.parent.parent / "benchmarks" / "mutants" / "mutants.json"
+_BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
+CODE_MUTANTS = _BENCHMARKS / "mutants" / "mutants.json"
+# What `make fuzz` stores: a hundred command lines, or models, an entry.
+FUZZ = _BENCHMARKS / "fuzz" / "fuzz.json"
 
 
 @dataclass(frozen=True)
@@ -58,23 +61,26 @@ def measures(ledger: Ledger, studies: Sequence[Study]) -> list[Measure]:
 
 def _power(ledger: Ledger) -> Measure:
     """The claims that rest on numbers or simulation, those of which least was caught first."""
-    judged = [
-        (e, e.power) for e in ledger.entries if e.power and (e.verdict is Verdict.CONFIRMED or not e.power.enough)
-    ]
+    shown = (*WEIGHED, Verdict.INCONCLUSIVE)
+    judged = [(e, e.power) for e in ledger.entries if e.power and e.verdict in shown]
     rows = [
-        (e.claim.id, e.verdict.value, power.earned_by, f"{power.caught_alone} of {power.of}", ", ".join(power.missed))
+        (
+            e.claim.id, e.verdict.value, power.earned_by, "{} of {}".format(*power.own),
+            f"{power.caught_alone} of {power.of}", ", ".join(power.missed),
+        )
         for e, power in sorted(judged, key=lambda found: found[1].caught_alone / max(found[1].of, 1))
-        if e.verdict in (Verdict.CONFIRMED, Verdict.INCONCLUSIVE)
-    ]
+    ]  # fmt: skip
     below = sum(row[1] == Verdict.INCONCLUSIVE.value for row in rows)
     text = (
-        "Of a claim that no proof or certificate decides, the check that earned the verdict is tried by itself on "
-        "every wrong neighbour: those of the claim and, of an equation, generic ones made of its right-hand side "
-        "where they differ from it (five per cent more, the smallest term dropped or its sign flipped, one ratio for "
-        f"another, a function replaced by its mean). Where it catches fewer than {ENOUGH:.0%} the claim is "
+        "Of a claim that no theorem or certificate decides, the check that earned the verdict, or that stands beside a "
+        "derivation, is tried by itself on every wrong neighbour: those of the claim and generic ones, made of the "
+        "right-hand side of an equation where they differ from it (five per cent more, the smallest term dropped or "
+        "its sign flipped, one ratio for another, a function replaced by its mean), or of an inequality (turned round, "
+        "its bound five per cent past the value that comes nearest). Where it catches fewer than "
+        f"{ENOUGH:.0%} of the claim's own or of all, or where there is nothing to catch, the claim is "
         f"INCONCLUSIVE, though nothing contradicts it. That is so for {below} of {len(rows)} claims."
     )
-    columns = ("claim", "verdict", "check", "caught alone", "missed")
+    columns = ("claim", "verdict", "check", "caught of its own", "caught alone", "missed")
     return Measure(
         "What each check would have caught, alone",
         text,
@@ -159,11 +165,23 @@ def _code_mutants() -> Measure:
 
 
 def _fuzz() -> Measure:
+    title, command = "Fuzzed input and drawn certificates", "make fuzz"
+    if not FUZZ.is_file():
+        return Measure(title, "Not measured here: no campaign is stored.", command)
+    stored: list[dict[str, Any]] = json.loads(FUZZ.read_text(encoding="utf-8"))
+    lines, models = (Counter[str](), Counter[str]())
+    for block in stored:
+        (lines if block["kind"] == "lines" else models).update(block["counts"])
+    faults = Counter(block["kind"] for block in stored for _ in block["faults"])
     text = (
-        "Fuzzed inputs and the containment of certified digits are searched by properties (language, consistency) and "
-        "by the tests; their number in a campaign of its own is not measured here."
+        f"{lines.total()} random command lines, valid ones and ones with slips: {lines['0']} were answered, "
+        f"{lines['2']} refused and {lines['3']} not converged or inconclusive; {faults['lines']} broke the contract "
+        "(a traceback, another exit code, more than one sentence, a document that is none, an error below zero). "
+        "Certificates of "
+        f"{models.total()} random models, to few and to many digits: {models['contained']} agree with each other and "
+        f"hold the doubles within their estimate, {faults['certificates']} do not, {models['none']} models have none."
     )
-    return Measure("Fuzzed input", text, "onestep verify --properties language")
+    return Measure(title, text, command)
 
 
 def _certified(ledger: Ledger) -> Measure:

@@ -1,4 +1,4 @@
-"""Page: the functions along the spike that realise the bounds (Figures 3 and 7); the bounds along the learning rate.
+"""Page: the bounds along the learning rate, and the functions along the spike that it chooses from.
 
 Theory alone. Optima along the learning rate are found by a scan with every dip refined; those of both bounds are then
 certified in ball arithmetic (`numerics.certificates.minima.optimum`) where activation and target allow it.
@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError
@@ -21,16 +20,12 @@ from onestep.numerics.certificates.minima import optimum as certify_optimum
 from onestep.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
 from onestep.numerics.certificates.minima.optimum import certify_minimum
 from onestep.numerics.certificates.minima.spike_path import along_rate
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
 from onestep.reports.measurements.study import Study, Table
 
-Array = NDArray[np.float64]
-
-SPIKES = (0.5, 1.0, 2.0, 4.0)
 SHOWN = Model(activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, spike=1.5, bulk=1.0, alignment=1.0)
 # Large batches align the spike with the target; 1e6 stands for infinity, where c = 1 and gamma = 1 to six digits.
 LARGE = 1e6
@@ -132,7 +127,7 @@ def perfect_rate(beta: float) -> float:
 def study() -> Study:
     """The page."""
     found = optima()
-    return replace(page(found), figures=(functions_drawn(), bounds_drawn(found)))
+    return replace(page(found), figures=(bounds_drawn(found),))
 
 
 def page(found: Sequence[Optimum]) -> Study:
@@ -149,9 +144,8 @@ def page(found: Sequence[Optimum]) -> Study:
     certain = [sum(one.certificates[which].certified for one in found) for which in range(2)]
     text = (
         "The least test error over the ridge lies between two distances of the target: to the line of $\\mu_0$ (upper "
-        "bound) and to the span of $\\mu_0$ and $\\kappa \\mu_1$ (lower bound). The first figure shows what realises "
-        f"them for tanh/sin at r = {SHOWN.spike:g}, c = {SHOWN.bulk:g}, gamma = 1: the distances are {upper:.5f} and "
-        f"{lower:.5f}. Beside them the pool of functions that a tuned learning rate chooses from.",
+        "bound) and to the span of $\\mu_0$ and $\\kappa \\mu_1$ (lower bound). For tanh/sin at r = "
+        f"{SHOWN.spike:g}, c = {SHOWN.bulk:g}, gamma = 1 the distances are {upper:.5f} and {lower:.5f}.",
         f"Along the learning rate both bounds have an optimum (a scan of {len(RATES)} rates, the dip refined): "
         + "; ".join(
             f"{one.name}: upper bound {one.best_upper.error:.3g} at eta = {one.best_upper.at:.4g}, lower bound "
@@ -202,45 +196,6 @@ def page(found: Sequence[Optimum]) -> Study:
 def _at(values: Sequence[float]) -> list[float]:
     """A bound at RIDGE_RATES, which lie on the scan."""
     return [values[int(np.argmin(np.abs(RATES - eta)))] for eta in RIDGE_RATES]
-
-
-def _fit(functions: Array, target: Array, weights: Array) -> Array:
-    root = np.sqrt(weights)
-    return np.asarray(np.linalg.lstsq((functions * root).T, target * root, rcond=None)[0] @ functions)
-
-
-def functions_drawn() -> Figure:
-    """Figure 3: the target and its two approximations; Figure 7: the pool of functions along the spike strength."""
-    canvas, (fits, means, slopes) = panels(3, width=12.6, height=3.7)
-    kappa = np.linspace(-4.0, 4.0, 401)
-    weights = np.exp(-(kappa**2) / 2.0)
-    mu0, mu1, _ = conditional_coefficients(SHOWN.activation, SHOWN.spike, SHOWN.bulk, 0.0, kappa)
-    target = np.asarray(target_moments(SHOWN.target, 1.0, kappa)[0])
-    fits.plot(kappa, target, color="#333333", lw=1.2, label="target")
-    line = _fit(mu0[None], target, weights)
-    plane = _fit(np.stack([mu0, kappa * mu1]), target, weights)
-    fits.plot(kappa, line, color=STYLES[1][0], linestyle="--", lw=1.7, label=r"$b\,\mu_0$ (upper)")
-    fits.plot(kappa, plane, color=STYLES[0][0], lw=1.7, label=r"$b_1\mu_0 + b_2\kappa\mu_1$ (lower)")
-    fits.set(ylim=(-1.9, 1.9), title="realising the bounds")
-    for style, spike in enumerate(SPIKES):
-        mu0, mu1, _ = conditional_coefficients(SHOWN.activation, spike, SHOWN.bulk, 0.0, kappa)
-        colour, _, dash = STYLES[style]
-        means.plot(kappa, mu0, color=colour, linestyle=dash, lw=1.7, label=f"$r = {spike:g}$")
-        slopes.plot(kappa, kappa * mu1, color=colour, linestyle=dash, lw=1.7)
-    means.set(title=r"$\mu_0(\kappa)$")
-    slopes.set(title=r"$\kappa\,\mu_1(\kappa)$")
-    for axes in (fits, means, slopes):
-        axes.set_xlabel(r"$\kappa$")
-    legend(fits, loc="upper left")
-    legend(means)
-    title = "Functions along the spike"
-    caption = (
-        "Left: target sin at alignment 1 and its closest approximations under the normal law of kappa, student tanh, r "
-        f"= {SHOWN.spike:g}, c = {SHOWN.bulk:g}. Middle and right: the pool that the learning rate chooses from, "
-        "through r."
-    )
-    call = "onestep.reports.studies.bound_functions.functions_drawn()"
-    return finished(canvas, "bound_functions", title, caption, call)
 
 
 def bounds_drawn(found: Sequence[Optimum]) -> Figure:

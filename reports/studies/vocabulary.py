@@ -108,6 +108,7 @@ class Point:
     expected: float  # the theory at the shown dimension and width
     orthogonal: Comparison  # test error with orthogonal rows, against equation (159)
     orthogonal_theory: float
+    orthogonal_shown: Measured
 
 
 def judged(data: Data) -> tuple[Point, ...]:
@@ -140,7 +141,7 @@ def judged(data: Data) -> tuple[Point, ...]:
             found.append(
                 Point(
                     vocabulary, alpha, limit["test_error"], by_name, shown, theories[SHOWN]["test_error"], compared,
-                    special[0],
+                    special[0], Measured.of(data[f"{prefix}{name_of(vocabulary, alpha, SHOWN)}"]["test_error"]),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -262,8 +263,9 @@ def _special(found: Sequence[Point]) -> str:
     )
     return (
         "The special case itself, orthogonal rows, was simulated as well. The paper reports good agreement with "
-        f"equation (159); here {refuted} of {len(z)} test errors are refuted and the largest deviate is {z.max():.1f}. "
-        f"Its test errors are {min(ratios):.2f} to {max(ratios):.2f} times those of the isotropic bulk: " + conclusion
+        f"equation (159): {'not seen' if refuted else 'seen'}, {refuted} of {len(z)} test errors are refuted and the "
+        f"largest deviate is {z.max():.1f}. Its test errors are {min(ratios):.2f} to {max(ratios):.2f} times those of "
+        "the isotropic bulk: " + conclusion
     )
 
 
@@ -307,26 +309,39 @@ def _table(found: Sequence[Point]) -> Table:
 
 
 def drawn(found: Sequence[Point]) -> Figure:
-    """Test error against alpha: lines for infinite d, and for the width of the simulations."""
-    canvas, (axes,) = panels()
+    """Test error against alpha, rows isotropic or orthogonal: lines for infinite d, and for the simulations' width."""
+    canvas, both = panels(2, share_y=True)
     alphas = [float(a) for a in np.geomspace(0.25, 8.0, 13)]
     for style, (vocabulary, letters) in enumerate(VOCABULARIES):
         colour, _, dash = STYLES[style]
-        limit = [solve(with_vocabulary(letters, alpha)).test_error for alpha in alphas]
-        axes.plot(alphas, limit, color=colour, linestyle=dash, lw=1.1, alpha=0.65)
-        shown = [_at(letters, alpha, SHOWN)["test_error"] for alpha in alphas]
-        axes.plot(alphas, shown, color=colour, linestyle=dash, lw=1.9)
         own = [p for p in found if p.vocabulary == vocabulary]
-        points(axes, [p.alpha for p in own], [p.shown for p in own], style, vocabulary)
-    axes.set(xscale="log", yscale="log", xlabel="samples per dimension, alpha", ylabel="test error")
-    axes.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0, 8.0], ["0.25", "0.5", "1", "2", "4", "8"])
-    axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.4], ["0.02", "0.05", "0.1", "0.2", "0.4"])
-    axes.minorticks_off()
-    legend(axes, ncols=2, loc="center right", bbox_to_anchor=(0.99, 0.7))
+        limits = (
+            [solve(with_vocabulary(letters, alpha)).test_error for alpha in alphas],
+            [orthogonal_theory(letters, alpha) for alpha in alphas],
+        )
+        finite = (
+            [_at(letters, alpha, SHOWN)["test_error"] for alpha in alphas],
+            [orthogonal_theory(letters, alpha, SHOWN) for alpha in alphas],
+        )
+        measured = ([p.shown for p in own], [p.orthogonal_shown for p in own])
+        for axes, limit, shown, simulated in zip(both, limits, finite, measured, strict=True):
+            name = f"theory, {vocabulary}"
+            axes.plot(alphas, limit, color=colour, linestyle=dash, lw=1.1, alpha=0.65, label=f"_{name}, infinite d")
+            axes.plot(alphas, shown, color=colour, linestyle=dash, lw=1.9, label=f"_{name}, d = {SHOWN}")
+            points(axes, [p.alpha for p in own], simulated, style, vocabulary)
+    for axes, title in zip(both, ("isotropic rows", "orthogonal rows, equation (159)"), strict=True):
+        axes.set(xscale="log", yscale="log", xlabel=r"samples per dimension $\alpha = n/d$", ylabel="test error")
+        axes.set_title(title, fontsize=9)
+        axes.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0, 8.0], ["0.25", "0.5", "1", "2", "4", "8"])
+        axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.4], ["0.02", "0.05", "0.1", "0.2", "0.4"])
+        axes.minorticks_off()
+    both[0].set_ylim(top=1.1)  # the legend above all lines
+    legend(both[1], ncols=2, loc="upper right")
     return finished(
         canvas, SLUG, "Test error against samples, by vocabulary of the initial readout",
         "tanh student, target sin(2z), alignment 1, beta = 1, ridge 0.1, spike 1.5, all bulk variances 1. Points: "
-        f"spiked random features at d = {SHOWN}, {SEEDS} seeds, one standard error. Thick lines: the theory at that "
-        "width; thin lines: infinite width.",
+        f"spiked random features at d = {SHOWN}, {SEEDS} seeds ({SEEDS // 2} of orthogonal rows), one standard error. "
+        "Thick lines: the theory at that width; thin lines: infinite width. The sources print neither the functions "
+        "nor the numbers of their Figure 6, and no network has orthogonal rows after a step.",
         "onestep.reports.studies.vocabulary.study()",
     )  # fmt: skip

@@ -29,7 +29,7 @@ def in_source_checkout() -> bool:
     return (HERE.parent / "pyproject.toml").is_file() and os.access(HERE, os.W_OK)
 
 
-def write_together(files: Iterable[tuple[Path, str]]) -> None:
+def write_together(files: Iterable[tuple[Path, str | bytes]]) -> None:
     """Write files each in one piece, and all or none: they take their places when the last one is on the disk.
 
     An interrupted run leaves the old ones, never half of the new. Raises InputProblem, with nothing changed, where one
@@ -38,9 +38,9 @@ def write_together(files: Iterable[tuple[Path, str]]) -> None:
     path = Path()
     try:
         with placed() as beside:
-            for path, text in files:
+            for path, content in files:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                beside(path).write_text(text, encoding="utf-8", newline="\n")
+                beside(path).write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise InputProblem(
             f"{path} cannot be written ({error.strerror}); free some space, or give a directory that can be written "

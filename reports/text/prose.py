@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from markupsafe import Markup, escape
 
@@ -38,12 +39,16 @@ _SIGNS = (
     *(("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("+-", "±"), ("v~", "ṽ"), ("u~", "ũ")),
     *(("^2", "²"), ("^3", "³"), ("^4", "⁴")),
 )
+# Those of powers end what they are a power of, so that ^20 keeps both digits.
+_SIGN = [(re.compile(re.escape(plain) + r"(?!\w)" * (plain[0] == "^")), sign) for plain, sign in _SIGNS]
 # An inner product of vectors, which is no end of a sentence and no attribute.
 _INNER = re.compile(r"(?<![\w.])([afuvwx](?:_[a-z])?|theta)\.(?=(?:[uvwx]|W[a-z]?|theta(?:_perp)?)(?![\w.]))")
 _ROOT = re.compile(r"(?<!\w)sqrt(?:\((\w)\)|(?=\()| (?=\w))")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
+# What a mutant is called stands on many pages, and titles on those of all that rest on them.
+@lru_cache(maxsize=16384)
 def prose(text: str) -> Markup:
     """Plain text for the page: escaped, signs and indices set, code marked, LaTeX as MathML. Raises MathError."""
     pieces, position = [], 0
@@ -59,8 +64,8 @@ def _plain(text: str) -> Markup:
     shown = _INDEXED.sub(_with_index, _INNER.sub(r"\1·", str(escape(text))))
     shown = _NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), shown)
     shown = _ROOT.sub(lambda found: f"√{found[1] or ''}", shown)
-    for plain, sign in _SIGNS:
-        shown = re.sub(re.escape(plain) + r"(?!\w)" if plain[0] == "^" else re.escape(plain), sign, shown)
+    for plain, sign in _SIGN:
+        shown = plain.sub(sign, shown)
     return Markup(_POWER.sub(_with_power, _HAT.sub(_with_hat, shown)))
 
 

@@ -101,6 +101,11 @@ def caught_lines(claim: Mapping[str, Any]) -> list[str]:
 
 
 def caught_words(power: Mapping[str, Any]) -> str:
-    """What one check caught alone: caught 7 of 9 alone; missed: ..."""
+    """What one check caught alone, of its own and generic ones: caught 7 of 9 alone, 5 of 6 of its own; missed: ..."""
+    if not power["of"]:
+        return "caught 0 of 0 alone: no wrong neighbour was tried, and nothing is known of it"
     missed = f"; missed: {', '.join(power['missed'])}" if power["missed"] else ""
-    return f"caught {power['caught_alone']} of {power['of']} alone{missed}"
+    generic = power.get("generic", ())
+    caught = power["caught_alone"] - sum(power["earned_by"] in mutant["caught_by"] for mutant in generic)
+    own = f", {caught} of {power['of'] - len(generic)} of its own" if generic else ""
+    return f"caught {power['caught_alone']} of {power['of']} alone{own}{missed}"

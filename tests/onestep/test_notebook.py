@@ -38,11 +38,13 @@ def results() -> dict[str, Any]:
         "bounds": onestep.bounds(model()),
         "spectrum": onestep.spectrum(model()),
         "simulation": onestep.simulate(model(), dimension=20, seeds=3),
+        "certificate": onestep.certify(model()),
         "comparison": onestep.compare(model(), dimensions=(10, 20, 40), seeds=3),
     }
 
 
-KINDS = ("solution", "groups", "law", "digits", "batch", "grid", "bounds", "spectrum", "simulation", "comparison")
+DRAWN = ("solution", "groups", "batch", "grid", "bounds", "spectrum", "simulation", "comparison")
+KINDS = (*DRAWN, "law", "digits", "certificate")
 
 
 class Table(HTMLParser):
@@ -94,6 +96,15 @@ def test_the_numbers_of_the_table_are_those_of_the_result() -> None:
     assert "<script>" not in onestep.simulate(model(), dimension=10, seeds=1)._repr_html_()
 
 
+def test_a_certificate_shows_its_balls_or_says_why_it_has_none() -> None:
+    rows = dict(Table(results()["certificate"]._repr_html_()).rows)
+    assert rows["status"] == "certified"
+    assert rows["test_error"] == results()["certificate"].texts(20)["test_error"]
+    without = onestep.certify(model().changed(spike=0.0, ridge=0.0))
+    assert not without.certified
+    assert Table(without._repr_html_()).rows == [["status", without.status]]
+
+
 def test_what_is_fixed_is_in_the_title_and_what_is_swept_is_not() -> None:
     assert results()["grid"]._title() == "tanh(z) learns sin(z), beta=1, spike=1, bulk=1, alignment=0.8"
     stepped = onestep.Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=2.0)
@@ -130,7 +141,7 @@ def drawn(which: str, **choices: Any) -> Any:
     return results()[which].plot(Figure().subplots(), **choices)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("law", "digits")])
+@pytest.mark.parametrize("kind", DRAWN)
 def test_each_result_is_drawn_with_a_title_and_named_coordinates(kind: str) -> None:
     axes = drawn(kind)
     assert axes.get_title()

@@ -282,8 +282,8 @@ BOUNDS_AND_FEATURES = (
 
 LETTERS = (
     # A wrong sign of what the rest takes off a row.
-    Plant(blocks, "taken_off", lambda right: lambda a: -right(a), ("appendix-d.block.tau",)),
-    Plant(blocks, "met_by", lambda right: lambda a, b: -right(a, b), ("appendix-d.block.T-own",)),
+    Plant(blocks, "taken_off", lambda right: lambda at, a: -right(at, a), ("appendix-d.block.tau",)),
+    Plant(blocks, "met_by", lambda right: lambda at, a, b: -right(at, a, b), ("appendix-d.block.T-own",)),
     Plant(isotropic, "overlap_form", lambda right: lambda a, b: -right(a, b), ("appendix-d.isotropic.q1",)),
     Plant(letter_energy, "of_conjugates",
           lambda _: lambda pairs, own, a, b: pairs[a][b] * letter_energy.GRAM[a][b] - (own[a] if a == b else 0),
@@ -332,6 +332,9 @@ NETWORKS = (
           ("beyond.any-norm-exact", "beyond.any-row-exact")),
     Plant(two_batch_matrices, "blocks_and_weight", lambda right: lambda label: (-right(label)[0], right(label)[1]),
           ("beyond.any-place-linear", "beyond.any-place-square")),
+    Plant(two_batch_matrices, "_seen_by",
+          lambda right: ((right[0][0], -right[0][1]), (-right[0][1], right[1][1])),
+          ("beyond.any-letters.V1-own", "beyond.any-letters.V1-mixed")),
     # A letter that enters once too often.
     Plant(letter_bulk, "of_letter", lambda _: lambda e: e.subs(s.eta, s.letter[0] ** 2 * s.eta),
           ("beyond.groups.row-covariance", "beyond.groups.norm-variance")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html.parser import HTMLParser
@@ -65,17 +66,17 @@ def pages_of(files: Mapping[str, str]) -> dict[str, str]:
 def broken(files: Mapping[str, str]) -> list[str]:
     """What is wrong with the pages of a report: unbalanced tags, repeated ids, links and files that are not there."""
     read = {name: outline(text) for name, text in pages_of(files).items()}
+    ids = {name: frozenset(page.ids) for name, page in read.items()}
     found = []
     for name, page in read.items():
         found += [f"{name}: {problem}" for problem in [*page.problems, *(f"<{tag}> stays open" for tag in page.open)]]
-        found += [f"{name}: the id {one} twice" for one in {i for i in page.ids if page.ids.count(i) > 1}]
+        found += [f"{name}: the id {one} twice" for one, count in Counter(page.ids).items() if count > 1]
         for link in page.links:
             file, _, anchor = link.partition("#")
             place = normpath(join(dirname(name), file)) if file else name
-            target = read.get(place)
             if place in files and not anchor:
                 continue
-            if target is None or (anchor and anchor not in target.ids):
+            if place not in ids or (anchor and anchor not in ids[place]):
                 found.append(f"{name}: {link} leads nowhere")
         found += [f"{name}: loads {one}" for one in page.loads if normpath(join(dirname(name), one)) not in files]
     return found
@@ -115,8 +116,9 @@ class Outline(HTMLParser):
             self.problems.append(f"</{tag}> at {self.getpos()}")
 
 
+@cache
 def outline(html: str) -> Outline:
-    """The page, read."""
+    """The page, read once for all tests."""
     parser = Outline()
     parser.feed(html)
     parser.close()

@@ -126,15 +126,19 @@ def fit_line(
 
     d = np.array(dimensions, dtype=float)
     counts = np.array([len(values) for values in samples])
-    nu = int(np.sum(counts - 1))
+    nu = int(counts.sum()) - len(counts)
     if len(d) < 2 or counts.min() < 1 or nu < 2:
         raise ValueError("a line in 1/d needs at least two dimensions, and two measurements beyond one at each")
-    deviations = np.array([np.mean(values) for values in samples]) - np.array(theory)
+    measured = [np.array(values, dtype=float) for values in samples]
+    means = [values.mean() for values in measured]
+    deviations = np.array(means) - np.array(theory)
     steadiness = d**fluctuation
     # d_i times the sum of squares within dimension i: each is s^2 times a chi-square of K_i - 1 degrees of freedom.
-    squares = steadiness * np.array([np.sum((np.asarray(values) - np.mean(values)) ** 2) for values in samples])
+    within = [((values - mean) ** 2).sum() for values, mean in zip(measured, means, strict=True)]
+    squares = steadiness * np.array(within)
     weights = counts * steadiness
-    design = np.stack([np.ones_like(d), 1.0 / d], axis=1)
+    design = np.empty((len(d), 2))
+    design[:, 0], design[:, 1] = 1.0, 1.0 / d
     normal = np.linalg.inv(design.T @ (weights[:, None] * design))
     intercept, slope = normal @ (design.T @ (weights * deviations))
     pooled = homogeneous(squares, counts - 1)

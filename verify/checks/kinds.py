@@ -347,6 +347,23 @@ class BySearch:
         return f"search for a counterexample: {self.title}"
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        return self._searched(claim, profile)
+
+    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
+        """Where the search looks at the statement, with what was measured there."""
+        found: list[Place] = []
+
+        def recorded(point: Point) -> Mapping[str, float] | None:
+            place = _measured(self.measure, self.functions, tuple(point.items()))
+            if place is None:
+                return None
+            found.append(place)
+            return place.values
+
+        replace(self, measure=recorded)._searched(claim, profile)
+        return tuple(found)
+
+    def _searched(self, claim: Claim, profile: Profile) -> Evidence:
         import hypothesis  # here, since whoever asks what is claimed searches for nothing
 
         from onestep.verify.checks.strategies import points_of

@@ -7,7 +7,8 @@ mutants on every machine.
 
 What numbers or simulation confirm meets generic mutants beside these, made of any right-hand side alike: five per cent
 more, the smallest term dropped or its sign flipped, one ratio for the other, a function replaced by its mean. What is
-smallest is judged where the claim is tested, and what is nowhere wrong on its domain is no mutant.
+smallest is judged where the claim is tested, and what is nowhere wrong on its domain is no mutant. An inequality is
+turned round, and its bound moved past the value that comes nearest to it.
 """
 
 from __future__ import annotations
@@ -152,10 +153,13 @@ class Placed(Protocol):
 
 
 def generic_mutants(claim: Claim, places: Sequence[Place], paper: Paper) -> tuple[Mutant, ...]:
-    """The generic mutants of an equation that is tested in ``places``, as far as they are wrong there or elsewhere on
-    the claim's domain. A term that vanishes in all of them and not on the domain is the smallest.
+    """The generic mutants of an equation or inequality that is tested in ``places``: of an equation those that are
+    wrong there or elsewhere on the claim's domain. A term that vanishes in all places and not on the domain is the
+    smallest.
     """
     statement = claim.statement
+    if isinstance(statement, sp.GreaterThan | sp.LessThan):
+        return tuple(_of_bound(statement, places))
     if not isinstance(statement, sp.Equality) or not places:
         return ()
     right = sp.sympify(statement.rhs)
@@ -180,6 +184,30 @@ def generic_mutants(claim: Claim, places: Sequence[Place], paper: Paper) -> tupl
         candidates.append(("a function replaced by its mean", averaged))
     kept = {other: name for name, other in reversed(candidates) if wrong(other)}
     return tuple(Mutant(name, sp.Eq(statement.lhs, other, evaluate=False)) for other, name in reversed(kept.items()))
+
+
+def _of_bound(statement: sp.GreaterThan | sp.LessThan, places: Sequence[Place]) -> Iterator[Mutant]:
+    """An inequality the other way round, and with its bound, the right-hand side, moved towards the left one: five per
+    cent past it where the two are nearest to each other, relative to their size.
+    """
+    slacks = []
+    for place in places:
+        try:
+            left, right = (evaluate(side, place.values, place.functions) for side in (statement.lhs, statement.rhs))
+        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+            continue
+        size = max(abs(left), abs(right))
+        if 0.0 < size < float("inf"):
+            slacks.append((abs(left - right) / size, left - right, size))
+    if not slacks:
+        return
+    if max(slacks)[0] > VISIBLE:
+        other = sp.LessThan if isinstance(statement, sp.GreaterThan) else sp.GreaterThan
+        yield Mutant("the other way round", other(statement.lhs, statement.rhs, evaluate=False))
+    _, gap, size = min(slacks)
+    past = size / 20 if isinstance(statement, sp.GreaterThan) else -size / 20
+    moved = statement.rhs + sp.Float(gap + past)
+    yield Mutant("the bound five per cent past the nearest value", statement.func(statement.lhs, moved, evaluate=False))
 
 
 def change(right: sp.Expr, other: sp.Expr, places: Sequence[Place]) -> float | None:

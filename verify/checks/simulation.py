@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar, TypeVar
@@ -53,6 +54,17 @@ def at_sizes(
 ) -> Mapping[str, tuple[Measured, ...]]:
     """Every model, by its name, measured at the profile's dimensions over ``share``."""
     return {name: tuple(one(model, d // share) for d in profile.dimensions) for name, model in models.items()}
+
+
+def together(
+    experiments: Sequence[Experiment], quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
+    """One quantity in several experiments. Raises ValueError where two of them name a model alike."""
+    found = [experiment(quantity, profile) for experiment in experiments]
+    names = Counter(name for measured in found for name in measured)
+    if max(names.values()) > 1:
+        raise ValueError(f"two experiments have a model called {names.most_common(1)[0][0]!r}")
+    return {name: sizes for measured in found for name, sizes in measured.items()}
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ MODULES = (
     "onestep.verify.claims.networks.small_batch",
     "onestep.verify.claims.networks.any_rows",
     "onestep.verify.claims.networks.any_bulk",
+    "onestep.verify.claims.networks.any_letters",
     "onestep.verify.claims.gradient_step.overlapping_rows",
     "onestep.verify.claims.gradient_step.overlapping_bulk",
     "onestep.verify.claims.letters.free_energy",

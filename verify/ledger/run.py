@@ -17,8 +17,8 @@ from onestep.verify.protocol.claim import PROFILES, Check, Claim, Kind, Mutant, 
 from onestep.verify.protocol.evidence import OF_A_THEOREM, Evidence, Outcome, Proof
 from onestep.verify.protocol.order import LedgerError, claims_of, collected, ordered
 from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.power import MutantResult, Power, power, weighed
-from onestep.verify.protocol.verdict import Verdict, decide, earning, weakest
+from onestep.verify.protocol.power import WEIGHED, MutantResult, Power, power, weighed
+from onestep.verify.protocol.verdict import Verdict, decide, on_trial, weakest
 
 
 class Examined(NamedTuple):
@@ -81,22 +81,23 @@ class Ledger:
 def examine(claim: Claim, profile_name: str, paper: Paper) -> Examined:
     """Run the checks of one claim of ``paper``, then each of them on each of its mutants.
 
-    What confirms a claim is tried on generic mutants beside its own, and has to catch enough of all.
+    What confirms a claim, or stands beside its derivation, is tried on generic mutants beside its own, and has to catch
+    enough of its own and of all.
     """
     profile = PROFILES[profile_name]
     evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)
     verdict = decide(claim.kind, evidence)
-    earned = {e.check for e in earning(claim.kind, evidence)}
+    tried = {e.check for e in on_trial(claim.kind, evidence)}
+    checks = [check for check in claim.checks if check.name in tried]
     mutants = mutants_of(claim, paper.siblings) if claim.checks else ()
     results = tuple(_tried(claim, mutant, claim.checks, profile, paper) for mutant in mutants)
     generic: list[MutantResult] = []
-    if verdict is Verdict.CONFIRMED:
+    if verdict in WEIGHED:
         known = {mutant.statement for mutant in mutants}
-        checks = [check for check in claim.checks if check.name in earned]
         for mutant in generic_mutants(claim, _places(checks, claim, profile), paper):
             if mutant.statement not in known:
                 generic.append(_tried(claim, mutant, checks, profile, paper))
-    found = power([check.name for check in claim.checks if check.name in earned], results, generic)
+    found = power([check.name for check in checks], results, generic)
     return Examined(weighed(verdict, found), evidence, results, found)
 
 

@@ -15,9 +15,10 @@ import sympy as sp
 from flint import acb, arb, fmpq
 from sympy.core.function import AppliedUndef
 
+from onestep.derivations.kernel.conditions import forms
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand
 from onestep.derivations.kernel.terms import nonnegative, nonzero, positive, substitute
-from onestep.derivations.kernel.theorem import Theorem, forms
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.rendering import latex
 from onestep.verify.protocol.balls import Ball, NoBallError, enclose

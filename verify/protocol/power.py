@@ -13,8 +13,11 @@ import sympy as sp
 
 from onestep.verify.protocol.verdict import Verdict
 
-# Of the wrong neighbours of a claim that numbers or simulation confirm, these have to refute this share by themselves.
+# Of the wrong neighbours of a claim that numbers or simulation confirm, these have to refute this share by themselves:
+# of the claim's own, and of these and the generic ones together.
 ENOUGH = 0.8
+# The verdicts that numbers or simulation earn, alone or beside a derivation.
+WEIGHED = (Verdict.CONFIRMED, Verdict.DERIVED)
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,8 @@ class MutantResult:
 class Power:
     """What the check that earned a verdict refutes by itself, of all wrong neighbours tried on it.
 
-    ``generic`` are those made of any right-hand side alike, of a claim that no proof or certificate decided; the check
-    is held to ``ENOUGH`` of all, not to each of them.
+    ``generic`` are those made of any right-hand side alike, of a claim that no theorem or certificate decided; the
+    check is held to ``ENOUGH`` of the own and of all, not to each of them.
     """
 
     earned_by: str
@@ -46,15 +49,27 @@ class Power:
         return self.caught_alone + len(self.missed)
 
     @property
+    def own(self) -> tuple[int, int]:
+        """How many of the claim's own were caught, and tried: without the generic ones, which are more easily caught
+        where they are many.
+        """
+        generic = sum(self.earned_by in mutant.caught_by for mutant in self.generic)
+        return self.caught_alone - generic, self.of - len(self.generic)
+
+    @property
     def enough(self) -> bool:
-        """Whether the share that is caught suffices; of none tried it does."""
-        return self.caught_alone >= ENOUGH * self.of
+        """Whether what is caught of the own, and of all, suffices; where none was tried nothing is known, and it does
+        not.
+        """
+        caught, own = self.own
+        return self.of > 0 and caught >= ENOUGH * own and self.caught_alone >= ENOUGH * self.of
 
 
 def power(
     earned_by: Sequence[str], mutants: Sequence[MutantResult], generic: Sequence[MutantResult] = ()
 ) -> Power | None:
-    """The power of the evidence behind a verdict: of several checks that earn it, of the one that catches most.
+    """The power of the evidence behind a verdict: of several checks that earn it, of one that suffices, if any does,
+    and then of the one that catches most.
 
     None where nothing earned it.
     """
@@ -68,10 +83,10 @@ def power(
         )
         for check in earned_by
     ]
-    return max(scores, key=lambda score: score.caught_alone, default=None)
+    return max(scores, key=lambda score: (score.enough, score.caught_alone), default=None)
 
 
 def weighed(verdict: Verdict, found: Power | None) -> Verdict:
-    """The verdict, or INCONCLUSIVE where it is CONFIRMED and what confirms it passes too much that is wrong."""
-    blunt = verdict is Verdict.CONFIRMED and found is not None and not found.enough
+    """The verdict, or INCONCLUSIVE where it rests on numbers or simulation that pass too much that is wrong."""
+    blunt = verdict in WEIGHED and found is not None and not found.enough
     return Verdict.INCONCLUSIVE if blunt else verdict

@@ -66,6 +66,16 @@ def earning(kind: Kind, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(e for e in supporting if _earned(kind, e, beside) is verdict)
 
 
+def on_trial(kind: Kind, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The pieces whose power is asked: those that earn the verdict, and for DERIVED what stands beside the derivation,
+    which itself refutes nearly every altered statement by construction.
+    """
+    if decide(kind, evidence) is not Verdict.DERIVED:
+        return earning(kind, evidence)
+    beside = (e for e in evidence if e.outcome is Outcome.SUPPORTS and not isinstance(e, Proof))
+    return tuple(e for e in beside if _earned(kind, e, False) is not None)
+
+
 def _earned(kind: Kind, evidence: Evidence, beside: bool) -> Verdict | None:
     """What one supporting piece earns; None if it is not fit for the kind of the claim."""
     asymptotic = kind in _ASYMPTOTIC

@@ -26,7 +26,8 @@ from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route import models
-from onestep.verify.second_route.grids import SMOOTH, normal_line
+from onestep.verify.second_route.gradient_step.real import steadied
+from onestep.verify.second_route.grids import SMOOTH, Function, normal_line
 from onestep.verify.second_route.models import (
     GENERIC,
     Point,
@@ -344,21 +345,40 @@ def network(point: Point) -> Mapping[str, float] | None:
 
 
 @lru_cache(maxsize=64)
-def _sampled(subject: Model | Network, d: int, seeds: int) -> tuple[float, ...]:
+def _sampled(subject: Model | Network, d: int, seeds: int) -> tuple[tuple[float, Array], ...]:
+    """The log-determinants of sampled features over p, each with its inputs' components kappa along the spike."""
     found = []
     alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
     sizes = Sizes.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=(1.0,))
     for seed in range(seeds):
-        weights, batch, inputs = (np.random.default_rng((89, d, seed, k)) for k in range(3))
+        weights, batch, generator = (np.random.default_rng((89, d, seed, k)) for k in range(3))
         if isinstance(subject, Network):
             drawn = trained_network(subject, sizes, weights, batch)
         else:
             drawn = spiked_random_features(subject, sizes, weights)
-        phi = drawn.features(inputs.standard_normal((sizes.n, d)))
+        inputs = generator.standard_normal((sizes.n, d))
+        phi = drawn.features(inputs)
         # The outlier would add ln(d)/p.
         values = np.linalg.eigvalsh(phi.T @ phi / sizes.p)[:-1]
-        found.append(float(np.mean(np.log(np.maximum(values, 0.0) + subject.ridge))))
+        found.append((float(np.mean(np.log(np.maximum(values, 0.0) + subject.ridge))), inputs @ drawn.direction))
     return tuple(found)
+
+
+def _measured(
+    subject: Model | Network, d: int, seeds: int, values: Mapping[str, float], functions: Mapping[str, Function]
+) -> Measured:
+    """The log-determinants, less what the draw of kappa alone explains: the mean of ln(1 + V(kappa)) over the inputs,
+    minus E ln(1 + V). Inputs are drawn after the rows, so that it has mean zero.
+    """
+
+    def log(kappa: Array) -> Array:
+        V = functions["mu1"](kappa) ** 2 * values[s.V1.name] + functions["mu2"](kappa) ** 2 * values[s.V2.name]
+        return np.asarray(np.log1p(V))
+
+    found, (line, weight) = _sampled(subject, d, seeds), normal_line(1 / 16, 12.0)
+    mean = float(weight @ log(line))
+    controls = np.array([[float(np.mean(log(kappa))) - mean] for _, kappa in found])
+    return Measured(d, tuple(steadied(np.array([x for x, _ in found]), controls)), values, functions)
 
 
 def sampled_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -368,12 +388,17 @@ def sampled_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     def one(point: Point, d: int) -> Measured:
         model = models.model_at(point)
         at = _at_size(model, d)
-        return Measured(d, _sampled(model, d, 2 * profile.seeds), numbers(solved(at)), functions_of(at))
+        return _measured(model, d, 2 * profile.seeds, numbers(solved(at)), functions_of(at))
 
     return at_sizes(MODELS, profile, one)
 
 
-NETWORK = "tanh student, tanh target"
+# A small batch and a large rate: the covariance of the rows is far from isotropic.
+NETWORKS = {
+    "tanh student, sine target": Network(
+        activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=1.0, eta=6.0
+    )
+}
 
 
 def sampled_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -382,6 +407,6 @@ def sampled_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(network_: Network, d: int) -> Measured:
         model = network_numbers.own_model(network_)
-        return Measured(d, _sampled(network_, d, 5 * profile.seeds), _own(model), functions_of(model))
+        return _measured(network_, d, 5 * profile.seeds, _own(model), functions_of(model))
 
-    return at_sizes({NETWORK: network_numbers.NETWORKS[NETWORK]}, profile, one)
+    return at_sizes(NETWORKS, profile, one)

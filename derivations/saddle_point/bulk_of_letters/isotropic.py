@@ -2,7 +2,7 @@ r"""A readout that starts from letters over isotropic rows: equations (155)-(156
 
 Forces along v and theta_perp act on isotropic rows as noise does, along (X, Y) with X = q1^ + beta psi^ psi^T and Y =
 q2^ + beta c zeta^^2: q1 and q2, traces with two resolvents, are minus the slopes of T and tau when their arguments C
-and D are moved by t along (X, Y). What T and tau are is the block equivalent's to say.
+and D are moved by t along (X, Y). One row against the rest gives T and tau at every t.
 """
 
 from __future__ import annotations
@@ -11,10 +11,17 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import LETTERS, PAIRS
+from onestep.derivations.bulk.blocks import (
+    LETTERS,
+    PAIRS,
+    Place,
+    blocks_by_mixed,
+    mixed_solved,
+    traces_by_mixed,
+)
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import concluded, define, isolated, proved, rewritten, value
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.search import concluded, define, equal, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -48,43 +55,50 @@ _X = (sp.symbols("X_11 X_12", real=True), sp.symbols("X_12 X_22", real=True))
 _Y = sp.symbols("Y_1 Y_2", real=True)
 
 
+def _line() -> Place:
+    """The conjugates moved by t along (X, Y), and the names of the traces there."""
+    return Place(
+        sp.ImmutableMatrix(2, 2, lambda a, b: s.V1_hat_of[a][b] + _moved * _X[a][b]),
+        tuple(s.ridge + s.V2_hat_of[a] + _moved * _Y[a] for a in LETTERS),
+        sp.ImmutableMatrix(2, 2, lambda a, b: _block[min(a, b), max(a, b)][0](_moved)),
+        tuple(_tau[a][0](_moved) for a in LETTERS),
+        sp.ImmutableMatrix(2, 2, lambda a, b: _mixed[min(a, b), max(a, b)][0](_moved)),
+        (_moved,),
+    )
+
+
 @functools.cache
 def moving_bulk() -> tuple[Theorem, ...]:
     """tau, M and T along the line of conjugates, by the block equivalent: for each letter, and twice each pair."""
-    C = sp.Matrix(2, 2, lambda a, b: s.V1_hat_of[a][b] + _moved * _X[a][b])
-    theta = tuple(s.beta * s.c_of[a] * _tau[a][0](_moved) for a in LETTERS)
-    M = sp.Matrix(2, 2, lambda a, b: _mixed[min(a, b), max(a, b)][0](_moved))
-    minor = C[0, 0] * C[1, 1] - C[0, 1] ** 2
-    determinant = 1 + theta[0] * C[0, 0] + theta[1] * C[1, 1] + theta[0] * theta[1] * minor
-    entries = {(a, b): (C[a, b] + (theta[1 - a] * minor if a == b else 0)) / determinant for a, b in PAIRS}
-
-    def law(name: str, left: sp.Expr, right: sp.Expr, claim: str) -> Theorem:
-        return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), claim, frozenset({_moved})))
-
-    laws = [
-        law(
-            f"trace of letter {a + 1}",
-            _tau[a][0](_moved) * (s.ridge + s.V2_hat_of[a] + _moved * _Y[a] + s.c_of[a] * M[a, a]),
-            s.fraction[a],
-            "appendix-d.block.tau",
-        )
-        for a in LETTERS
-    ]
-    for a, b in PAIRS:
-        kind = "own" if a == b else "other"
-        laws.append(law(f"mixed {a + 1}{b + 1}", M[a, b], entries[a, b], f"appendix-d.block.mixed-{kind}"))
-        block = ((theta[a] if a == b else 0) - theta[a] * M[a, b] * theta[b]) / s.beta
-        laws.append(law(f"block {a + 1}{b + 1}", _block[a, b][0](_moved), block, f"appendix-d.block.T-{kind}"))
+    at = _line()
+    theta = tuple(s.beta * s.c_of[a] * at.tau[a] for a in LETTERS)
+    minor = at.C[0, 0] * at.C[1, 1] - at.C[0, 1] ** 2
+    determinant = 1 + theta[0] * at.C[0, 0] + theta[1] * at.C[1, 1] + theta[0] * theta[1] * minor
+    laws = []
+    for a, found in zip(LETTERS, traces_by_mixed(at), strict=True):
+        whole = at.shift[a] + s.c_of[a] * at.M[a, a]
+        laws.append(ring((found,), Equation(at.tau[a] * whole, s.fraction[a]), (whole,)))
+    for (a, b), entry, block in zip(PAIRS, mixed_solved(at), blocks_by_mixed(at), strict=True):
+        own = theta[1 - a] * minor if a == b else 0
+        laws += (equal(entry, (at.C[a, b] + own) / determinant), block)
     return tuple(laws)
+
+
+def _trace(conjugate: sp.Symbol, at_zero: sp.Expr) -> Theorem:
+    """What an order parameter is at the saddle point, a trace of one given bulk, for isotropic rows."""
+    found = equation(conjugate).theorem_of(CONJUGATE[conjugate])
+    assert found is not None
+    assert isinstance(value(found), sp.Symbol)
+    return rewrite((found, isotropic_law(value(found), at_zero)))
 
 
 @functools.cache
 def names() -> tuple[Theorem, ...]:
     """The traces at the conjugates themselves: of letters, entries of M, blocks."""
     return (
-        *(define(s.V2_of[a], _tau[a][0](_ZERO), "the trace of a letter") for a in LETTERS),
+        *(_trace(s.q2_hat_of[a], _tau[a][0](_ZERO)) for a in LETTERS),
         *(define(s.mixed[a][b], _mixed[a, b][0](_ZERO), "an entry of M") for a, b in PAIRS),
-        *(define(s.V1_of[a][b], _block[a, b][0](_ZERO), "the trace of a block") for a, b in PAIRS),
+        *(_trace(s.q1_hat_of[a][b], _block[a, b][0](_ZERO)) for a, b in PAIRS),
     )
 
 

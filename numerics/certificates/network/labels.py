@@ -1,5 +1,5 @@
-"""Averages over labels in ball arithmetic, Y = g(u) - m without noise: E[u^i Y^j], and E[u^i Y^j/D^k] of D = 1 + b1 Y +
-b2 Y^2 > 0, k = 1, 2.
+"""Averages over labels in ball arithmetic, Y = g(u) - m + sqrt(noise) e: E[u^i Y^j], and E[u^i Y^j/D^k] of D = 1 + b1 Y
++ b2 Y^2 > 0, k = 1, 2.
 
 Two powers of Y are enough at the midpoint of (b1, b2): with Y^2 = (D - 1 - b1 Y)/b2 the rest follows,
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -20,9 +21,10 @@ from typing import Any
 from flint import acb, arb, ctx
 
 from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, Program, location_ball, program
+from onestep.numerics.balls.arithmetic import BallError, Program, rational_ball
 from onestep.numerics.balls.integrals import Moment, expectations
 from onestep.numerics.balls.trapezoid import density
+from onestep.numerics.certificates.network.spread_labels import SpreadLabels, panels_of, sizes_of, spread_labels
 
 Ball = Any
 
@@ -32,21 +34,35 @@ _HERMITES = {0: (1,), 1: (0, 1), 2: (1, 0, 1)}
 
 @dataclass(frozen=True, eq=False)
 class LabelBalls:
-    """The labels g(u) - centre of the batch, averages to about 2**-bits."""
+    """The labels g(u) - centre + sqrt(noise) e of the batch, e ~ N(0, 1), averages to about 2**-bits."""
 
     target: Activation
     centre: Ball
     bits: int
+    noise: Fraction = Fraction(0)
+    _spread: list[SpreadLabels] = field(default_factory=list)
     _known: dict[tuple[Ball, Ball], list[list[Ball]]] = field(default_factory=dict)
 
     def moments(self, power: int) -> tuple[list[Ball], list[Ball], list[Ball]]:
         """E[u^i Y^j] for i = 0, 1, 2 and j = 0, .., power."""
         plain = _target_moments(self.target, power, self.bits)
+        # E (sqrt(noise) e - centre)^k: odd powers of e have no mean.
+        noise = rational_ball(self.noise)
+        shift = [
+            sum(
+                (
+                    math.comb(k, 2 * n) * math.prod(range(1, 2 * n, 2)) * noise**n * (-self.centre) ** (k - 2 * n)
+                    for n in range(k // 2 + 1)
+                ),
+                arb(0),
+            )
+            for k in range(power + 1)
+        ]
         found = []
         for i in range(3):
             row = []
             for j in range(power + 1):
-                terms = [math.comb(j, n) * plain[i][n] * (-self.centre) ** (j - n) for n in range(j + 1)]
+                terms = [math.comb(j, n) * plain[i][n] * shift[j - n] for n in range(j + 1)]
                 row.append(sum(terms, arb(0)))
             found.append(row)
         return found[0], found[1], found[2]
@@ -61,7 +77,7 @@ class LabelBalls:
             raise BallError("1 + b1 Y + b2 Y^2 is not shown to be positive on the line")
         place = b1.mid(), b2.mid()
         if place not in self._known:
-            self._known[place] = _base(self.target, self.centre, *place, self.bits)
+            self._known[place] = self._base(*place)
         base = self._known[place]
         s0 = (1 / lowest).upper()
         # |Y| <= |Y + b1/(2 b2)| + |b1/(2 b2)|, and D = lowest + b2 (Y + b1/(2 b2))^2.
@@ -86,6 +102,13 @@ class LabelBalls:
             twice.append(second)
         return once, twice
 
+    def _base(self, b1: Ball, b2: Ball) -> list[list[Ball]]:
+        if self.noise == 0:
+            return _base(self.target, self.centre, b1, b2, self.bits)
+        if not self._spread:
+            self._spread.append(spread_labels(self.target, self.centre, self.noise, b1, b2, self.bits))
+        return self._spread[0].over(b1, b2)
+
 
 @lru_cache(maxsize=16)
 def _target_moments(target: Activation, power: int, bits: int) -> list[list[Ball]]:
@@ -104,19 +127,12 @@ def _target_moments(target: Activation, power: int, bits: int) -> list[list[Ball
 def _base(target: Activation, centre: Ball, b1: Ball, b2: Ball, bits: int) -> list[list[Ball]]:
     """E[u^i/D], E[u^i Y/D], E[u^i/D^2] and E[u^i Y/D^2] at exact b1 and b2, by panels between the breakpoints of g."""
     length = math.ceil(math.sqrt(2.0 * math.log(2.0) * (bits + 8)))
-    cuts = [location_ball(panel.right.place) for panel in target.panels if panel.right is not None]
-    ends = [arb(-length), *cuts, arb(length)]
-    lowest = 1 - b1 * b1 / (4 * b2)
-    bounds = [1 / lowest, 1 / (2 * (b2 * lowest).sqrt()) + abs(b1) / (2 * b2 * lowest)]
-    sizes = [*bounds, bounds[0] * bounds[0], bounds[0] * bounds[1]]
+    sizes = sizes_of(b1, b2)
     # E[u^2; |u| > L] = 2 (L phi(L) + P(u > L)) <= 2 (L + 1) phi(L), which bounds those of 1 and |u|, too.
     tail = 2 * (length + 1) * density(arb(length))
     found = [[arb(0, (tail * size).upper()) for size in sizes] for _ in range(3)]
     tolerance = arb(2) ** -(bits + 8)
-    for panel, left, right in zip(target.panels, ends, ends[1:], strict=False):
-        if not left < right:
-            raise BallError("a breakpoint of the target lies beyond what is integrated over")
-        code = program(panel.branch)
+    for code, left, right in panels_of(target, length):
         for i, which in product(range(3), range(4)):
             whole = acb.integral(
                 _integrand(code, centre, b1, b2, i, which), left.mid(), right.mid(),

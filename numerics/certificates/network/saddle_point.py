@@ -1,4 +1,4 @@
-"""The saddle point on a network's own bulk in ball arithmetic: any activation, labels without noise, ridge > 0.
+"""The saddle point on a network's own bulk in ball arithmetic: any activation, ridge > 0.
 
 Unknowns are (T, tau, b1, b2) of `numerics.bulk.network`; for an odd activation b1 = 0 and is none. With x = beta tau,
 g = C x and the blocks of the resolvent at g,
@@ -28,9 +28,9 @@ from onestep.numerics.bulk.network import signal_overlaps
 from onestep.numerics.bulk.resolvent import Blocks, block_slopes, blocks
 from onestep.numerics.certificates.functions import Functions, Problem, over_variance
 from onestep.numerics.certificates.network.labels import LabelBalls
-from onestep.numerics.certificates.network.slope import Moving
 from onestep.numerics.certificates.newton import Box, System
 from onestep.numerics.certificates.saddle_point import Enclosed
+from onestep.numerics.certificates.slope import Moving
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.one_group.law_of_any_precision import RowsLaw, rows_law, slope_balls
 
@@ -60,7 +60,7 @@ def network_problem(model: Model, bits: int) -> NetworkProblem:
     assert step is not None
     beta, bias = Fraction(model.beta), Fraction(model.biases[0])
     slope = slope_balls(model.activation, bits)
-    labels = LabelBalls(model.target, rational_ball(weight) * slope.mean, bits)
+    labels = LabelBalls(model.target, rational_ball(weight) * slope.mean, bits, Fraction(model.noise))
     plain, tilted, _ = labels.moments(_LABEL_POWERS)
     e, alpha0 = rational_ball(Fraction(step.eta) * weight / beta), rational_ball(Fraction(step.alpha0))
     law = rows_law(slope, e, alpha0, plain[:5], tilted[:4])
@@ -81,10 +81,11 @@ def network_problem(model: Model, bits: int) -> NetworkProblem:
         target=model.target,
         along=lines[0],
         teacher=lines[1],
-        alpha=Fraction(model.alpha),
-        beta=beta,
-        ridge=Fraction(model.ridge),
-        noise=Fraction(0),
+        alpha=rational_ball(Fraction(model.alpha)),
+        beta=rational_ball(beta),
+        ridge=rational_ball(Fraction(model.ridge)),
+        noise=rational_ball(Fraction(model.noise)),
+        bulk=law.bulk,
     )
     return NetworkProblem(problem, law, labels)
 
@@ -120,7 +121,7 @@ def _kept(network: NetworkProblem, row: Sequence[Ball]) -> list[Ball]:
 def nonlinear_system(network: NetworkProblem, table: Functions, rule: SpikeRule, inverse: Ball) -> System:
     """The equations and their slopes at boxes of the unknowns; `inverse` bounds 1/|1 + V| on the rectangle."""
     problem = network.problem
-    ratio, beta, ridge = (rational_ball(q) for q in (problem.alpha / problem.beta, problem.beta, problem.ridge))
+    ratio, beta, ridge = problem.alpha / problem.beta, problem.beta, problem.ridge
     features = (table.mu1 * table.mu1, table.mu2_squared)
 
     def conjugates(T: Ball, tau: Ball) -> tuple[Ball, Ball, Along]:
@@ -170,7 +171,7 @@ def norm_slope(network: NetworkProblem, rule: SpikeRule, height: Fraction, reach
     if second is None or mean is None:
         raise BallError(f"no bound by a power was found for {function} off the real line")
     inner = smoothing(function, line, Fraction(0), abs(line.slope) * reach + abs(line.bias), bits)
-    found = [inner.at(line.argument(kappa), (arb(0), arb(0))) for kappa in rule.nodes]
+    found = [inner.at(line.argument(kappa)) for kappa in rule.nodes]
     half = 1 / (2 * network.law.bulk)
     return Along(tuple((a.second - a.mean) * half for a in found), (second + mean).scaled(abs(half).upper()))
 
@@ -191,7 +192,7 @@ def enclosed(
     """
     problem, law = network.problem, network.law
     T, tau, b1, b2 = _whole(network, box)
-    ratio, beta, ridge = (rational_ball(q) for q in (problem.alpha / problem.beta, problem.beta, problem.ridge))
+    ratio, beta, ridge = problem.alpha / problem.beta, problem.beta, problem.ridge
     weight, mean = over_variance(table, T, tau, inverse), rule.expectation
     squared = weight * weight
     features = (table.mu1 * table.mu1, table.mu2_squared)
@@ -226,9 +227,9 @@ def enclosed(
     left = [pull[i] - sum((gram[i][j] * fit[j] for j in range(3)), arb(0)) for i in range(3)]
     forces = [left[1], left[2], force]
     psi = sum((K[2][j] * forces[j] for j in range(3)), arb(0))
-    prediction = table.mu0.scaled(fit[0]) + table.along.scaled(fit[1]) + curved.scaled(fit[2])
-    cross = table.y0.scaled(arb(2)) - prediction
-    fixed = table.y2 - prediction * cross - (table.y1 * table.mu1).scaled(2 * psi)
+    prediction = table.mu0 * fit[0] + table.along * fit[1] + curved * fit[2]
+    cross = table.y0 * arb(2) - prediction
+    fixed = table.y2 + problem.noise - prediction * cross - table.y1 * table.mu1 * (2 * psi)
 
     both = [(i, j, forces[i] * forces[j]) for i, j in product(range(3), repeat=2)]
     signal = [ratio * ratio * sum((force * overlap[i, j, e].slope for i, j, force in both), arb(0)) for e in (0, 1)]
@@ -240,10 +241,10 @@ def enclosed(
         for i in (0, 1)
     ]
     q1, q2 = _solution(matrix, needed)
-    error = fixed + features[0].scaled(q1) + features[1].scaled(q2)
+    error = fixed + features[0] * q1 + features[1] * q2
     return NetworkEnclosed(
         m=fit[0], zeta=fit[1], psi=psi, q1=q1, q2=q2, V1=T, V2=tau,
-        test_error=mean(error), training_error=mean(error * squared), chi=fit[2],
+        test_error=mean(error) - problem.noise, training_error=mean(error * squared), chi=fit[2],
     )  # fmt: skip
 
 
@@ -260,7 +261,7 @@ def _moves(
         [C * two[0], two[1], two[2] - 1],
     ]
     by_pair = ([x * load + C * x * x * filled[0], x * one[0], x * two[0]], [x, arb(0), arb(0)])
-    beta = rational_ball(network.problem.beta)
+    beta = network.problem.beta
     columns, moves = [], []
     for direct, right in enumerate(by_pair):
         column = _solution(system, [-q for q in right])

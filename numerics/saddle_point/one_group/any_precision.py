@@ -20,26 +20,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx
 from mpmath import mp
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, PrecisionError, precision, rational_ball
-from onestep.numerics.balls.averages import Averages
-from onestep.numerics.balls.rules import Rule, on_nodes, trapezoid
+from onestep.numerics.balls.arithmetic import PrecisionError, precision, rational_ball
+from onestep.numerics.balls.rules import Rule, trapezoid
 from onestep.numerics.balls.rules import panels_of_digits as panels
-from onestep.numerics.balls.smoothed import Smoother
 from onestep.numerics.gaussian.quadrature import FINER
 from onestep.numerics.models.documents import described
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution
+from onestep.numerics.saddle_point.one_group.profile_of_any_precision import DigitsProfile, Solved, profile_on
 from onestep.numerics.saddle_point.ridge import solve
-
-if TYPE_CHECKING:
-    from onestep.numerics.saddle_point.one_group.network_any_precision import NetworkDigits
 
 Ball = Any
 
@@ -100,7 +95,7 @@ def solve_to(model: Model, digits: int) -> Solution:
 
 
 # A rule along the spike, digits, and how much finer than they ask for all other rules are.
-_Solver = Callable[[Rule, int, float], "_Solved | NetworkDigits"]
+_Solver = Callable[[Rule, int, float], Solved]
 
 
 def _solver(model: Model) -> _Solver:
@@ -109,7 +104,7 @@ def _solver(model: Model) -> _Solver:
         # Imported here: most digits are asked of the isotropic bulk.
         from onestep.numerics.saddle_point.one_group.network_any_precision import network_start, solved_on_network
 
-        begin = network_start(model)
+        begin = network_start(model, solve(model))
         return lambda rule, digits, share: solved_on_network(model, rule, begin, digits, share)
     order = solve(model).order_parameters
     start = (float(order.V1[0, 0]), float(order.V2[0]))
@@ -148,81 +143,13 @@ def _analytic_height(solver: _Solver) -> float:
     raise PrecisionError("the functions along the spike vary too fast for a rule of any precision")
 
 
-@dataclass(frozen=True)
-class _Profile:
-    """Weights of a rule for E over kappa, and on its nodes mu0, mu1, kappa mu1, mu2^2, y0, y1, and y2 with noise."""
-
-    model: Model
-    weights: list[Ball]
-    mu0: list[Ball]
-    mu1: list[Ball]
-    along: list[Ball]
-    mu2_squared: list[Ball]
-    y0: list[Ball]
-    y1: list[Ball]
-    y2: list[Ball]
-
-    def mean(self, *factors: Sequence[Ball]) -> Ball:
-        """E of a product over kappa."""
-        products = list(self.weights)
-        for factor in factors:
-            products = [a * b for a, b in zip(products, factor, strict=True)]
-        return sum(products, arb(0)).mid()
+def _profile(model: Model, rule: Rule) -> DigitsProfile:
+    """The functions on a rule, every double of the model the binary rational it is."""
+    numbers = (Fraction(x) for x in (model.slopes[0], model.bulks[0], model.alignment))
+    return profile_on(model, rule, *map(rational_ball, numbers))
 
 
-def _profile(model: Model, rule: Rule) -> _Profile:
-    """The functions on the nodes of a rule: midpoints of balls, every double of the model the binary rational it is."""
-    c, gamma = Fraction(model.bulks[0]), Fraction(model.alignment)
-    rho = 1 - gamma * gamma
-    nodes = [x.mid() for x, _ in rule]
-    student = _averages(model.activation, nodes, Fraction(model.slopes[0]), Fraction(model.biases[0]), c)
-    target = _averages(model.target, nodes, gamma, Fraction(0), rho)
-    noise, scale = rational_ball(Fraction(model.noise)), rational_ball(c).sqrt()
-    mu1 = [(a.first / scale).mid() for a in student]
-    return _Profile(
-        model,
-        [w.mid() for _, w in rule],
-        [a.mean.mid() for a in student],
-        mu1,
-        [(x * slope).mid() for x, slope in zip(nodes, mu1, strict=True)],
-        [(a.square - a.mean * a.mean - a.first * a.first).mid() for a in student],
-        [a.mean.mid() for a in target],
-        [a.first.mid() for a in target],
-        [(a.square + noise).mid() for a in target],
-    )
-
-
-def _averages(
-    function: Activation, nodes: Sequence[Ball], slope: Fraction, bias: Fraction, variance: Fraction
-) -> list[Averages]:
-    """The averages at slope kappa + bias, to a few bits less than the precision in force."""
-    factor, shift, scale = rational_ball(slope), rational_ball(bias), rational_ball(variance).sqrt()
-    smoother = Smoother(function, ctx.prec - 8)
-    try:
-        if slope == 0:
-            return smoother.at([shift], scale) * len(nodes)
-        return on_nodes(
-            lambda places: smoother.at([(factor * x + shift).mid() for x in places], scale),
-            nodes,
-            function.parity if bias == 0 else "",
-        )
-    except BallError as reason:
-        raise PrecisionError(
-            f"{reason}; any precision is built for functions that are analytic in a strip around the line and grow "
-            "like a power there, and for polynomials between rational breakpoints, for example tanh(z) or relu(z)"
-        ) from None
-
-
-@dataclass(frozen=True)
-class _Solved:
-    """test error, training error, m, zeta, psi, q1, q2, V1, V2."""
-
-    values: tuple[Ball, ...]
-    residual: Ball
-    iterations: int
-
-
-def _solved(model: Model, rule: Rule, start: tuple[float, float], digits: int) -> _Solved:
+def _solved(model: Model, rule: Rule, start: tuple[float, float], digits: int) -> Solved:
     return _on_table(_profile(model, rule), start, digits)
 
 
@@ -241,7 +168,9 @@ class _Spectrum:
         return arb_mat([[self.s2, self.s1], [self.s1, self.s0]])
 
 
-def _curvature(table: _Profile, ratio: Ball, f1: Sequence[Ball], f2: Sequence[Ball], squared: Sequence[Ball]) -> Any:
+def _curvature(
+    table: DigitsProfile, ratio: Ball, f1: Sequence[Ball], f2: Sequence[Ball], squared: Sequence[Ball]
+) -> Any:
     across = ratio * table.mean(f1, f2, squared)
     return arb_mat([[ratio * table.mean(f1, f1, squared), across], [across, ratio * table.mean(f2, f2, squared)]])
 
@@ -267,7 +196,7 @@ def _spectrum(model: Model, first: Ball, second: Ball) -> _Spectrum:
     return _Spectrum(*(value.mid() for value in found))
 
 
-def _on_table(table: _Profile, start: tuple[float, float], digits: int) -> _Solved:
+def _on_table(table: DigitsProfile, start: tuple[float, float], digits: int) -> Solved:
     model = table.model
     ratio = rational_ball(Fraction(model.alpha) / Fraction(model.beta))
     f1, f2 = [x * x for x in table.mu1], table.mu2_squared
@@ -309,7 +238,7 @@ def _on_table(table: _Profile, start: tuple[float, float], digits: int) -> _Solv
     return _linear(table, ratio, v1, v2, iteration)
 
 
-def _linear(table: _Profile, ratio: Ball, v1: Ball, v2: Ball, iterations: int) -> _Solved:
+def _linear(table: DigitsProfile, ratio: Ball, v1: Ball, v2: Ball, iterations: int) -> Solved:
     """All that follows once V1 and V2 are known."""
     model, mean = table.model, table.mean
     c, beta = rational_ball(Fraction(model.bulks[0])), rational_ball(Fraction(model.beta))
@@ -344,10 +273,10 @@ def _linear(table: _Profile, ratio: Ball, v1: Ball, v2: Ball, iterations: int) -
     test = mean(risk) - rational_ball(Fraction(model.noise)) * sum(table.weights, arb(0))
     values = (test, mean(risk, squared), m, zeta, psi, q1, q2, v1, v2)
     residual = (abs(v1 - spectrum.V1) / (1 + abs(v1))).max(abs(v2 - spectrum.V2) / (1 + abs(v2)))
-    return _Solved(tuple(value.mid() for value in values), residual.mid(), iterations)
+    return Solved(tuple(value.mid() for value in values), residual.mid(), iterations)
 
 
-def _without_mean(table: _Profile) -> bool:
+def _without_mean(table: DigitsProfile) -> bool:
     """Whether there is no spike, and a mean of the features that is zero, or zero to half the digits computed with."""
     if table.model.slopes[0] != 0.0:
         return False
@@ -355,7 +284,7 @@ def _without_mean(table: _Profile) -> bool:
     return bool(mean <= (slope * slope + rest).sqrt() * arb(2) ** (-ctx.prec // 2))
 
 
-def _as_solution(model: Model, found: _Solved | NetworkDigits, check: Ball, digits: int) -> Solution:
+def _as_solution(model: Model, found: Solved, check: Ball, digits: int) -> Solution:
     def number(ball: Ball) -> Any:
         return +mp.make_mpf(ball._mpf_)
 

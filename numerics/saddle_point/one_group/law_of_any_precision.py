@@ -191,12 +191,20 @@ def digits_law(model: Model, digits: int, share: float, poles: float, bits: int)
     )
 
 
+def rows_map(slope: SlopeBalls, e: Any, alpha0: Any, mean: Any, second: Any, tilt: Any) -> tuple[Any, Any, Any]:
+    """Spike, bulk and alignment (Result 3.1, any activation) from E[Y], E[Y^2] and E[u Y]; numbers of any kind."""
+    size, kept = (tilt * tilt + second / alpha0).sqrt(), 1 + e * slope.curvature * mean
+    bulk = kept * kept + e * e * ((slope.of[0, 2] + slope.curvature * slope.curvature) * second / alpha0)
+    return e * slope.h1 * size, bulk, tilt / size
+
+
 def rows_law(slope: SlopeBalls, e: Ball, alpha0: Ball, mu: list[Ball], tilt: list[Ball]) -> RowsLaw:
     """The law from the averages of s, of Y^k (k = 0, .., 4) and of u Y^k (k = 1, 2, 3; the first entry is not used)."""
     nu, omega = e * slope.curvature, e * e * slope.of[0, 2] / alpha0
     kept = 1 + nu * mu[1]
     size = (tilt[1] ** 2 + mu[2] / alpha0).sqrt()
-    across, gamma = (mu[2] / alpha0).sqrt(), tilt[1] / size
+    across = (mu[2] / alpha0).sqrt()
+    spike, bulk, gamma = rows_map(slope, e, alpha0, mu[1], mu[2], tilt[1])
     pulled, added = _norm_on_row(slope, e, alpha0, nu, kept)
     on_theta = [sum((f * t for f, t in zip(poly, tilt[1:], strict=True)), arb(0)) for poly in (added, pulled)]
     vectors = [
@@ -205,8 +213,8 @@ def rows_law(slope: SlopeBalls, e: Ball, alpha0: Ball, mu: list[Ball], tilt: lis
         [on_theta[0], *added],
     ]
     return RowsLaw(
-        spike=e * slope.h1 * size,
-        bulk=kept * kept + (omega + nu * nu / alpha0) * mu[2],
+        spike=spike,
+        bulk=bulk,
         alignment=gamma,
         omega=omega,
         batch_ratio=alpha0,

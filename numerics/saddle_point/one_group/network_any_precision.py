@@ -15,20 +15,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from flint import acb, arb, arb_mat, ctx
 
-from onestep.numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
+from onestep.numerics.balls.arithmetic import PrecisionError, rational_ball
 from onestep.numerics.balls.rules import Rule
-from onestep.numerics.balls.smoothed import Smoother, derivatives
 from onestep.numerics.bulk.network import NetworkBulk, signal_overlaps
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.bulk.resolvent import Blocks, blocks
 from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.one_group.law_of_any_precision import DigitsLaw, digits_law, distance_of_poles
-from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.saddle_point.one_group.profile_of_any_precision import DigitsProfile, Solved, profile_on
 
 Ball = Any
 Objects = Any
@@ -44,17 +45,8 @@ class NetworkStart:
     poles: float
 
 
-@dataclass(frozen=True)
-class NetworkDigits:
-    """test error, training error, m, zeta, psi, q1, q2, T, tau and chi; residual of the nonlinear equations."""
-
-    values: tuple[Ball, ...]
-    residual: Ball
-    iterations: int
-
-
-def network_start(model: Model) -> NetworkStart:
-    """The solution in double precision. Raises ModelError where the law is not built in any precision."""
+def network_start(model: Model, solution: Solution) -> NetworkStart:
+    """A solution in double precision with b1 and b2. Raises ModelError where the law is not built in any precision."""
     if model.gaussian_rows:
         raise ModelError("any precision is built for rows of equal length before the step: leave the digits away")
     if model.slopes[0] == 0.0:
@@ -62,7 +54,7 @@ def network_start(model: Model) -> NetworkStart:
             "any precision of a network's own bulk is built for a step that makes a spike, E[sigma'] != 0, for example "
             "relu(z): leave the digits away"
         )
-    order = solve(model).order_parameters
+    order = solution.order_parameters
     bulk = equivalent_of(model, model.ridge)
     assert isinstance(bulk, NetworkBulk)
     point = bulk.at(np.array([order.conjugates.C[0, 0], order.conjugates.D[0]]))
@@ -71,62 +63,17 @@ def network_start(model: Model) -> NetworkStart:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """On the nodes along the spike: weights; mu0, kappa mu1 and dmu0/dc = k2; mu1, mu1^2, mu2^2; y0, y1, y2 + noise."""
-
-    weights: Sequence[Ball]
-    functions: tuple[Sequence[Ball], Sequence[Ball], Sequence[Ball]]
-    mu1: Sequence[Ball]
-    features: tuple[Sequence[Ball], Sequence[Ball]]
-    y0: Sequence[Ball]
-    y1: Sequence[Ball]
-    y2: Sequence[Ball]
-
-    def mean(self, *factors: Sequence[Ball]) -> Ball:
-        """E of a product over kappa."""
-        products = list(self.weights)
-        for factor in factors:
-            products = [a * b for a, b in zip(products, factor, strict=True)]
-        return sum(products, arb(0)).mid()
-
-
-def _table(model: Model, law: DigitsLaw, rule: Rule) -> _Table:
-    nodes = [x.mid() for x, _ in rule]
-    scale, bias = law.bulk.sqrt().mid(), rational_ball(Fraction(model.biases[0]))
-    outside = (1 - law.alignment**2).sqrt().mid()
-    try:
-        student = Smoother(model.activation, ctx.prec - 8).at([(law.spike * x + bias).mid() for x in nodes], scale)
-        target = Smoother(model.target, ctx.prec - 8).at([(law.alignment * x).mid() for x in nodes], outside)
-    except BallError as reason:
-        raise PrecisionError(
-            f"{reason}; any precision is built for functions that are analytic in a strip around the line and grow "
-            "like a power there, and for polynomials between rational breakpoints, for example tanh(z) or relu(z)"
-        ) from None
-    mu1 = [(a.first / scale).mid() for a in student]
-    noise = rational_ball(Fraction(model.noise))
-    return _Table(
-        weights=[w.mid() for _, w in rule],
-        functions=(
-            [a.mean.mid() for a in student],
-            [(x * slope).mid() for x, slope in zip(nodes, mu1, strict=True)],
-            # d/dc E f(w + sqrt(c) z) is half the second derivative in w.
-            [(derivatives(a, scale)[2] / 2).mid() for a in student],
-        ),
-        mu1=mu1,
-        features=([x * x for x in mu1], [(a.square - a.mean * a.mean - a.first * a.first).mid() for a in student]),
-        y0=[a.mean.mid() for a in target],
-        y1=[a.first.mid() for a in target],
-        y2=[(a.square + noise).mid() for a in target],
-    )
-
-
-@dataclass(frozen=True, eq=False)
 class _Equations:
     """The nonlinear equations on one table and one law."""
 
     model: Model
     law: DigitsLaw
-    table: _Table
+    table: DigitsProfile
+
+    @cached_property
+    def features(self) -> tuple[Sequence[Ball], Sequence[Ball]]:
+        """mu1^2 and mu2^2."""
+        return [x * x for x in self.table.mu1], self.table.mu2_squared
 
     @property
     def ratio(self) -> Ball:
@@ -142,17 +89,17 @@ class _Equations:
 
     def shrunk(self, T: Ball, tau: Ball) -> list[Ball]:
         """1/(1+V) on the nodes."""
-        first, second = self.table.features
+        first, second = self.features
         return [1 / (1 + T * a + tau * b) for a, b in zip(first, second, strict=True)]
 
     def conjugates(self, inverse: Sequence[Ball]) -> tuple[Ball, Ball]:
         """C and D."""
-        first, second = (self.ratio * self.table.mean(f, inverse) for f in self.table.features)
+        first, second = (self.ratio * self.table.mean(f, inverse) for f in self.features)
         return first, second
 
     def curvature(self, squared: Sequence[Ball]) -> list[list[Ball]]:
         """(alpha/beta) E[f_i f_j/(1+V)^2] of mu1^2 and mu2^2."""
-        f = self.table.features
+        f = self.features
         return [[self.ratio * self.table.mean(f[i], f[j], squared) for j in (0, 1)] for i in (0, 1)]
 
     def steps(self, C: Ball, shift: Ball, x: Ball, over: Objects) -> tuple[Blocks, list[list[Ball]]]:
@@ -172,10 +119,10 @@ def _part(number: Any) -> Ball:
     return number.imag.mid() if isinstance(number, acb) else arb(0)
 
 
-def solved_on_network(model: Model, rule: Rule, start: NetworkStart, digits: int, share: float = 1.0) -> NetworkDigits:
+def solved_on_network(model: Model, rule: Rule, start: NetworkStart, digits: int, share: float = 1.0) -> Solved:
     """All numbers on one rule along the spike and one of labels, `share` times as fine as the digits ask for."""
     law = digits_law(model, digits, share, start.poles, ctx.prec)
-    equations = _Equations(model, law, _table(model, law, rule))
+    equations = _Equations(model, law, profile_on(model, rule, law.spike, law.bulk, law.alignment))
     unknowns = [arb(value) for value in start.values]
     wanted = arb(10) ** -(digits // 2 + 7)
     for iteration in range(1, _MOST_STEPS + 1):
@@ -251,7 +198,7 @@ def _overlaps(equations: _Equations, C: Ball, x: Ball, over: Objects, slopes: Ob
     return value, np.array(moves, dtype=object)
 
 
-def _linear(equations: _Equations, unknowns: list[Ball], iterations: int) -> NetworkDigits:
+def _linear(equations: _Equations, unknowns: list[Ball], iterations: int) -> Solved:
     """All that follows once T, tau, b1 and b2 are known."""
     T, tau, b1, b2 = unknowns
     table, ratio, mean = equations.table, equations.ratio, equations.table.mean
@@ -262,7 +209,7 @@ def _linear(equations: _Equations, unknowns: list[Ball], iterations: int) -> Net
     slopes, gamma = _slopes(equations, C, shift, x, over)
     overlap, moves = _overlaps(equations, C, x, over, slopes)
     K = ratio * overlap
-    functions = table.functions
+    functions, features = (table.mu0, table.along, table.norm_slope()), equations.features
     gram = np.array([[mean(f, g, inverse) for g in functions] for f in functions], dtype=object)
     pull = np.array([mean(f, table.y0, inverse) for f in functions], dtype=object)
     force = mean(table.mu1, table.y1, inverse)
@@ -280,18 +227,18 @@ def _linear(equations: _Equations, unknowns: list[Ball], iterations: int) -> Net
         )
     ]
     signal = [ratio**2 * (forces @ move @ forces) for move in moves]
-    hats = [ratio * mean(f, squared, fixed) for f in table.features]
+    hats = [ratio * mean(f, squared, fixed) for f in features]
     curvature = np.array(equations.curvature(squared), dtype=object)
     right = [-(gamma[i][0] * hats[0] + gamma[i][1] * hats[1]) - signal[i] for i in (0, 1)]
     mixed = gamma @ curvature
     q1, q2 = _solution([[mixed[i][j] + int(i == j) for j in (0, 1)] for i in (0, 1)], right)
-    error = [a + q1 * f + q2 * g for a, f, g in zip(fixed, *table.features, strict=True)]
+    error = [a + q1 * f + q2 * g for a, f, g in zip(fixed, *features, strict=True)]
     noise = rational_ball(Fraction(equations.model.noise)) * sum(table.weights, arb(0))
     values = (mean(error) - noise, mean(error, squared), fit[0], fit[1], psi, q1, q2, T, tau, fit[2])
     at = blocks(equations.law, C * x, over[0, 0], over[1, 0])
     gaps = (tau - 1 / (shift + C * at.filled), T - tau * at.filled, b1 - at.b1, b2 - at.b2)
     residual = max((abs(gap) / (1 + abs(q)) for gap, q in zip(gaps, unknowns, strict=True)), key=float)
-    return NetworkDigits(tuple(value.mid() for value in values), residual.mid(), iterations)
+    return Solved(tuple(value.mid() for value in values), residual.mid(), iterations)
 
 
 def _combined(fit: Objects, functions: tuple[Sequence[Ball], ...]) -> list[Ball]:

@@ -13,6 +13,7 @@ from sympy.core.function import UndefinedFunction
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear, moment, stein
 from onestep.derivations.kernel.calculus import average_limit, same_slope, slope
+from onestep.derivations.kernel.conditions import forms
 from onestep.derivations.kernel.inequalities import antisymmetric
 from onestep.derivations.kernel.limits import (
     limit_average,
@@ -26,7 +27,7 @@ from onestep.derivations.kernel.orders import limit_order
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import admit, derivative, substitute
-from onestep.derivations.kernel.theorem import Theorem, forms, rule
+from onestep.derivations.kernel.theorem import Theorem, rule
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 
@@ -161,6 +162,39 @@ def fixed_by_a_hypothesis() -> Theorem:
     return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
 
 
+def fixed_by_a_saddle_point(quantity: Theorem, at: sp.Expr = ZERO) -> Theorem:
+    """a = d by dQ/da = 0 for Q := (a - d)^2/2, or the like."""
+    steepness = slope((quantity,), a, rate, "dQ/da")
+    moving = ring((steepness, taken(rate, at)), Equation(a, d), (-ONE, ONE))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
+def by_a_limit() -> Theorem:
+    """Q, the limit of (a - d)^2/2 + b + 1/m, which no definition says."""
+    return name_limit((limit_rational((), (a - d) ** 2 / 2 + b + 1 / m, (a - d) ** 2 / 2 + b, m),), Q, "a limit")
+
+
+def fixed_by(*leaves: Theorem) -> Theorem:
+    """a = d by y := a - d + b, and hypotheses that make y and b equal."""
+    total = define(y, a - d + b, "")
+    moving = ring((total, *leaves), Equation(a, d), (-ONE, *(ONE for _ in leaves)))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
+def fixed_by_a_limit() -> Theorem:
+    """a = d by Q = 0 for the limit Q of a - d + 1/m."""
+    limit = name_limit((limit_rational((), a - d + 1 / m, a - d, m),), Q, "a limit")
+    moving = ring((limit, taken(Q, ZERO)), Equation(a, d), (-ONE, ONE))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
+def fixed_by_a_function() -> Theorem:
+    """a = d by f(a) = 0 for f(x) := x - d."""
+    here = instantiate((define(f(x), x - d, "", x),), {x: a})
+    moving = ring((here, taken(f(a), ZERO)), Equation(a, d), (-ONE, ONE))
+    return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
+
+
 def two_derivatives() -> Theorem:
     """dQ/dc for Q := c x^2 is x^2 where x is a constant, and 3 c^2 where x := c."""
     quantity, same = define(Q, c * x**2, ""), define(x, c, "")
@@ -285,6 +319,17 @@ FALSEHOODS: dict[str, Callable[[], Theorem]] = {
     "f^2 >= 4": at_least_four,
     "a constant under a fraction, averaged over": lambda: average_of(1 / (z + sigma(t)), z, t),
     "a = d": fixed_by_a_hypothesis,
+    "a = d at a saddle point": lambda: fixed_by_a_saddle_point(define(Q, (a - d) ** 2 / 2, "")),
+    "the same, with a constant more": lambda: fixed_by_a_saddle_point(define(Q, (a - d) ** 2 / 2 + b, "")),
+    "the same, with a slope that cancels": lambda: fixed_by_a_saddle_point(define(Q, (a - d) ** 2 / 2 + a * b, ""), b),
+    "the same, for a quantity that is a limit": lambda: fixed_by_a_saddle_point(by_a_limit()),
+    "a = d by a value that cancels": lambda: fixed_by(taken(y, b)),
+    "the same, told of the difference": lambda: fixed_by(taken(y - b, ZERO)),
+    "the same, by another name": lambda: fixed_by(taken(y, x), taken(x, b)),
+    "the same, by a name of its own": lambda: fixed_by(taken(y, x), define(x, b, "")),
+    "the same, by a model": lambda: fixed_by(taken(y, b, Ground.MODEL)),
+    "a = d where a limit is zero": fixed_by_a_limit,
+    "a = d where a function is zero": fixed_by_a_function,
     "a limit by another variable": grows_by_another_limit,
     "limits in two variables": two_variables,
     "a rate that falls": lambda: rewrite((limit_exponential((), p, d), define(p, 1 / d, ""))),

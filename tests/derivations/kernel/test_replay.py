@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,10 @@ import sympy as sp
 from onestep.derivations.gradient_step import bulk, spike
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.kernel.algebra import ring
+from onestep.derivations.kernel.averages import independent, linear, rotate, stein
+from onestep.derivations.kernel.calculus import logarithm, same_slope
+from onestep.derivations.kernel.inequalities import equal_roots, largest
+from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.search import by_ring, define, expanded, follows, limit_of
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -30,6 +35,7 @@ from onestep.derivations.language.named_functions import g, sigma
 x, y, z, t = sp.symbols("x y z t", real=True)
 p, q, d = sp.symbols("p q d", positive=True)
 a = sp.Symbol("a", real=True)
+ONE = sp.Integer(1)
 
 # A slip that is made everywhere at once: in the derivation, in its result and in the claim.
 SLIPS = (
@@ -230,13 +236,53 @@ def _none_is_proved(count: int) -> None:
             RULES["order"]((), AtLeast(left, right), (), ((sp.Integer(1), sp.Integer(0)),))
 
 
+def false_steps(generator: random.Random) -> dict[str, Callable[[], Theorem]]:
+    """One step by each of several rules, with another factor in what it concludes than in what it starts from."""
+    c, k = sp.Rational(generator.randrange(1, 9), generator.randrange(1, 9)), generator.randrange(1, 4)
+    wrong = generator.choice((2 * c, -c, c + sp.Rational(1, 13)))
+    above = wrong if wrong > 0 else 3 * c
+    turn = (sp.Rational(3, 5), sp.Rational(4, 5))
+    both, steep = sigma(z) * g(t), z**k * sigma(z)
+    root = sp.sqrt(sp.expand((p + c * q) ** 2))
+    return {
+        "linear": lambda: linear((), Expectation(c * both + x * z**k, z, t), ((wrong, both), (x, z**k))),
+        "independent": lambda: independent((), Expectation(c * both, z, t), wrong * sigma(z), g(t)),
+        "stein": lambda: stein((), Expectation(c * steep, z), z, wrong * steep / z),
+        "rotate": lambda: rotate((), Expectation(both, z, t), (z, t), (turn, (-turn[1], turn[0] + wrong - c))),
+        "limit_rational": lambda: limit_rational((), (c * p * d**k + x) / (d**k + q), wrong * p, d),
+        "logarithm": lambda: logarithm((), c * p**k * q, ((above, ONE), (p, sp.Integer(k)), (q, ONE))),
+        "equal_roots": lambda: equal_roots((), Equation(root, p + above * q), 2),
+        "same_slope": lambda: same_slope((), c * p**k, wrong * p**k, p, ONE),
+        "largest": lambda: ring((largest((), (x, y)),), Equation(c * sp.Max(x, y), wrong * x + c * y), (c,)),
+    }
+
+
+def _no_step_is_made(count: int) -> None:
+    generator = random.Random(4980)
+    for _ in range(count):
+        for step in false_steps(generator).values():
+            with pytest.raises(Refused):
+                step()
+
+
 def test_random_false_statements_are_not_proved() -> None:
     _none_is_proved(60)
+    _no_step_is_made(4)
 
 
 @pytest.mark.thorough
 def test_ten_thousand_random_false_statements_are_not_proved() -> None:
     _none_is_proved(10_000)
+    _no_step_is_made(1_000)
+
+
+def test_the_steps_that_go_wrong_are_made_without_their_slip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused is refused for its factor: with the right one each step is a theorem."""
+    right = random.Random(1)
+    monkeypatch.setattr(right, "choice", lambda of: of[0] / 2)
+    for name, step in false_steps(right).items():
+        if name != "largest":
+            replay(step())
 
 
 def test_what_is_found_by_search_is_made_by_rules() -> None:

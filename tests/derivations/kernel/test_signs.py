@@ -7,11 +7,12 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, differentiate, instantiate
 from onestep.derivations.kernel.averages import dilate, rotate
+from onestep.derivations.kernel.conditions import meanings_of
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import nonnegative, nonzero, positive
-from onestep.derivations.kernel.theorem import Theorem, meanings_of
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 
 x, u = sp.symbols("x u", real=True)

@@ -1,10 +1,14 @@
-"""Rules for undefined functions: names of derivatives, parity, independence."""
+"""Rules for undefined functions: names of derivatives, parity, independence; SymPy takes two of one name for one."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import sympy as sp
+from sympy.core.function import UndefinedFunction
 
+from onestep.derivations.language import named_functions
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import (
     differentiate,
@@ -57,3 +61,17 @@ def test_independent_factors_average_separately() -> None:
 def test_factors_that_share_a_variable_stay_together() -> None:
     joint = Expectation(g(z) * sigma(z + t), z, t)
     assert separate(joint) == Expectation(g(z) * sigma(t + z), t, z)
+
+
+def test_no_two_functions_have_one_name() -> None:
+    functions = [f for f in vars(named_functions).values() if isinstance(f, UndefinedFunction)]
+    assert len(functions) > 20
+    counted = Counter(function.__name__ for function in functions)
+    assert [name for name, count in counted.items() if count > 1] == []
+
+
+def test_a_function_and_its_partial_derivatives_are_different() -> None:
+    named = [*named_functions.DERIVATIVES, *named_functions.PARTIALS]
+    slopes = {slope for places in named_functions.PARTIALS.values() for slope in places}
+    assert len({function.__name__ for function in named}) == len(named)
+    assert len({slope.__name__ for slope in slopes}) == sum(map(len, named_functions.PARTIALS.values()))

@@ -11,9 +11,8 @@ from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.averages import smoothing
+from onestep.numerics.balls.averages import ORDERS, smoothing
 from onestep.numerics.balls.growth_bounds import Line, average_bound
-from onestep.numerics.certificates.strip import Student, inverse_bound
 
 VARIANCE = Fraction(3, 2)
 LINE = Line(Fraction(1), Fraction(0), VARIANCE)
@@ -48,18 +47,11 @@ def test_the_averages_agree_with_another_quadrature(name: str, w: complex) -> No
     with precision(120):
         inner = smoothing(activation(name), LINE, Fraction(1, 4), Fraction(2), 70)
         point = acb(w.real, w.imag)
-        found = inner.at(point, (arb("0.3"), arb("-0.2")))
-        plain = inner.at(point)
-        for ball, (order, power) in zip(plain, ((0, 1), (1, 1), (0, 2)), strict=False):
+        for ball, (order, power) in zip(inner.at(point), ORDERS, strict=True):
             value = by_quad(name, order, power, w)
             # Twenty-five digits of mpmath, to the scale of he3's square.
             assert abs(ball - acb(float(value.real), float(value.imag))) < 1e-13 * (1 + abs(value))
-        # Subtracting a + b z changes the averages as it has to, E z^2 = 1 and E z^4 = 3.
-        a, b = arb("0.3"), arb("-0.2")
-        assert (found.mean + a).overlaps(plain.mean)
-        assert (found.first + b).overlaps(plain.first)
-        assert (found.square + 2 * a * plain.mean + 2 * b * plain.first - a * a - b * b).overlaps(plain.square)
-        assert found.second.rad() < 1e-15
+            assert ball.real.rad() < 1e-15
 
 
 @pytest.mark.parametrize("name", ["tanh", "tanh(2*z)", "atan(z)", "z/(1 + z**2)", "erf"])
@@ -71,9 +63,8 @@ def test_coarse_rules_own_up_to_their_errors(name: str, bits: int) -> None:
         coarse = smoothing(activation(name), line, Fraction(0), Fraction(2), bits)
         fine = smoothing(activation(name), line, Fraction(0), Fraction(2), 90)
         for w in (0.0, 0.3, 0.7, 1.1, 2.0):
-            for minus in (None, (arb("0.5"), arb("0.25"))):
-                pairs = zip(coarse.at(arb(w), minus), fine.at(arb(w), minus), strict=True)
-                assert all(a is None or a.contains(b.mid()) for a, b in pairs)
+            pairs = zip(coarse.at(arb(w)), fine.at(arb(w)), strict=True)
+            assert all(a.contains(b.mid()) for a, b in pairs)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,9 +72,9 @@ def test_a_box_holds_the_averages_of_its_points(name: str) -> None:
     with precision(80):
         inner = smoothing(activation(name), LINE, Fraction(1, 2), Fraction(3), 40)
         box = acb(arb(1, 0.25), arb("0.25", 0.25))
-        whole = inner.at(box, (arb("0.3"), arb("-0.2")))
+        whole = inner.at(box)
         for x, y in itertools.product((0.75, 1.0, 1.25), (0.0, 0.1, 0.5)):
-            at = inner.at(acb(x, y), (arb("0.3"), arb("-0.2")))
+            at = inner.at(acb(x, y))
             assert all(ball.overlaps(value) for ball, value in zip(whole, at, strict=True))
 
 
@@ -94,11 +85,10 @@ def test_the_bounds_hold_off_the_line(name: str, variance: Fraction) -> None:
     height = Fraction(1, 3)
     with precision(80):
         inner = smoothing(activation(name), line, Fraction(1, 2), Fraction(10), 40)
-        orders = ((0, 1), (1, 1), (0, 2))
-        bounds = [average_bound(activation(name), line.slope, line.bias, line.scale(), height, *o) for o in orders]
+        bounds = [average_bound(activation(name), line.slope, line.bias, line.scale(), height, *o) for o in ORDERS]
         for x, y in itertools.product((-5.0, -1.0, -0.3, 0.0, 0.4, 2.0, 5.0), (0.0, 0.2, 1 / 3)):
             values = inner.at(line.argument(acb(x, y)))
-            for value, bound in zip(values, bounds, strict=False):
+            for value, bound in zip(values, bounds, strict=True):
                 assert bound is not None
                 assert value.abs_lower() <= bound.constant * (1 + abs(arb(x))) ** bound.degree
 
@@ -119,47 +109,6 @@ def test_the_bound_grows_with_the_slope_the_bias_and_the_scale() -> None:
             bound = average_bound(activation("relu"), Fraction(slope), Fraction(bias), arb(scale), Fraction(0), 0, 1)
             assert bound is not None
             assert value <= bound.constant * (1 + kappa) ** bound.degree <= 6 * value
-
-
-@pytest.mark.parametrize("name", ["tanh", "relu", "sign"])
-def test_the_strip_bound_of_one_plus_v_holds(name: str) -> None:
-    with precision(64):
-        height, end, line = Fraction(1, 4), Fraction(6), Line(Fraction(1), Fraction(0), Fraction(1))
-        student = Student(smoothing(activation(name), line, height, end, 30), line)
-        overlap, tau = arb(20, 1e-3), arb(40, 1e-3)
-        bound = inverse_bound(student, overlap, tau, height, end, symmetric=False)
-        assert bound is not None
-        for x, y in itertools.product((-6.0, -2.0, 0.0, 1.0, 3.0, 6.0), (0.0, 0.1, 0.25)):
-            value = student.around(acb(x, y), acb(0), arb(20), arb(40))[0]
-            assert (1 / value).abs_lower() <= bound
-
-
-@pytest.mark.parametrize("name", ["tanh", "relu", "sign"])
-@pytest.mark.parametrize("size", [0.2, 1e-3])
-def test_the_mean_value_form_holds_the_values_in_its_box(name: str, size: float) -> None:
-    with precision(64):
-        line = Line(Fraction(3, 2), Fraction(1, 4), Fraction(1, 2))
-        student = Student(smoothing(activation(name), line, Fraction(1), Fraction(6), 50), line)
-        offset = acb(arb(0, size), arb(0, size))
-        for centre in (acb(0.25, 0.25), acb(-0.75, 0.3), acb(1.5, 0.25)):
-            whole = student.around(centre, offset, arb(3), arb(20))[1]
-            # V is of order ten here and its slope of order a hundred: a small box is not allowed to hold everything.
-            assert size > 0.01 or whole.real.rad() < 1000 * size
-            for x, y in itertools.product((-0.99, 0.0, 0.99), repeat=2):
-                point = centre + acb(x * size, y * size)
-                assert whole.overlaps(student.around(point, acb(0), arb(3), arb(20))[0])
-
-
-def test_a_zero_of_one_plus_v_is_not_overlooked() -> None:
-    # V of a sign is real on the imaginary axis, too: where it falls below -1 there, a zero of 1 + V lies on the way.
-    with precision(64):
-        line = Line(Fraction(1), Fraction(0), Fraction(1, 2))
-        student = Student(smoothing(activation("sign"), line, Fraction(3, 2), Fraction(6), 30), line)
-        overlap, tau = arb(1), arb(50)
-        values = [student.around(acb(0, k / 8), acb(0), overlap, tau)[0] for k in range(13)]
-        assert values[0].real > 0
-        assert any(value.real < 0 and value.imag.contains(0) for value in values)
-        assert inverse_bound(student, overlap, tau, Fraction(3, 2), Fraction(6), symmetric=True) is None
 
 
 def test_what_cannot_be_smoothed_says_why() -> None:

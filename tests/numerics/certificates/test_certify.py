@@ -136,3 +136,17 @@ def test_more_digits_take_more_bits() -> None:
     assert thirty.balls is not None
     assert twelve.balls.test_error.contains(thirty.balls.test_error)
     assert outside(thirty, solve_to(quick(), 50)) == []
+
+
+@pytest.mark.parametrize("spike", [0.0, 1e-9, 1e-3, 0.05])
+@pytest.mark.parametrize("bias", [0.0, 0.4])
+def test_a_flat_spike_has_a_certificate(spike: float, bias: float) -> None:
+    # At zero all places along the spike are one; close to it nodes in common would be many thousands.
+    groups = (ReadoutGroup(bias=bias),)
+    numbers = {"spike": spike, "bulk": 1.0, "alignment": 1.0}
+    model = Model(activation("tanh"), activation("sin"), 1.6, 1.0, 0.1, **numbers, readout=groups)
+    found, doubles = certify(model, digits=6), solve(model)
+    assert found.balls is not None
+    for name in ("test_error", "training_error"):
+        ball = getattr(found.balls, name)
+        assert abs(float(ball.mid()) - getattr(doubles, name)) <= doubles.error_estimate + float(ball.rad())

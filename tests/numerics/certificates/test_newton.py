@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk
+from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk, krawczyk_near
 
 Ball = Any
 
@@ -63,3 +63,34 @@ def test_a_wrong_jacobian_fails(change: Callable[[Ball], Ball]) -> None:
     # A box of one per cent: slopes are then known to two digits, and a Jacobian wrong by as much is found out.
     with precision(100), pytest.raises(BallError, match=r"Krawczyk test failed|not invertible"):
         krawczyk(circle_and_line(change), around(1.0, 1.0, 0.005))
+
+
+def square_of(parameter: Ball, drift: bool = True) -> System:
+    """x^2 = p for all p of a ball."""
+    offset = parameter - parameter.mid()
+
+    def values(box: Box) -> Sequence[Ball]:
+        return (box[0] * box[0] - parameter.mid(),)
+
+    return System(values, lambda box: ((2 * box[0],),), (lambda box: (arb(-1),)) if drift else None, offset)
+
+
+def test_a_parameter_moves_the_zero_within_its_box() -> None:
+    with precision(100):
+        parameter = arb(2, 0.1)
+        found = krawczyk_near(square_of(parameter), (arb(1.4142, 0.02),), (arb(1.4142, 0.2),))
+        for p in (1.9, 2.0, 2.1):
+            assert found.enclosure[0].contains(arb(p).sqrt())
+        # Half of the interval's own width, 0.0707, and hardly more.
+        assert float(found.enclosure[0].rad()) < 0.04
+        # The first box is too narrow for all of them, and without the parameter's slopes the ends would be missed.
+        with pytest.raises(BallError, match="Krawczyk test failed"):
+            krawczyk(square_of(parameter), (arb(1.4142, 0.02),))
+        assert (
+            not krawczyk(square_of(parameter, drift=False), (arb(1.4142, 0.02),)).enclosure[0].contains(arb(1.9).sqrt())
+        )
+
+
+def test_no_box_beyond_the_widest_is_tried() -> None:
+    with precision(100), pytest.raises(BallError, match="Krawczyk test failed"):
+        krawczyk_near(square_of(arb(2, 0.1)), (arb(1.4142, 0.02),), (arb(1.4142, 0.03),))

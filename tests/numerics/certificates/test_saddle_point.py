@@ -8,9 +8,10 @@ import pytest
 from flint import arb
 
 from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates import certify as certifying
 from onestep.numerics.certificates.newton import Box, System, krawczyk
+from onestep.numerics.certificates.problems import problem_of
 from onestep.numerics.certificates.saddle_point import nonlinear_system, solve_two
+from onestep.numerics.certificates.setting import setting
 from onestep.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import worked
 
@@ -23,9 +24,9 @@ def system() -> System:
     model = worked()
     solution = solve(model)
     with precision(128):
-        problem = certifying._problem(model)
-        setting = certifying._setting(problem, solution, near((1.0, 1.0), 0.01), 60)
-        return nonlinear_system(problem, setting.table, setting.rule, setting.inverse)
+        problem = problem_of(model)
+        place = setting(problem, solution, near((1.0, 1.0), 0.01), 60)
+        return nonlinear_system(problem, place.functions(problem), place.rule, place.inverse)
 
 
 def near(factors: tuple[float, float], width: float) -> Box:

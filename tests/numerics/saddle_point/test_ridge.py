@@ -322,3 +322,17 @@ def test_solutions_are_frozen_and_iterations_bounded() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         solution.test_error = 0.0  # type: ignore[misc]
     assert solution.iterations <= 40 * (1 + MOST_REFINEMENTS)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.5])
+def test_constant_features_have_no_ridgeless_limit(alpha: float) -> None:
+    # Zero, before and after a step: nothing decides between the weights of the features, on either side.
+    zero, line = activation("0"), activation("z")
+    given = Model(zero, line, alpha, 1.0, 0.0, spike=1.0, bulk=1.0, alignment=0.5)
+    stepped = Model.from_gradient_step(
+        zero, line, alpha=alpha, beta=1.0, ridge=0.0, alpha0=2.0, eta=3.0, readout=(ReadoutGroup(bias=0.2),)
+    )
+    for model in (given, stepped):
+        with pytest.raises(ModelError, match="one constant"):
+            solve(model)
+        assert solve(model.changed(ridge=0.1)).converged

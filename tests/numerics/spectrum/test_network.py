@@ -65,6 +65,44 @@ def test_mass_and_mean(name: str) -> None:
     assert np.all(found.density >= 0.0)
 
 
+@pytest.mark.parametrize(
+    ("student", "target", "values"),
+    [
+        ("relu", "sin", {"alpha0": 2.0, "eta": 3.0, "noise": 0.0}),
+        # Labels without bound, and fewer samples than neurons: the support reaches infinity, and zero.
+        pytest.param("softplus(2*z)", "sin(z + 1/2)", {}, marks=pytest.mark.thorough),
+        pytest.param("silu", "sin(z + 1/2)", {"alpha": 0.6}, marks=pytest.mark.thorough),
+    ],
+)
+def test_an_even_part_is_in_the_spectrum(student: str, target: str, values: dict[str, Any]) -> None:
+    """The trace off the support is the solver's; mass and mean inside are those of the equations at every point."""
+    model = _network(student, target, **values)
+    for ridge in (0.05, 2.0):
+        tau = float(np.sum(solve(model.changed(ridge=ridge)).order_parameters.V2))
+        assert stieltjes(model, complex(-ridge)) == pytest.approx(tau, rel=1e-11)
+    equations, x = equations_of(model), Axis(equations_of(model)).at(-0.3).values
+    assert isinstance(equations, NetworkEquations)
+    conjugates = equations.conjugates(equations.table(x), x)[0].real
+    K = NetworkBulk(0.3, model.beta, equations.law).at(conjugates).overlap[:2, :2]
+    assert equations.overlap(x) == pytest.approx(model.alpha / model.beta * K, rel=1e-10)
+    found = spectrum(model)
+    # The shares of eigenvalues are imaginary parts of the log-determinant, the density those of its slope.
+    assert found.converged, found.status
+    # Panels are halved until they agree with the shares to 1e-9 each.
+    assert found.mass == pytest.approx(1.0, abs=1e-8)
+    assert found.mass_error < 1e-8
+    assert found.mean_error < 1e-8
+
+
+def test_a_vanishing_even_part_has_the_spectrum_of_an_odd_activation() -> None:
+    odd, nearly = (
+        Model.from_gradient_step(activation(text), activation("sin"), bulk_model="network", **RATIOS)
+        for text in ("tanh(z)", "tanh(z) + 10**(-10)*(z**2 - 1)")
+    )
+    for z in (0.3 + 0.1j, 1.0 + 0.0j):
+        assert stieltjes(nearly, z) == pytest.approx(stieltjes(odd, z), rel=1e-8)
+
+
 def test_a_small_step_is_isotropic() -> None:
     """Off the support the two differ by omega, c - 1 being kept: (c - 1)^2 times numbers of order one."""
     differences = []
@@ -85,8 +123,9 @@ def _shares(network: Network, d: int, seed: int, x: np.ndarray) -> np.ndarray:
     return np.array([float(np.mean(values < place)) for place in x])
 
 
-def test_real_networks_have_this_spectrum_and_not_the_isotropic_one() -> None:
-    network = Network(activation("tanh"), activation("tanh"), **RATIOS)
+@pytest.mark.parametrize("student", ["tanh", pytest.param("relu", marks=pytest.mark.thorough)])
+def test_real_networks_have_this_spectrum_and_not_the_isotropic_one(student: str) -> None:
+    network = Network(activation(student), activation("tanh"), **RATIOS)
     own, plain = spectrum(network.model("network")), spectrum(network.model())
     x = np.interp([0.3, 0.6, 0.9], own.cumulative, own.x)
     theory = np.interp(x, own.x, own.cumulative)

@@ -13,7 +13,7 @@ def test_functions_of_very_different_size_are_scaled_and_say_so() -> None:
     (first, a), (second, b), (third, d), (fourth, e) = in_proportion(
         (("mu0", one), ("kappa mu1", 2000.0 * one), ("mu2", 0.004 * one), ("zero", 0.0 * one))
     )
-    assert (first, second, third, fourth) == ("mu0", "kappa mu1 / 10^3", "mu2 x 10^2", "zero")
+    assert (first, second, third, fourth) == ("mu0", "kappa mu1 / $10^{3}$", r"mu2 $\times\,10^{2}$", "zero")
     for drawn, factor in ((a, 1.0), (b, 2.0), (d, 0.4), (e, 0.0)):
         assert np.allclose(drawn, factor * one, rtol=1e-12)
 

@@ -134,8 +134,8 @@ def test_what_is_not_built_yet_says_so(capfd: pytest.CaptureFixture[str]) -> Non
 
 
 def test_what_does_not_exist_is_not_offered(capfd: pytest.CaptureFixture[str]) -> None:
-    refused(capfd, ["report", "--pdf"], "no option '--pdf'")
-    assert "pdf" not in outcome(capfd, ["report", "--help"])[1].lower()
+    refused(capfd, ["report", "--word"], "no option '--word'")
+    assert "--word" not in outcome(capfd, ["report", "--help"])[1].lower()
 
 
 def test_the_map_that_does_not_exist_offers_the_direct_options(capfd: pytest.CaptureFixture[str]) -> None:

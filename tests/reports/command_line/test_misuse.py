@@ -55,6 +55,7 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["solve", *replaced("alignment", "0.9/0.9", RANK_TWO)], ("1.27279", "for example")),
     (["solve", *replaced("spike", "1/1/1/1", RANK_TWO)], ("--spike was given '1/1/1/1'", "at most 3")),
     # contradictions
+    (["report", "--check", "--pdf"], ("--check and --pdf", "for example onestep report --check")),
     (["report", "--check", "--out", "x"], ("--check and --out", "for example onestep report --check")),
     (["sweep", "grid.toml", "--out", "x", "--workers", "2", "--dask", "tcp://x:1"], ("--workers and --dask",)),
     (["solve", *STEPPED, "--bulk", "2"], ("--bulk and --alpha0", "for example")),

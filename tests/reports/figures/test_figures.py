@@ -10,11 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as Canvas
 
 import onestep.reports.page.build
-from onestep.numerics.saddle_point.solve import solve
-from onestep.reports.figures import figures, paper
+from onestep.reports.figures import figures
 from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.files import save
 from tests.shared.report_page import toy_figures
@@ -64,40 +62,12 @@ def test_the_points_of_a_figure_come_as_csv() -> None:
     ]
 
 
-def test_the_first_figure_of_the_paper_shows_what_the_theory_says() -> None:
-    # The mean of the output at a projection on the target, averaged with the projection, is E[output theta.x]: for the
-    # model without a spike m mu0 = 0 and the line has the slope psi mu1, whose square is below the best linear fit's.
-    panel = paper.PANELS[0]
-    x = np.linspace(-1.0, 1.0, 3)
-    line = paper.along_target(panel.model(0.0).changed(alpha=4.0), x)
-    assert line == pytest.approx(line[2] * x, abs=1e-12)  # a line through the origin, to rounding
-    assert 0.0 < line[2] < np.exp(-0.5)  # shrunk from E[z sin z]
-    # At alignment 1 kappa is the projection itself, and the same function as `Solution.plot` draws.
-    infinite = panel.model(np.inf).changed(alpha=4.0)
-    drawn = solve(infinite).plot(Canvas().subplots()).lines[0]
-    shown = np.interp(x, drawn.get_xdata(), drawn.get_ydata())
-    assert paper.along_target(infinite, x) == pytest.approx(shown, abs=1e-3)  # straight between points 0.04 apart
-
-
-def test_a_statement_of_the_text_is_decided_on_the_curves() -> None:
-    panel = paper.PANELS[0]
-    low, high = np.full(3, 0.01), np.full(3, 0.3)
-    seen = paper.statements(panel, {0.0: high, 1.0: low + 0.1, np.inf: low})
-    assert seen.count(": seen") == 4
-    crossed = paper.statements(panel, {0.0: np.array([0.3, 0.2, 0.05]), 1.0: low + 0.1, np.inf: low})
-    assert "every batch does better than no step: not seen" in crossed
-    assert "stays above the best linear predictor: not seen" in crossed
-    assert "larger batches have lower errors: not seen" in paper.statements(
-        panel, {0.0: high, 1.0: low, np.inf: low + 0.1}
-    )
-
-
 def test_the_best_combination_of_the_figure_is_the_projection() -> None:
     # Projecting a combination of the functions gives it back, whatever the weights.
     x = np.linspace(-2.0, 2.0, 50)
     functions = np.stack([np.tanh(x), x * np.exp(-x * x)])
     target = 0.3 * functions[0] - 1.2 * functions[1]
-    best = figures._projection(functions, target, np.exp(-x * x))
+    best = figures.projection(functions, target, np.exp(-x * x))
     assert np.max(np.abs(best - target)) < 1e-13  # rounding of a 2-column least squares
 
 

@@ -83,8 +83,17 @@ def test_the_search_filters_the_claims(browser: Browser, built: Path) -> None:
     shown = browser.evaluate("[...document.querySelectorAll('li[data-claim]')].filter(one => !one.hidden).length")
     every = browser.evaluate("document.querySelectorAll('li[data-claim]').length")
     assert 0 < shown < every / 10
+    named = "[...document.querySelectorAll('li[data-words]')].filter(one => !one.hidden).length"
+    assert browser.evaluate(named) == 0
     browser.evaluate("document.querySelector('input[value=PROVED]').click()")
     assert browser.evaluate("document.querySelector('[data-claim=\"result-3-1.spike-strength\"]').hidden")
+
+
+def test_the_search_finds_the_library(browser: Browser, built: Path) -> None:
+    browser.open((built / "claims.html").as_uri() + "?q=solve_batch")
+    browser.evaluate(SEARCHABLE)
+    shown = browser.evaluate("[...document.querySelectorAll('li[data-words]')].filter(one => !one.hidden).length")
+    assert 0 < shown < browser.evaluate("document.querySelectorAll('li[data-words]').length")
 
 
 def test_a_symbol_says_what_it_means(browser: Browser, built: Path) -> None:

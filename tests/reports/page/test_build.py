@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from markupsafe import Markup, escape
 
+import onestep
 import onestep.reports.measurements.network_trial as network_trial_module
 from onestep.reports.commands.verify import ledger_summary, ledger_table, troubles
 from onestep.reports.measurements import measured_networks
@@ -183,6 +184,20 @@ def test_the_search_finds_titles_formulas_symbols_and_verdicts() -> None:
     assert folded("the sample covariance of the labels") not in words["result-3-1.spike-strength"]
     # Without the script every claim stands there all the same.
     assert whole_site()["claims.html"].count("<li data-claim=") == len(rows)
+
+
+def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> None:
+    files = whole_site()
+    page, listed = files["library.html"], files["claims.html"]
+    for name in onestep.__all__:
+        assert f'id="library-{name}"' in page
+        found = re.search(rf'<li data-words="([^"]*)"><a href="library.html#library-{name}"', listed)
+        assert found  # in the search
+        assert folded(name) in found[1]
+    solve = page.split('id="library-solve"')[1].split("</article>")[0]
+    assert 'href="claim/result-3-3.test-error-as-printed.html"' in solve  # its docstring cites equation (25)
+    assert 'href="#library-ModelError"' in solve
+    assert "The library</a>" in files["index.html"]
 
 
 def test_symbols_are_looked_up_by_the_signs_that_formulas_show() -> None:

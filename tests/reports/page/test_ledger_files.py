@@ -7,7 +7,6 @@ import errno
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -224,9 +223,10 @@ def test_the_drift_check_reads_the_markdown_beside_the_ledger_and_passes_on_what
 
 
 def test_files_are_written_whole(tmp_path: Path) -> None:
-    write_together([(tmp_path / "deep" / "file.txt", "a\nb\n")])
-    assert (tmp_path / "deep" / "file.txt").read_bytes() == b"a\nb\n"
-    assert [p.name for p in (tmp_path / "deep").iterdir()] == ["file.txt"]
+    write_together([(tmp_path / "deep" / "file.txt", "a\nβ\n"), (tmp_path / "deep" / "file.pdf", b"%PDF\xff")])
+    assert (tmp_path / "deep" / "file.txt").read_bytes() == "a\nβ\n".encode()
+    assert (tmp_path / "deep" / "file.pdf").read_bytes() == b"%PDF\xff"
+    assert sorted(p.name for p in (tmp_path / "deep").iterdir()) == ["file.pdf", "file.txt"]
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
@@ -234,13 +234,13 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
 ) -> None:
     path = tmp_path / "ledger.md"
     path.write_text("old", encoding="utf-8")
-    half = Path.write_text
+    half = Path.write_bytes
 
-    def full(self: Path, text: str, **more: Any) -> int:
-        half(self, text[: len(text) // 2], **more)
+    def full(self: Path, content: bytes) -> int:
+        half(self, content[: len(content) // 2])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputProblem, match=r"ledger\.md cannot be written \(No space left on device\)"):
         write_together([(path, "new and longer")])
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("ledger.md", "old")]
@@ -249,11 +249,11 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
 def test_a_report_on_a_full_disk_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def full(profile: str, directory: Path, *, quiet: bool) -> None:
-        def refuse(self: Path, text: str, **more: Any) -> int:
+    def full(profile: str, directory: Path, **_: object) -> None:
+        def refuse(self: Path, content: bytes) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(Path, "write_text", refuse)
+        monkeypatch.setattr(Path, "write_bytes", refuse)
         write_together([(directory / "index.html", "page")])
 
     monkeypatch.setattr(onestep.reports.page.build, "build", full)

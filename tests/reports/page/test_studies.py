@@ -10,17 +10,27 @@ from pathlib import Path
 import pytest
 
 from onestep.reports.measurements.study import command
-from onestep.reports.page.studies import STUDIES
+from onestep.reports.page.studies import PLACES, STUDIES
+from onestep.reports.text.anchors import anchor
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_of_the_report_is_where_the_list_says(name: str) -> None:
-    module = import_module(f"onestep.reports.{name}")
-    assert callable(module.study)
-    if hasattr(module, "EXPERIMENTS"):  # measured, by a command that the page prints
+    place, _, function = name.partition(":")
+    module = import_module(f"onestep.reports.{place}")
+    assert callable(getattr(module, function or "study"))
+    if hasattr(module, "EXPERIMENTS") and not function:  # measured, by a command that the page prints
         assert find_spec(command(module.SLUG, "simulate").split()[2]) is not None
+
+
+def test_the_places_of_the_papers_figures_are_studies_of_the_report() -> None:
+    assert [name for name, _, _ in PLACES] == sorted(name for name, _, _ in PLACES)
+    assert {name for name, _, _ in PLACES} == {f"Figure {k}" for k in range(1, 9)}
+    listed = {f"study-figure-{name.rpartition('_')[2]}" for name in STUDIES if ":" in name}
+    listed |= {"study-" + anchor(name.rpartition(".")[2]) for name in STUDIES if ":" not in name}
+    assert {place for _, _, place in PLACES} <= listed
 
 
 def test_every_module_that_a_text_tells_to_run_is_there() -> None:

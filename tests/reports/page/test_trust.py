@@ -39,8 +39,8 @@ def test_claims_by_numbers_stand_with_their_score_the_weakest_first() -> None:
     power = found("What each check would have caught, alone", ledger)
     assert power.table is not None
     assert power.table.rows == (
-        ("blunt.one", "INCONCLUSIVE", "simulation: toy", "2 of 4", "a sign, five per cent more"),
-        ("sharp.one", "CONFIRMED", "simulation: toy", "5 of 5", ""),
+        ("blunt.one", "INCONCLUSIVE", "simulation: toy", "2 of 4", "2 of 4", "a sign, five per cent more"),
+        ("sharp.one", "CONFIRMED", "simulation: toy", "5 of 5", "5 of 5", ""),
     )
     assert "1 of 2 claims" in power.text
     files = site_of(ledger)
@@ -89,6 +89,27 @@ def test_slips_in_the_code_are_read_from_the_campaign(tmp_path: Path, monkeypatc
     assert "2 of 3 killed, 67%" in slips.text
     assert slips.table is not None
     assert slips.table.rows == (("numerics/balls", "1", "1"), ("verify/checks", "2", "1"))
+
+
+def test_fuzzed_lines_and_certificates_are_read_from_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trust, "FUZZ", tmp_path / "fuzz.json")
+    title = "Fuzzed input and drawn certificates"
+    assert "Not measured" in found(title, toy_ledger()).text
+    stored = [
+        {"kind": "lines", "block": 0, "counts": {"0": 30, "2": 69, "4": 1}, "faults": [{"number": 7, "fault": "4"}]},
+        {"kind": "lines", "block": 1, "counts": {"0": 20, "2": 77, "3": 3}, "faults": []},
+        {"kind": "certificates", "block": 0, "counts": {"contained": 60, "none": 40}, "faults": []},
+    ]
+    (tmp_path / "fuzz.json").write_text(json.dumps(stored), encoding="utf-8")
+    text = found(title, toy_ledger()).text
+    assert "200 random command lines" in text
+    assert "50 were answered, 146 refused and 3 not converged" in text
+    assert "1 broke the contract" in text
+    assert "100 random models" in text
+    assert "60 agree" in text
+    assert "0 do not, 40 models have none" in text
 
 
 def test_every_measure_names_its_command_or_says_that_nothing_was_measured() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from onestep.reports.measurements.experiments import Data, complete, stored
 from onestep.reports.studies import vocabulary
+from onestep.reports.studies.paper.series import plotted
 from onestep.reports.studies.vocabulary import ALPHAS, EXPERIMENTS, VOCABULARIES
 
 
@@ -20,6 +21,16 @@ def test_the_page_is_made_from_the_samples() -> None:
     assert "0 of 20 points refuted" in " ".join(study.text)
     (figure,) = study.figures
     assert figure.svg.startswith("<svg")
+    # Both bulks stand there, each beside its own samples: read back from what is plotted.
+    drawn = plotted(figure)
+    for panel, prefix in ((1, ""), (2, "orthogonal ")):
+        for name, _ in VOCABULARIES:
+            at = vocabulary.name_of(name, 1.0, vocabulary.SHOWN)
+            own = np.mean(data[prefix + at]["test_error"])
+            assert drawn[panel, name].at(np.array([1.0]))[0] == pytest.approx(own, rel=1e-8)
+    letters = dict(VOCABULARIES)["{1, 2}"]
+    line = drawn[2, "theory, {1, 2}, infinite d"]
+    assert line.y[4] == pytest.approx(vocabulary.orthogonal_theory(letters, float(line.x[4])), rel=1e-8)
 
 
 def test_a_wrong_theory_would_be_seen() -> None:

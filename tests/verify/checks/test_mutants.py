@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
+
+import pytest
 import sympy as sp
 
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import V1, V2, alpha, alpha0, beta, c, h1_star, h2_star, kappa
 from onestep.verify.checks.evaluate import Place
+from onestep.verify.checks.kinds import BySearch, Point
 from onestep.verify.checks.mutants import equivalent, generate, generic_mutants, mutants_of
 from onestep.verify.claims.index import examine
 from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Mutant
+from onestep.verify.protocol.claim import Kind, Mutant
+from onestep.verify.protocol.tolerances import Tolerance
 from onestep.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, claim, norm
 
@@ -106,6 +112,44 @@ def test_what_is_nowhere_wrong_is_no_mutant() -> None:
     # What has no value where the claim is tested cannot be tried.
     assert generic(1 / (h1_star - h2_star), at(h1=0.0, h2=0.5))["the smallest term dropped"] == -1 / h2_star
     assert generic_mutants(claim(statement=sp.Le(norm, LIMIT)), [at(h1=0.5, h2=1.0, alpha0=2.0)], PAPER) == ()
+
+
+def test_the_bound_of_an_inequality_is_moved_past_the_nearest_value() -> None:
+    places = [at(N=1.3, h1=0.5, h2=1.0, alpha0=1.0), at(N=0.76, h1=0.5, h2=1.0, alpha0=2.0)]  # bounds 1.25 and 0.75
+    below = [at(N=1.2, h1=0.5, h2=1.0, alpha0=1.0), at(N=0.74, h1=0.5, h2=1.0, alpha0=2.0)]
+    for statement, where, nearest in (
+        (sp.Ge(norm, LIMIT), places, 0.01 + 0.05 * 0.76),
+        (sp.Le(norm, LIMIT), below, -0.01 - 0.05 * 0.75),
+    ):
+        turned, moved = generic_mutants(claim(statement=statement), where, PAPER)
+        assert turned.statement == (sp.Le if statement.func is sp.Ge else sp.Ge)(norm, LIMIT)
+        assert moved.statement.func is statement.func
+        assert float(moved.statement.rhs - LIMIT) == pytest.approx(nearest)
+    # An equality at every place is not turned, and its bound moves by five per cent.
+    (moved,) = generic_mutants(claim(statement=sp.Ge(norm, LIMIT)), [at(N=1.25, h1=0.5, h2=1.0, alpha0=1.0)], PAPER)
+    assert float(moved.statement.rhs - LIMIT) == pytest.approx(0.0625)
+
+
+def test_a_search_is_tried_where_it_looked() -> None:
+    seen: list[Point] = []
+
+    def measured(point: Point) -> Mapping[str, float]:
+        seen.append(point)
+        return {"N": float(point[h1_star.name]) ** 2 + float(point[h2_star.name])}
+
+    blunt, sharp = (BySearch("points", measured, Tolerance(x, "of a test")) for x in (0.2, 1e-6))
+    twice = Mutant("twice", sp.Ge(norm, 2 * h2_star))
+    bound = claim(statement=sp.Ge(norm, h2_star), kind=Kind.INEQUALITY, mutants=(twice,))
+    found = {x.tolerance.value: examine(dataclasses.replace(bound, checks=(x,)), "quick") for x in (blunt, sharp)}
+    assert [sorted(m.name for m in found[x].power.generic) for x in found] == [
+        ["the bound five per cent past the nearest value", "the other way round"]
+    ] * 2
+    assert found[1e-6].verdict is Verdict.CONFIRMED
+    assert found[1e-6].power.missed == ()
+    assert found[0.2].power.missed == ("the bound five per cent past the nearest value",)
+    assert found[0.2].verdict is Verdict.INCONCLUSIVE
+    # Each point was measured once.
+    assert len({tuple(point.items()) for point in seen}) == len(seen)
 
 
 def test_the_terms_of_an_average_are_those_of_what_is_averaged() -> None:

@@ -13,11 +13,11 @@ from onestep.derivations.language.symbols import alpha0, h1_star
 from onestep.reports.commands.claims import claim_text
 from onestep.reports.commands.verify import ledger_summary, troubles
 from onestep.reports.text.ledger_markdown import markdown
-from onestep.reports.text.words import caught_lines
+from onestep.reports.text.words import caught_lines, caught_words
 from onestep.verify.checks.kinds import ByNumbers, Point
 from onestep.verify.checks.simulation import BySimulation, Measured, column
 from onestep.verify.claims.index import examine
-from onestep.verify.ledger.document import alone, dumps, entry_json
+from onestep.verify.ledger.document import alone, dumps, entry_json, power_json
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim, Mutant, Profile
 from onestep.verify.protocol.power import MutantResult, Power, power, weighed
@@ -60,9 +60,66 @@ def test_generic_mutants_count_beside_the_own() -> None:
 def test_a_confirmed_claim_needs_four_in_five(caught: int, missed: int, stays: bool) -> None:
     found = Power("numbers", caught, ("missed",) * missed)
     assert weighed(Verdict.CONFIRMED, found) is (Verdict.CONFIRMED if stays else Verdict.INCONCLUSIVE)
-    # No other verdict rests on what numbers would have caught.
-    for verdict in set(Verdict) - {Verdict.CONFIRMED}:
+    # A derivation with steps that no rule made counts beside numbers alone; no other verdict rests on what they catch.
+    assert weighed(Verdict.DERIVED, found) is (Verdict.DERIVED if stays else Verdict.INCONCLUSIVE)
+    for verdict in set(Verdict) - {Verdict.CONFIRMED, Verdict.DERIVED}:
         assert weighed(verdict, found) is verdict
+
+
+def test_many_generic_neighbours_do_not_make_up_for_the_claims_own() -> None:
+    generic = tuple(mutant(f"generic {k}", "numbers") for k in range(5))
+    for caught, stays in ((4, True), (3, False)):
+        own = [mutant(f"own {k}", *["numbers"] * (k < caught)) for k in range(5)]
+        found = power(["numbers"], own, generic)
+        assert found is not None
+        assert found.own == (caught, 5)
+        assert found.caught_alone >= 0.8 * found.of
+        assert found.enough is stays
+    # Nor the own ones for the generic.
+    blunt = power(["numbers"], [mutant("own", "numbers")], [mutant("a"), *generic[:2]])
+    assert blunt is not None
+    assert blunt.own == (1, 1)
+    assert not blunt.enough
+
+
+def test_of_two_checks_the_one_that_suffices_is_shown() -> None:
+    generic = tuple(mutant(f"generic {k}", "many") for k in range(6))
+    own = [mutant("a", "few"), mutant("b", "few"), mutant("c", "few", "many"), mutant("d", "few")]
+    more = (*generic, mutant("generic", "few", "many"))
+    found = power(["many", "few"], own, more)
+    assert found is not None
+    assert not found.enough  # 8 of 11, one of them its own; and 5 of 11
+    assert found.earned_by == "many"
+    found = power(["many", "few"], own, more[-1:])
+    assert found is not None
+    assert (found.earned_by, found.enough) == ("few", True)
+
+
+def test_of_nothing_to_catch_nothing_is_known() -> None:
+    found = Power("numbers", 0, ())
+    assert found.of == 0
+    assert weighed(Verdict.CONFIRMED, found) is Verdict.INCONCLUSIVE
+    assert weighed(Verdict.PROVED, found) is Verdict.PROVED
+    assert "no wrong neighbour" in caught_words(power_json(found) or {})
+
+
+def test_the_numbers_beside_a_derivation_are_weighed() -> None:
+    from onestep.verify.checks.kinds import ByDerivation
+
+    beside = ByDerivation(toy.by_obligations)
+    sharp, blunt = (entry(toy.claim(checks=(beside, numbers))) for numbers in (toy.claim().checks[1], BLUNT))
+    assert sharp.verdict is Verdict.DERIVED
+    assert sharp.power is not None
+    assert sharp.power.earned_by == toy.claim().checks[1].name
+    assert sharp.power.missed == ()
+    assert {m.name for m in sharp.power.generic} >= {"five per cent more", "the smallest term dropped"}
+    # The derivation refutes five per cent more; what stands beside it passes that.
+    blunter = entry(toy.claim(checks=(beside, dataclasses.replace(BLUNT, tolerance=Tolerance(0.3, "blunter still")))))
+    assert blunt.power is not None
+    assert "five per cent more" in blunt.power.missed
+    assert blunter.surviving_mutants == ()
+    assert blunter.verdict is Verdict.INCONCLUSIVE
+    assert Ledger("quick", (blunter,)).exit_code == 3
 
 
 def test_what_confirms_too_bluntly_does_not_confirm() -> None:
@@ -92,7 +149,7 @@ def test_a_proof_does_not_lend_its_kills_to_what_confirms() -> None:
     assert found.verdict is Verdict.INCONCLUSIVE
     assert Ledger("quick", (found,)).exit_code == 3
     (line,) = troubles(found)
-    assert f"{blunter.name}: caught {found.power.caught_alone} of {found.power.of} alone; missed: " in line
+    assert f"{blunter.name}: caught {found.power.caught_alone} of {found.power.of} alone, " in line
 
 
 def test_each_check_meets_each_mutant() -> None:
@@ -151,7 +208,11 @@ def test_the_score_is_said_wherever_the_claim_is_shown() -> None:
         "generic": [{"name": m.name, "caught_by": list(m.caught_by)} for m in found.power.generic],
     }
     assert {tuple(m["caught_by"]) for m in claim["mutants"]} == {(BLUNT.name,)}
-    said = f"caught {found.power.caught_alone} of {found.power.of} alone; missed: {', '.join(found.power.missed)}"
+    caught, own = found.power.own
+    said = (
+        f"caught {found.power.caught_alone} of {found.power.of} alone, {caught} of {own} of its own; "
+        f"missed: {', '.join(found.power.missed)}"
+    )
     assert caught_lines(claim) == [f"{BLUNT.name}: {said}"]
     assert said.split(";")[0] in " ".join(claim_text(claim).split())
     assert said.removeprefix("caught ") in markdown(document, ())["ledger/other.md"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,8 +92,8 @@ def test_one_group_is_the_uniform_readout() -> None:
     assert at.overlap[0, 2] == pytest.approx(unit * vh / vv, rel=1e-9)
 
 
-def by_numerics(network: Vocabulary) -> Model:
-    """The solver's model of a network."""
+def by_numerics(network: Vocabulary, bulk_model: str = "network") -> Model:
+    """The solver's model of a network without label noise: the solver has noise in the labels of both steps."""
     step = network.step
     return Model.from_gradient_step(
         activation(step.student),
@@ -105,7 +107,7 @@ def by_numerics(network: Vocabulary) -> Model:
             ReadoutGroup(u, share, bias=b)
             for u, share, b in zip(network.letters, network.fractions, network.biases, strict=True)
         ),
-        bulk_model="network",
+        bulk_model=bulk_model,
     )
 
 
@@ -114,7 +116,7 @@ THREE = Vocabulary(Step("tanh", "sin", 3.0, 3.0, 0.9), (0.3, 0.3, 0.4), (1.0, 0.
 
 @pytest.mark.parametrize("network", [*NETWORKS.values(), THREE], ids=[*NETWORKS, "three letters"])
 def test_plain_iteration_and_the_solver_agree(network: Vocabulary) -> None:
-    found, wanted = solve(network), solve_by_numerics(by_numerics(network))
+    found, wanted = solve(replace(network, noise=0.0)), solve_by_numerics(by_numerics(network))
     assert wanted.converged
     # Without differences both are known to 1e-12; a letter that is zero has no norms to overlap with.
     np.testing.assert_allclose(found.m, wanted.order_parameters.m, rtol=1e-10)
@@ -122,6 +124,16 @@ def test_plain_iteration_and_the_solver_agree(network: Vocabulary) -> None:
     # q by differences over 2e-3 of the smallest eigenvalue of C: 1e-8 with three letters.
     assert found.test_error == pytest.approx(wanted.test_error, rel=1e-7)
     assert found.training_error == pytest.approx(wanted.training_error, rel=1e-7)
+
+
+@pytest.mark.parametrize("network", [n for n in NETWORKS.values() if n.noise > 0], ids=lambda n: n.step.student)
+def test_label_noise_of_the_readout_and_the_solver_agree(network: Vocabulary) -> None:
+    """With an isotropic bulk the law of the rows is given, and the noise the readout's alone."""
+    found = solve(network, isotropic=True)
+    wanted = solve_by_numerics(replace(by_numerics(network, "isotropic").as_given(), noise=network.noise))
+    assert found.test_error == pytest.approx(wanted.test_error, rel=1e-7)
+    assert found.training_error == pytest.approx(wanted.training_error, rel=1e-7)
+    np.testing.assert_allclose(found.m, wanted.order_parameters.m, rtol=1e-10)
 
 
 def test_the_third_function_is_the_slope_of_the_first_in_the_bulk() -> None:

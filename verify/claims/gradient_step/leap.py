@@ -162,7 +162,7 @@ def _exponent(
     title: str,
     statement: sp.Equality,
     derivation: Build,
-    regimes: tuple[numbers.Regime, ...],
+    regimes: tuple[numbers.Regime, ...] | None,
     *, wrong: Wrong,
     domain: Domain = _EXPONENTS,
     uses: tuple[str, ...] = (),
@@ -172,7 +172,7 @@ def _exponent(
         f"wider.leap.{name}", title, THEOREMS,
         statement, domain,
         ByDerivation(derivation, conjecture=True),
-        ByScaling("one step on one neuron", partial(numbers.scaled, regimes)),
+        ByScaling("one step on one neuron", partial(numbers.scaled, regimes) if regimes else numbers.stairs),
         kind=Kind.CONCENTRATION, wrong=wrong, uses=uses, note=note,
     )
 
@@ -216,7 +216,7 @@ RATES = (
     ),
     _exponent(
         "leap-space", "What a neuron learns lies in the space of the first tensor, up to d^(-1/2)",
-        eq(s.across_rate, -_half), leap_scaling.across, numbers.STAIRS,
+        eq(s.across_rate, -_half), leap_scaling.across, None,
         wrong={"as much outside": sp.S.Zero, "less outside": sp.S.NegativeOne},
         uses=("wider.leap.signal-rate", "wider.leap.noise-rate"), note=_TWO + " The simulation has leap index one.",
     ),

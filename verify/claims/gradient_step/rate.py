@@ -68,7 +68,7 @@ MARGIN = claim(
     "A Taylor term outgrows the measured edge of the bulk above its threshold, and falls behind it below", SOURCE,
     eq(s.margin_rate, sp.Rational(1, 2) + _k * (_s - 1)), _RATES,
     ByDerivation(intermediate_rate.norms),
-    ByScaling("the second term over the largest value of the bulk, s = 0.65 and s = 0.9", numbers.margin_series),
+    ByScaling("the second term over the largest value of the bulk, s = 0.55 and s = 0.95", numbers.margin_series),
     kind=Kind.CONCENTRATION,
     wrong={
         "threshold of the first term": sp.Rational(1, 2) + (_s - 1),
@@ -76,7 +76,7 @@ MARGIN = claim(
         "a bulk of order d": _k * (_s - 1),
     },
     uses=("wider.rate.norm", "wider.rate.threshold"),
-    note="The threshold of the second term is 3/4: the exponent is -0.2 at s = 0.65 and 0.3 at s = 0.9.",
+    note="The threshold of the second term is 3/4: the exponent is -0.4 at s = 0.55 and 0.4 at s = 0.95.",
 )
 
 _count = sp.ceiling(sp.Rational(1, 2) / (1 - _s)) - 1

@@ -5,8 +5,11 @@ A conjecture, built by leave-one-out arguments and tested on real networks: what
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+
+import sympy as sp
 
 from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import symbols as s
@@ -17,6 +20,7 @@ from onestep.verify.claims.networks.any_rows import ANY, STEPS
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Mutant, Range
 from onestep.verify.second_route.any_activation import draws, numbers
+from onestep.verify.second_route.equivalence import twins
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
 _BOTH = tuple(draws.BULK_MODELS)
@@ -27,7 +31,8 @@ _UNMEASURED = {"beyond.overlap-spike-target", "beyond.overlap-target-norm", "bey
 def _of_any(claim: Claim, *mutants: Mutant) -> Claim:
     """The same statement and derivation, with the rows of networks with any activation."""
     derived = tuple(check for check in claim.checks if isinstance(check, ByDerivation))
-    experiment = partial(draws.bulk_experiment, _BOTH)
+    assert isinstance(claim.statement, sp.Equality)
+    simulated, note = odd.of_rows(claim.statement.lhs, partial(draws.bulk_experiment, _BOTH), len(_BOTH))
     return replace(
         claim,
         id=claim.id.replace("beyond.", "beyond.any-"),
@@ -35,10 +40,10 @@ def _of_any(claim: Claim, *mutants: Mutant) -> Claim:
         source=ANY,
         domain=_ROWS,
         checks=(*derived, ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=4),
-                BySimulation("rows of real networks, two models", experiment)),
+                simulated),
         uses=("beyond.any-row-covariance", "beyond.any-trace", "beyond.any-target"),
         mutants=(*claim.mutants, *mutants),
-        note="",
+        note=note,
     )  # fmt: skip
 
 
@@ -52,9 +57,18 @@ _READOUTS = Domain(
             Range(s.alpha0, 1.0, 20.0, log=True), Range("rate", 0.5, 6.0)),
     interpretations=odd.TEST_ERROR.domain.interpretations,
 )  # fmt: skip
+def _beside_twins(settings: Mapping[str, twins.Setting], words: str) -> BySimulation:
+    return BySimulation(
+        f"real networks beside their isotropic twins, {words}", partial(twins.beside_twins, settings)
+    )
 
 
-def _error(claim: Claim) -> Claim:
+_TWO = _beside_twins(twins.ANY_NETWORKS, "two models")
+_OFF_CENTRE = _beside_twins(twins.OFF_CENTRE, "two models with a mean")
+_THREE = _beside_twins(twins.ANY_NETWORKS | twins.SMALL_BATCH, "three models")
+
+
+def _error(claim: Claim, simulated: BySimulation) -> Claim:
     derived = tuple(check for check in claim.checks if isinstance(check, ByDerivation))
     return replace(
         claim,
@@ -62,13 +76,15 @@ def _error(claim: Claim) -> Claim:
         title=f"{claim.title} with any activation",
         source=ANY,
         domain=_READOUTS,
-        checks=(BySimulation("readouts of real networks, two models", numbers.readout_experiment), *derived,
+        checks=(simulated, *derived,
                 ByNumbers("the solver against a plain second route", numbers.solved_network, tolerances.SOLVER,
                           functions=numbers.solved_functions, points=4)),
-        uses=("beyond.third-function", TAU.id, WIDTH.id, *(c.id for c in OVERLAPS)),
+        uses=("beyond.third-function", TAU.id, WIDTH.id, *(c.id for c in OVERLAPS), "result-3-3.test-error",
+              "result-3-3.training-error"),
     )  # fmt: skip
 
 
-TEST_ERROR, TRAINING_ERROR, MEAN = _error(odd.TEST_ERROR), _error(odd.TRAINING_ERROR), _error(odd.MEAN)
+TEST_ERROR, TRAINING_ERROR = _error(odd.TEST_ERROR, _TWO), _error(odd.TRAINING_ERROR, _THREE)
+MEAN = _error(odd.MEAN, _OFF_CENTRE)
 
 CLAIMS: tuple[Claim, ...] = (TAU, WIDTH, *OVERLAPS, MEAN, TEST_ERROR, TRAINING_ERROR)

@@ -40,8 +40,7 @@ def _trained(name: str, id_: str, title: str, statement: sp.Equality, wrong: Wro
             "beyond.test-error", "beyond.training-error", "beyond.readout-mean",
             "result-3-3.test-error", "result-3-3.training-error",
         ),
-        note="Measured as the difference from an isotropic twin on the same draws, whose limit is Result 3.3's; an "
-        "error that both theories share does not show.",
+        note=bulk.OF_TWINS,
     )
 
 
@@ -53,7 +52,8 @@ _ERRORS = dict.fromkeys(_NAMES, (_TEST, _TRAINING)) | {"tanh learns tanh": (_TES
 
 def _error(name: str, id_: str, title: str, of: Claim, isotropic: sp.Symbol) -> Claim:
     assert isinstance(of.statement, sp.Equality)
-    return _trained(name, id_, title, of.statement, {"isotropic, as in the paper": isotropic})
+    # The settings that are printed have labels without noise.
+    return _trained(name, id_, title, of.statement.subs(s.noise, 0), {"isotropic, as in the paper": isotropic})
 
 
 # f = yhat(kappa) + mu1(kappa) psi z and u = gamma kappa + sqrt(1 - gamma^2) z: z is averaged by hand.

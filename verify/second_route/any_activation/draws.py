@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -13,17 +14,21 @@ from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.any_activation.numbers import averages, block_values, equivalent_values, functions_of
 from onestep.verify.second_route.any_activation.rows import CURVES, Slope
-from onestep.verify.second_route.gradient_step.real import Drawn, after_step, unit_rows
+from onestep.verify.second_route.gradient_step.real import Drawn, after_step, batch_controls, steadied, unit_rows
+from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.draws import bulk_of_rows
 from onestep.verify.second_route.networks.formulas import Step
 
-# Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
+# Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count. A draw costs d^3, so that many
+# small ones say more than few large ones.
+_ROW_SEEDS = 32
 ROW_MODELS = {
     "shifted tanh student, shifted sine target": Step("shifted tanh", "shifted sin", 2.0, 4.0, 4.0),
     "leaning tanh student, sine target": Step("leaning tanh", "sin", 2.0, 2.0, 4.0),
 }
+# s vanishes for the quadratic student; for the other one it is large, so that omega counts.
 BATCHES = {
-    "shifted sine target": Step("softplus", "shifted sin", 2.0, 3.0, 1.0),
+    "shifted sine target": Step("shifted tanh", "shifted sin", 1.5, 4.0, 1.0),
     "tanh target": Step("quadratic", "tanh", 1.0, 1.5, 1.0),
 }
 GAINS = {"shifted sine target": 0.8, "tanh target": 0.6}
@@ -33,37 +38,52 @@ BULK_MODELS = {
 }
 
 
-def draw(step: Step, d: int, seed: int) -> Drawn:
-    """One real gradient step from unit rows, with the whole residual; w_Y has the centred labels."""
+def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array]:
+    """One real gradient step from unit rows, with the whole residual; w_Y has the centred labels. Its batch beside
+    them.
+    """
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(43, spawn_key=(d, seed)))
     rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
     labels = CURVES[step.target].value(x[:, 0])
     rows = after_step(rows, CURVES[step.student], x, labels, step.rate)
-    mean = rows.mean(axis=0)
-    return Drawn(rows - mean, mean, (labels - Slope(step.student).h[0]) @ x / n0)
+    mean, centred = rows.mean(axis=0), labels - Slope(step.student).h[0]
+    return Drawn(rows - mean, mean, centred @ x / n0), x, centred
+
+
+def draw(step: Step, d: int, seed: int) -> Drawn:
+    """The rows of one network after its step."""
+    return _step(step, d, seed)[0]
 
 
 _ROWS = (s.r, s.gamma, s.c, s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
 
 
-@lru_cache(maxsize=512)
-def row_statistics(step: Step, d: int, seed: int) -> tuple[float, ...]:
-    """|mean row|, its alignment, mean |b|^2, d Var b.theta, d Cov(b.theta, |b|^2), d Cov(b.w_Y, |b|^2), d Var |b|^2."""
-    drawn = draw(step, d, seed)
-    size = float(np.linalg.norm(drawn.mean))
-    return size, float(drawn.mean[0]) / size, float(np.sum(drawn.rows**2)) / len(drawn.rows), *drawn.covariances()
+@lru_cache(maxsize=2048)
+def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
+    """|mean row|, its alignment, mean |b|^2, d Var b.theta, d Cov(b.theta, |b|^2), d Cov(b.w_Y, |b|^2), d Var |b|^2 of
+    one network, and controls of its batch.
+
+    The mean of p rows carries their variance over p in its square: taken off.
+    """
+    drawn, x, labels = _step(step, d, seed)
+    p = len(drawn.rows)
+    bulk = float(np.sum(drawn.rows**2)) / (p - 1)
+    size = math.sqrt(float(drawn.mean @ drawn.mean) - bulk / p)
+    controls = batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), Slope(step.student).h[0])
+    return np.array([size, float(drawn.mean[0]) / size, bulk, *drawn.covariances()]), controls
 
 
 def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One statistic of the rows at half the profile's dimensions, for both models."""
+    """One statistic of the rows at a quarter of the profile's dimensions and many seeds, for both models."""
     at = column(quantity, *_ROWS)
 
     def one(step: Step, d: int) -> Measured:
-        samples = tuple(row_statistics(step, d, k)[at] for k in range(8 * profile.seeds))
-        return Measured(d, samples, averages(step.at(d)))
+        drawn = [row_statistics(step, d, k) for k in range(_ROW_SEEDS * profile.seeds)]
+        statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
+        return Measured(d, tuple(steadied(statistics[:, at], controls)), averages(step.at(d)))
 
-    return at_sizes(ROW_MODELS, profile, one)
+    return at_sizes(ROW_MODELS, profile, one, 4)
 
 
 _BLOCKS = (s.row_trace, s.bridge_trace, s.rest_trace, s.target_form, s.target_bridge)

@@ -14,11 +14,10 @@ from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_law import BulkLaw, network_law
 from onestep.numerics.bulk.resolvent import blocks, forms
 from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.second_route.any_activation import readout
-from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Slope, equivalent, rows
+from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Slope, Z, equivalent, mean, rows
 from onestep.verify.second_route.grids import grid
 from onestep.verify.second_route.models import solved
 from onestep.verify.second_route.networks import numbers as networks
@@ -59,6 +58,7 @@ def averages(step: Step) -> dict[str, float]:
     found: dict[sp.Symbol, float] = {
         s.mean_output: h0,
         s.h1: h1,
+        s.h2: mean(CURVES[step.student].value(Z) ** 2),
         s.curvature: h2,
         s.eta: step.rate * step.beta,
         s.alpha0: step.alpha0,
@@ -196,15 +196,6 @@ def small_batch(point: Point) -> dict[str, float]:
 
 # --- readouts --------------------------------------------------------------------------------------------------------
 
-NETWORKS = {
-    "relu student, sine target": Network(
-        function("relu"), function("sin"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0
-    ),
-    "shifted tanh student, tanh target": Network(
-        function("shifted tanh"), function("tanh"), alpha=1.5, beta=1.0, ridge=0.01, alpha0=10.0, eta=8.0
-    ),
-}
-readout_experiment = partial(networks.readouts, NETWORKS, 8)
 model_at = partial(networks.model_at, read=function)
 solved_functions = partial(networks.solved_functions, read=function)
 

@@ -22,6 +22,7 @@ from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import steadied
 from onestep.verify.second_route.grids import Array, average, grid
 
 he = np.polynomial.hermite_e
@@ -205,7 +206,6 @@ QUANTITIES: Mapping[sp.Basic, Callable[[tuple[float, float, float]], float]] = {
     s.noise_rate: lambda found: found[2],
     # The tangent of the angle between neuron and target space: of the order of |pi|/|w| where that is small.
     s.overlap_rate: lambda found: math.hypot(found[0], found[1]) / found[2],
-    s.across_rate: lambda found: found[1] / found[0],
 }
 
 
@@ -234,7 +234,43 @@ TOO_FEW = (
     Regime(_LEAP_TWO, 0.5, 6.0, (2.0, 1.0), (300, 800, 2000), (12, 8, 4)),
 )
 FAR_TOO_FEW = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (10_000, 1_000_000, 100_000_000), (160, 80, 60)),)
-STAIRS = (Regime(_STAIR, 0.0, 150.0, (1.5, 0.0), (80, 300, 1200), (60, 24, 8)),)
+# So many samples that noise does not turn the sign of pi_2: its logarithm is nearly linear in the controls.
+STAIRS = Regime(_STAIR, 0.0, 450.0, (1.5, 0.0), (160, 500, 1500), (8, 5, 3))
+
+
+@lru_cache(maxsize=1024)
+def stair(d: int, seed: int) -> tuple[float, tuple[float, float, float]]:
+    """|pi_2|/|pi_1| of the staircase y = z1 + z1 z2, and three controls of mean zero.
+
+    With sigma'(w.x) = sigma'(z3) + (tau_1/sqrt(d)) z1 sigma''(z3) + .. nearly all of the noise of pi is that of the
+    means over samples of z2 y sigma'(z3), z1 y sigma'(z3) and z2 y z1 (sigma'(z3 + 1/2) - sigma'(z3 - 1/2)), less what
+    they are on average: 0, E[sigma'] and the mean of the bracket.
+    """
+    problem, n = PROBLEMS[STAIRS.problem], round(STAIRS.samples * d)
+    rng = np.random.default_rng(np.random.SeedSequence(43, spawn_key=(d, seed)))
+    one = STAIRS.tau[0] / math.sqrt(d)
+    z = rng.standard_normal((3, n))
+    labels = problem.target(z[0], z[1])
+    pushed = labels * problem.slope(one * z[0] + math.sqrt(1 - one**2) * z[2])
+    ratio = abs(float(z[1] @ pushed)) / abs(float(z[0] @ pushed))
+
+    def bend(u: Array) -> Array:
+        return problem.slope(u + 0.5) - problem.slope(u - 0.5)
+
+    apart, bent = labels * problem.slope(z[2]), labels * z[0] * bend(z[2])
+    controls = (z[1] @ apart / n, z[0] @ apart / n - average(problem.slope), z[1] @ bent / n - average(bend))
+    return ratio, (float(controls[0]), float(controls[1]), float(controls[2]))
+
+
+def stairs(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
+    """The share outside the space of the first tensor, its logarithm less what is linear in the controls."""
+    column(quantity, s.across_rate)
+    samples = []
+    for d, draws in zip(STAIRS.dimensions, STAIRS.draws, strict=True):
+        found, controls = zip(*(stair(d, k) for k in range(draws * profile.seeds)), strict=True)
+        samples.append(tuple(np.exp(steadied(np.log(found), np.array(controls)))))
+    values = {s.leap.name: float(PROBLEMS[STAIRS.problem].leap), s.shortfall.name: STAIRS.shortfall}
+    return {f"{STAIRS.problem}, delta = {STAIRS.shortfall:g}": Scaled(STAIRS.dimensions, tuple(samples), values)}
 
 
 def scaled(regimes: tuple[Regime, ...], quantity: sp.Basic, profile: Profile) -> dict[str, Scaled]:

@@ -48,27 +48,33 @@ def spread(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def features(means: tuple[float, ...], rate: float | None, length: float, d: int, seed: int) -> tuple[Array, ...]:
-    """Features (n, p), kappa (n,) and u (p,); no spike for ``rate`` None."""
+    """Features (n, p), those of the same rows without the spike, kappa (n,) and u (p,); no spike for ``rate`` None."""
     key = (d, seed, round(1000 * (rate or 0.0)), len(means))
     rng = np.random.default_rng(np.random.SeedSequence(51, spawn_key=key))
     n, p = round(SAMPLES * d), round(WIDTH * d)
     rows = unit_rows(p, d, rng)
     # Polynomials of a bounded factor u have tails that a few draws can average; bounded features need no such care.
     kappa, u = spread(n, rng)[0], spread(p, rng)[1 if means else 0]
-    if rate is not None:
-        rows[:, 0] += length * d ** (rate - 1) * u
     x = rng.standard_normal((n, d))
     x[:, 0] = kappa
-    return activation(means, x @ rows.T), kappa, u
+    received = x @ rows.T
+    plain = activation(means, received)
+    if rate is None:
+        return plain, plain, kappa, u
+    return activation(means, received + length * d ** (rate - 1) * np.outer(kappa, u)), plain, kappa, u
 
 
 @lru_cache(maxsize=4096)
 def amplitudes(means: tuple[float, ...], rate: float, length: float, d: int, seed: int) -> tuple[float, ...]:
-    """Amplitudes of the Taylor terms along He_k(kappa) and He_k(u), scaled to norms sqrt(n) and sqrt(p)."""
-    phi, kappa, u = features(means, rate, length, d, seed)
+    """Amplitudes of the Taylor terms along He_k(kappa) and He_k(u), scaled to norms sqrt(n) and sqrt(p).
+
+    Less those of the same features without the spike, whose mean over the order of the u is zero, exactly: what is
+    left of the noise of the features is of the order of the spike.
+    """
+    phi, plain, kappa, u = features(means, rate, length, d, seed)
     # A regression on all products of powers up to the activation's degree: given kappa and u, the mean feature is one.
     left, right = (np.linalg.pinv(np.vander(values, len(means), increasing=True)) for values in (kappa, u))
-    coefficients = left @ phi @ right.T
+    coefficients = left @ (phi - plain) @ right.T
     return tuple(float(coefficients[k, k]) * math.factorial(k) * math.sqrt(phi.size) for k in range(1, len(means)))
 
 
@@ -110,9 +116,11 @@ def edge(means: tuple[float, ...], d: int, seed: int) -> float:
     return float(singular(features(means, None, 0.0, d, seed)[0], 1)[0][0])
 
 
-# The second term at a rate below its threshold 3/4 and at one above it; s, rho.
-MARGINS = ((0.65, 3.5), (0.9, 0.8))
-MARGIN_SIZES = ((80, 16), (160, 10), (320, 4))  # dimensions, and draws per seed of the profile
+# The second term at a rate below its threshold 3/4 and at one above it; s, rho. A quadratic activation has no further
+# terms, and the longer the spike the less its features scatter about them.
+MARGINS = ((0.55, 10.0), (0.95, 3.0))
+# Dimensions, and draws per seed of the profile: what varies is the edge, by d^(-2/3), as its distance from the limit.
+MARGIN_SIZES = ((160, 4), (400, 2), (1000, 1))
 
 
 def margin_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
@@ -139,7 +147,7 @@ def count_spikes(rate: float, d: int, seed: int) -> int:
     The k-th does if it exceeds the largest one of features without a spike by two per cent, and its left vector
     carries more of He_k(kappa) than of anything else: squared overlap above one half.
     """
-    phi, kappa, _ = features(SHIFTED_SINE, rate, SPIKE_LENGTH, d, seed)
+    phi, _, kappa, _ = features(SHIFTED_SINE, rate, SPIKE_LENGTH, d, seed)
     values, left = singular(phi, 6)
     bulk, _ = singular(features(SHIFTED_SINE, None, 0.0, d, seed)[0], 1)
     count = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,22 +35,45 @@ def after_step(
     return np.asarray(rows + rate / len(x) * u * (student.prime(received) * residual[:, None]).T @ x)
 
 
-def batch_controls(x: Array, labels: Array, target: Curve) -> Array:
-    """|v~|^2, v~.w3, theta.v~, theta.w3 and the means of y^2, y^4 of a batch, w3 = (1/n0) sum y^3 x, y = g(theta.x).
+def even_rows(rows: Array, batch: Array, labels: Array, turn: float = 0.0) -> Array:
+    """Bulk rows (p, d) of mean zero without the covariance of their batch, all of the norm they have on average.
 
-    Each minus its mean over batches, which is exact at any n0 and d; theta is axis 0.
+    ``labels`` are Y, ``turn`` is nu.
+    """
+    n0, d = batch.shape
+    bulk = float(np.sum(rows**2)) / (len(rows) - 1)
+    turned = np.eye(d) + turn / n0 * (batch.T * labels) @ batch
+    weighted = batch * labels[:, None]
+    A, covariance = weighted.T @ weighted / n0, turned @ turned
+    # What is left is omega E[Y^2], zero for a quadratic activation: at finite d it may come out below.
+    covariance += max(bulk * d - float(np.trace(covariance)), 0.0) / np.trace(A) * A
+    spectrum, axes = np.linalg.eigh(covariance)
+    even = rows @ (axes / np.sqrt(spectrum)) @ axes.T
+    even *= math.sqrt(bulk) / np.linalg.norm(even, axis=1)[:, None]
+    return np.asarray(even - even.mean(axis=0))
+
+
+def batch_controls(
+    x: Array, labels: Array, target: Curve, powers: tuple[int, ...] = (1, 3), means: tuple[int, ...] = (2, 4),
+    centre: float = 0.0,
+) -> Array:  # fmt: skip
+    """|w_1|^2, w_1.w_k and theta.w_k of a batch, w_k = (1/n0) sum Y^k x, k of ``powers``, and the means of Y^k.
+
+    Each minus its mean over batches, which is exact at any n0 and d; ``labels`` are Y = g(theta.x) - ``centre``, theta
+    is axis 0.
     """
     n0, d = x.shape
-    y, weight = target.value(LINE), WEIGHT
-    first, third, square, fourth = (float(weight @ f) for f in (LINE * y, LINE * y**3, y**2, y**4))
-    tilted = [float(weight @ (LINE**2 * f)) for f in (y**2, y**4)]
-    v, w = labels @ x / n0, labels**3 @ x / n0
-    means = (
-        (1 - 1 / n0) * first**2 + ((d - 1) * square + tilted[0]) / n0,
-        (1 - 1 / n0) * first * third + ((d - 1) * fourth + tilted[1]) / n0,
-        first, third, square, fourth,
-    )  # fmt: skip
-    return np.asarray(np.array([v @ v, v @ w, v[0], w[0], np.mean(labels**2), np.mean(labels**4)]) - means)
+    y, weight = target.value(LINE) - centre, WEIGHT
+    first = {k: float(weight @ (LINE * y**k)) for k in powers}
+    vectors = {k: labels**k @ x / n0 for k in powers}
+    products = [
+        vectors[1] @ vectors[k]
+        - (1 - 1 / n0) * first[1] * first[k]
+        - float(weight @ ((d - 1 + LINE**2) * y ** (1 + k))) / n0
+        for k in powers
+    ]
+    along = [vectors[k][0] - first[k] for k in powers]
+    return np.array([*products, *along, *(np.mean(labels**k) - float(weight @ y**k) for k in means)])
 
 
 def steadied(samples: Array, controls: Array) -> Array:

@@ -48,16 +48,18 @@ BULK_MODELS = {
 SHIFT = 0.7
 
 
-def first_step(step: Step, d: int, seed: int, gaussian: bool = False) -> tuple[Array, Array, Array, Array]:
+def first_step(
+    step: Step, d: int, seed: int, gaussian: bool = False, letters: Array | float = 1.0
+) -> tuple[Array, Array, Array, Array]:
     """Initial rows on the unit sphere, or as N(0, I/d), how they move at a rate of one (full residual), the batch and
-    its labels.
+    its labels; ``letters`` as in `after_step`.
     """
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(31, spawn_key=(d, seed, int(gaussian))))
     rows = rng.standard_normal((p, d)) / math.sqrt(d) if gaussian else unit_rows(p, d, rng)
     x = rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
-    return rows, after_step(rows, SMOOTH[step.student], x, labels, 1.0) - rows, x, labels
+    return rows, after_step(rows, SMOOTH[step.student], x, labels, 1.0, letters) - rows, x, labels
 
 
 def draw(step: Step, d: int, seed: int) -> Drawn:

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
+from onestep.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES
@@ -26,39 +27,74 @@ from onestep.verify.second_route.values import LETTERS, by_glyph, by_letter, by_
 
 @dataclass(frozen=True)
 class Drawn:
-    """One real network: test and training error; by groups the sum of the readout, and its overlap with the norms."""
+    """One ridge readout: test and training error, the first letter's mean, and its overlap with the norms of rows."""
 
     test_error: float
     training_error: float
-    m: tuple[float, ...]
-    chi: tuple[float, ...]
+    m: float
+    chi: float
 
 
-@lru_cache(maxsize=2048)
-def drawn(network: Vocabulary, d: int, seed: int) -> Drawn:
-    """A step from unit rows with the full residual, then a ridge readout of features with biases; theta is axis 0."""
+@dataclass(frozen=True)
+class _Draw:
+    """A network after its step: rows (p, d) and the group of each, the batch, and the samples of the readout."""
+
+    rows: Array
+    group: NDArray[np.int_]
+    batch: tuple[Array, Array]
+    samples: Array
+    labels: Array
+    clean: Array
+
+
+@lru_cache(maxsize=1)
+def _draw(network: Vocabulary, d: int, seed: int) -> _Draw:
+    """A step from unit rows with the full residual; theta is axis 0."""
     step = network.step
     p, n0, n = (round(x * d) for x in (step.beta, step.alpha0, network.alpha))
     rng = np.random.default_rng(np.random.SeedSequence(71, spawn_key=(d, seed)))
     edges = np.round(np.cumsum((0.0, *network.fractions)) * p).astype(int)
     group = np.repeat(np.arange(len(network.letters)), np.diff(edges))
-    letters, biases = np.array(network.letters)[group], np.array(network.biases)[group]
-    student, target = SMOOTH[step.student], SMOOTH[step.target]
+    target = SMOOTH[step.target].value
     rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
-    rows = after_step(rows, student, x, target.value(x[:, 0]), step.rate, letters)
-    samples = rng.standard_normal((n + 1000, d))
-    features = student.value(samples @ rows.T + biases) / math.sqrt(p)
-    labels = target.value(samples[:, 0])
-    train = features[:n]
-    readout = np.linalg.solve(train.T @ train + network.ridge * np.eye(p), train.T @ labels[:n])
-    gaps = labels - features @ readout
-    blocks = [np.flatnonzero(group == a) for a in range(len(network.letters))]
-    return Drawn(
-        float(gaps[n:] @ gaps[n:]) / 1000,
-        float(gaps[:n] @ gaps[:n]) / n,
-        tuple(float(readout[b].sum()) / math.sqrt(p) for b in blocks),
-        tuple(float(readout[b] @ norms_of(rows[b])) / math.sqrt(p) for b in blocks),
-    )
+    given = np.asarray(target(x[:, 0]))
+    rows = after_step(rows, SMOOTH[step.student], x, given, step.rate, np.array(network.letters)[group])
+    samples = rng.standard_normal((n + _TESTS, d))
+    clean = np.asarray(target(samples[:, 0]))
+    labels = clean[:n] + math.sqrt(network.noise) * rng.standard_normal(n)
+    return _Draw(rows, group, (x, given), samples, labels, clean)
+
+
+def _readout(network: Vocabulary, drawn: _Draw, rows: Array) -> Drawn:
+    """A ridge readout of features with biases."""
+    student, (p, _), n = SMOOTH[network.step.student], rows.shape, len(drawn.labels)
+    features = student.value(drawn.samples @ rows.T + np.array(network.biases)[drawn.group]) / math.sqrt(p)
+    train, first = features[:n], drawn.group == 0
+    a = np.linalg.solve(train.T @ train + network.ridge * np.eye(p), train.T @ drawn.labels)
+    errors = (drawn.clean[n:] - features[n:] @ a, drawn.labels - train @ a)
+    sums = (a[first].sum(), a[first] @ norms_of(rows[first]))
+    return Drawn(*(float(np.mean(e**2)) for e in errors), *(float(total) / math.sqrt(p) for total in sums))
+
+
+@lru_cache(maxsize=4096)
+def drawn(network: Vocabulary, d: int, seed: int) -> Drawn:
+    """The readout of one network."""
+    found = _draw(network, d, seed)
+    return _readout(network, found, found.rows)
+
+
+@lru_cache(maxsize=4096)
+def twin(network: Vocabulary, d: int, seed: int) -> Drawn:
+    """The readout of its twin on the same inputs and labels: the same mean rows, each letter's bulk rows made even.
+
+    That is the isotropic bulk of Appendix D.
+    """
+    found = _draw(network, d, seed)
+    even = np.empty_like(found.rows)
+    for own in (found.group == a for a in range(len(network.letters))):
+        mean = found.rows[own].mean(axis=0)
+        even[own] = even_rows(found.rows[own] - mean, *found.batch) + mean
+    return _readout(network, found, even)
 
 
 def norms_of(rows: Array) -> Array:
@@ -67,7 +103,10 @@ def norms_of(rows: Array) -> Array:
     return np.asarray(squares - squares.mean())
 
 
-# At the first the network's own bulk moves m well beyond the noise of sixty networks, and more at large sizes.
+# Test samples: enough that they add little at any size.
+_TESTS = 1000
+# At the first the network's own bulk moves m well beyond the noise of sixty networks, and more at large sizes; at the
+# others every term of m, and every one of the errors, is two per cent of it or more.
 NETWORKS = {
     "erf student, tanh target": Vocabulary(
         Step("erf", "tanh", 10.0, 8.0, 0.8), (0.5, 0.5), (1.0, 0.5), (0.0, 0.3), 2.0, 0.05
@@ -75,8 +114,13 @@ NETWORKS = {
     "tanh student, sine target": Vocabulary(
         Step("tanh", "sin", 4.0, 4.0, 0.8), (0.4, 0.6), (1.0, -0.5), (0.8, 0.4), 2.0, 0.1
     ),
+    "tanh student, tanh target": Vocabulary(
+        Step("tanh", "tanh", 4.0, 8.0, 1.2), (0.5, 0.5), (1.0, -1.0), (1.0, 0.3), 2.0, 0.2, 0.02
+    ),
+    "tanh student, tanh target, large batch": Vocabulary(
+        Step("tanh", "tanh", 8.0, 8.0, 1.2), (0.5, 0.5), (1.0, -1.0), (0.0, 0.8), 3.0, 0.05, 0.02
+    ),
 }
-SIMULATED = "erf student, tanh target"
 # Many samples and neurons, a batch whose alignment is near one.
 WELL_FED = {
     "erf student, sine target": Vocabulary(
@@ -95,7 +139,7 @@ def values_of(network: Vocabulary) -> dict[str, float]:
         s.alpha: network.alpha,
         s.beta: network.step.beta,
         s.ridge: network.ridge,
-        s.noise: 0.0,
+        s.noise: network.noise,
         s.test_error: solved.test_error,
         s.training_error: solved.training_error,
         s.error_isotropic: plain.test_error,
@@ -150,22 +194,37 @@ def functions_at(point: Point) -> Mapping[str, Callable[[Array], Array]]:
     return functions_of(NETWORKS[str(point["network"])])
 
 
+# Networks on which a quantity is measured, how many per seed of the profile, and whether twins are taken off. The rows
+# of a twin have equal norms, and no chi, which varies most.
+_BY_NORMS, _, _FOR_MEAN, _FOR_ERRORS = NETWORKS
+_READOUTS = {
+    s.test_error: ("test_error", {_FOR_ERRORS: 6}, True),
+    s.training_error: ("training_error", {_FOR_ERRORS: 6}, True),
+    s_saddle.m_of[0]: ("m", {_FOR_MEAN: 10, _BY_NORMS: 4}, True),
+    s_saddle.chi_of[0]: ("chi", {_BY_NORMS: 40}, False),
+}
+
+
 def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Test error, training error, m or chi of the first letter, at a quarter of the profile's dimensions, many seeds.
 
-    The ratios are those of the network at each of these dimensions: they are multiples of 50. What chi is of varies
-    most between networks, and is asked of four times as many.
+    Of each draw its twin's number is taken off and the limit of the twins put back: what separates them, the law of the
+    bulk rows alone, has a tenth of the noise. The ratios are those of the network at each of these dimensions: they are
+    multiples of 50.
     """
-    at = column(quantity, s.test_error, s.training_error, s_saddle.m_of[0], s_saddle.chi_of[0])
-    seeds = (40 if quantity == s_saddle.chi_of[0] else 10) * profile.seeds
-    network = NETWORKS[SIMULATED]
-    values, functions = values_of(network), functions_of(network)
-    measured = []
-    for d in (dimension // 4 for dimension in profile.dimensions):
-        found = (drawn(network, d, k) for k in range(seeds))
-        samples = tuple((x.test_error, x.training_error, x.m[0], x.chi[0])[at] for x in found)
-        measured.append(Measured(d, samples, values, functions))
-    return {SIMULATED: tuple(measured)}
+    name, networks, paired = tuple(_READOUTS.values())[column(quantity, *_READOUTS)]
+
+    def one(model: tuple[Vocabulary, int], d: int) -> Measured:
+        network, count = model
+        seeds = range(count * profile.seeds)
+        samples = np.array([getattr(drawn(network, d, k), name) for k in seeds])
+        if paired:
+            even = solve(network, isotropic=True)
+            limit = even.m[0] if name == "m" else getattr(even, name)
+            samples += float(limit) - np.array([getattr(twin(network, d, k), name) for k in seeds])
+        return Measured(d, tuple(samples), values_of(network), functions_of(network))
+
+    return at_sizes({model: (NETWORKS[model], count) for model, count in networks.items()}, profile, one, 4)
 
 
 def floor_numbers(point: Point) -> dict[str, float]:

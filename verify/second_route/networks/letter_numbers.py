@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.saddle_point import symbols as s_saddle
@@ -204,13 +205,6 @@ def entropic_slopes(drawing: Drawing) -> dict[str, float]:
     }
 
 
-# What is measured on drawn rows.
-COLUMNS = (
-    s.V2_of[0], s.V1_of[0][0], s.V1_of[0][1], s.forms_own, s.forms_mixed, s.form_norm_own, s.form_norm_mixed,
-    s.norms_own, s.norms_mixed, s_saddle.log_det_of_rows, s_saddle.q2_of[0], s_saddle.q1_of[0][1],
-)  # fmt: skip
-
-
 def spectrum_nodes(d: int) -> Array:
     """Where d modes stand: the middles of equal shares."""
     from scipy.special import ndtri
@@ -218,61 +212,152 @@ def spectrum_nodes(d: int) -> Array:
     return np.asarray(ndtri((np.arange(d) + 0.5) / d))
 
 
-@lru_cache(maxsize=8192)
-def dense(drawing: Drawing, d: int, seed: int) -> dict[str, float]:
-    """Traces, forms, log-determinant, and the sizes of a readout without the spike, on one drawing of rows."""
-    rng = np.random.default_rng(np.random.SeedSequence(83, spawn_key=(d, seed)))
-    p = round(drawing.beta * d)
+@dataclass(frozen=True)
+class Rows:
+    """One drawing of rows (p, d), the group of each, and what the readout meets: S = shift + C o W W^T.
+
+    ``directions`` are f_1 and f_2 in the modes, ``ties`` t_a the vectors by which norms follow rows, delta_i = t_a.w_i
+    + noise; ``left`` are the variances of that noise.
+    """
+
+    drawing: Drawing
+    rows: Array
+    group: NDArray[np.int_]
+    directions: Array
+    ties: Array
+    left: Array
+
+    @property
+    def conjugates(self) -> Array:
+        """C of every pair of rows."""
+        return np.asarray(self.drawing.conjugate[np.ix_(self.group, self.group)])
+
+    @property
+    def shift(self) -> Array:
+        """The diagonal shift + D of every row."""
+        return np.asarray(np.diag(self.drawing.shift[self.group]))
+
+    def split(self, vector: Array) -> list[Array]:
+        """A vector over rows, letter by letter."""
+        return [np.where(self.group == a, vector, 0.0) for a in LETTERS]
+
+
+def draw(drawing: Drawing, d: int, rng: np.random.Generator) -> Rows:
+    """Rows of covariances B_a/d, and the vectors beside them, in d modes."""
+    p, nodes = round(drawing.beta * d), spectrum_nodes(d)
     group = (np.arange(p) >= round(drawing.share * p)).astype(int)
-    nodes = spectrum_nodes(d)
-    spectrum = SPECTRAL["varrho"](nodes)
-    forms = 1 + np.square(drawing.letters)[group, None] * drawing.weight * spectrum
-    rows = rng.standard_normal((p, d)) * np.sqrt(forms / d)
-    h = np.stack([SPECTRAL["h_1"](nodes), SPECTRAL["h_2"](nodes)])[group] / math.sqrt(d)
-    left = np.array(drawing.norm_variances)[group] - np.sum(h**2 / forms, axis=1)
-    norms = np.sum(h / forms * rows, axis=1) + rng.standard_normal(p) * np.sqrt(left / d)
-    directions = np.stack([SPECTRAL["f_1"](nodes), SPECTRAL["f_2"](nodes)], axis=1) / math.sqrt(d)
-    gram, C, shift = rows @ rows.T, drawing.conjugate[np.ix_(group, group)], np.diag(drawing.shift[group])
-    S = shift + C * gram
-    inverse = np.linalg.inv(S)
-    select = [np.flatnonzero(group == a) for a in LETTERS]
+    forms = 1 + np.outer(np.square(drawing.letters) * drawing.weight, SPECTRAL["varrho"](nodes))
+    h = np.stack([SPECTRAL["h_1"](nodes), SPECTRAL["h_2"](nodes)]) / math.sqrt(d)
+    directions = np.stack([SPECTRAL["f_1"](nodes), SPECTRAL["f_2"](nodes)]) / math.sqrt(d)
+    left = (np.array(drawing.norm_variances) - np.sum(h**2 / forms, axis=1)) / d
+    return Rows(drawing, rng.standard_normal((p, d)) * np.sqrt(forms / d)[group], group, directions, h / forms, left)
 
-    def split(vector: Array) -> list[Array]:
-        return [np.where(group == a, vector, 0.0) for a in LETTERS]
 
-    (v_1, v_2), (f_1, f_2), (n_1, n_2) = split(rows @ directions[:, 0]), split(rows @ directions[:, 1]), split(norms)
-    block = {(a, b): np.ix_(select[a], select[b]) for a, b in PAIRS}
-    # The readout meets the bulk without the spike f_1: S a = forces + noise of covariance X o Omega + Y.
-    omega = gram - np.outer(v_1 + v_2, v_1 + v_2)
-    G = np.linalg.inv(shift + C * omega)
-    X = np.array([drawing.noise[0:2], drawing.noise[1:3]])[np.ix_(group, group)]
-    noise = X * omega + np.diag(np.array(drawing.noise[3:])[group])
-    mean = G @ sum(f * y for f, y in zip(drawing.forces, (v_1, v_2, f_1, f_2, n_1, n_2), strict=True))
-    second = G @ noise @ G / p + np.outer(mean, mean)
-    found = (
-        np.trace(inverse[block[0, 0]]) / p,
-        *(float(np.sum(gram[block[0, b]] * inverse[block[0, b]])) / p for b in LETTERS),
-        v_1 @ inverse @ f_1,
-        v_1 @ inverse @ f_2,
-        v_1 @ inverse @ n_1,
-        v_1 @ inverse @ n_2,
-        n_1 @ inverse @ n_1,
-        n_1 @ inverse @ n_2,
-        np.linalg.slogdet(S)[1] / p,
-        np.trace(second[block[0, 0]]),
-        float(np.sum(omega[block[0, 1]] * second[block[0, 1]])),
+def averaged(drawn: Rows, inverse: Array) -> tuple[float, ...]:
+    """Forms of v, f and the norms with S^-1, averaged over the signs of all modes and the noise of the norms.
+
+    Rows and rows with a mode's sign turned have one law and one S: of sum_jk f_j f'_k w_j.S^-1 w_k only j = k is left.
+    """
+    rows, (v, f), (t_1, t_2) = drawn.rows, drawn.directions, drawn.ties
+    one, two = (drawn.group == a for a in LETTERS)
+    own = np.einsum("ij,ij->j", rows[one], inverse[np.ix_(one, one)] @ rows[one])
+    mixed = np.einsum("ij,ij->j", rows[one], inverse[np.ix_(one, two)] @ rows[two])
+    noise = drawn.left[0] * np.trace(inverse[np.ix_(one, one)])
+    pairs = ((v * f, own), (v * f, mixed), (v * t_1, own), (v * t_2, mixed), (t_1**2, own), (t_1 * t_2, mixed))
+    forms = [float(weight @ form) for weight, form in pairs]
+    forms[4] += float(noise)
+    return tuple(forms)
+
+
+def readout_sizes(drawn: Rows, inverse: Array, signs: Array) -> tuple[float, float]:
+    """q2 of the first letter and q1 of both for a readout that meets the bulk without the spike v = f_1.
+
+    a = G (forces + noise of covariance X o Omega + Y), Omega = W W^T - W v v^T W^T, and G = (shift + C o Omega)^-1 =
+    S^-1 + Z R Z^T with Z = S^-1 (W_1 v, W_2 v), R = (C^-1 - (W_a v).S^-1 (W_b v))^-1. Averaged over the noise of the
+    norms, and over ``signs`` (K, d) of the modes.
+    """
+    drawing, p, one = drawn.drawing, len(drawn.rows), drawn.group == 0
+    gram, X = drawn.rows @ drawn.rows.T, np.array([drawing.noise[0:2], drawing.noise[1:3]]) / p
+    own = np.array(drawing.noise[3:]) / p + np.square(drawing.forces[4:]) * drawn.left
+    noise = X[np.ix_(drawn.group, drawn.group)] * gram + np.diag(own[drawn.group])
+    pushed = noise @ inverse
+    whole, between = inverse @ pushed, np.where(np.outer(one, ~one), gram, 0.0)
+    weights = (np.diag(one.astype(float)), (between + between.T) / 2)
+    fixed = [(Q, pushed @ Q, float(np.sum(Q * whole))) for Q in weights]
+    found = []
+    for sign in signs:
+        along, across = (drawn.rows @ (sign * x) for x in drawn.directions)
+        norms = [(drawn.rows @ (sign * t)) * (drawn.group == a) for a, t in enumerate(drawn.ties)]
+        U = np.stack(drawn.split(along), axis=1)
+        columns = np.column_stack([U, *drawn.split(across), *norms])
+        Z = inverse @ U
+        R = np.linalg.inv(np.linalg.inv(drawing.conjugate) - U.T @ Z)
+        turned = Z + Z @ R @ (Z.T @ U)  # G U
+        mean = inverse @ (columns @ drawing.forces)
+        mean += Z @ R @ (U.T @ mean)
+        inner = R @ (Z.T @ noise @ Z) @ R
+        q2, all_of_q1 = (
+            base + 2 * np.sum(R * (Z.T @ half @ Z)) + np.sum(inner * (Z.T @ Q @ Z))
+            - np.sum(X * (turned.T @ Q @ turned)) + mean @ Q @ mean
+            for Q, half, base in fixed
+        )  # fmt: skip
+        crossed = turned.T @ noise @ turned - (turned.T @ U) @ X @ (U.T @ turned)
+        found.append((q2, all_of_q1 - crossed[0, 1] - (mean @ U[:, 0]) * (mean @ U[:, 1])))
+    return tuple(np.mean(found, axis=0).tolist())
+
+
+def _drawn(drawing: Drawing, d: int, seed: int) -> tuple[Rows, Array, np.random.Generator]:
+    """Rows, S of theirs, and where their random numbers go on."""
+    rng = np.random.default_rng(np.random.SeedSequence(83, spawn_key=(d, seed)))
+    drawn = draw(drawing, d, rng)
+    return drawn, drawn.shift + drawn.conjugates * (drawn.rows @ drawn.rows.T), rng
+
+
+@lru_cache(maxsize=4096)
+def traces_and_forms(drawing: Drawing, d: int, seed: int) -> tuple[float, ...]:
+    """FORMS on one drawing of rows."""
+    drawn, S, _ = _drawn(drawing, d, seed)
+    p, inverse = len(S), np.asarray(np.linalg.inv(S), dtype=np.float64)
+    one, two = (drawn.group == a for a in LETTERS)
+    weighted = drawn.rows @ drawn.rows.T * inverse
+    return (
+        float(np.trace(inverse[np.ix_(one, one)])) / p,
+        *(float(np.sum(weighted[np.ix_(one, other)])) / p for other in (one, two)),
+        *averaged(drawn, inverse),
+        float(np.linalg.slogdet(S)[1]) / p,
     )
-    return by_glyph(dict(zip(COLUMNS, found, strict=True)))
+
+
+@lru_cache(maxsize=4096)
+def sizes(drawing: Drawing, d: int, seed: int) -> tuple[float, ...]:
+    """SIZES of a readout without the spike, on one drawing of rows."""
+    drawn, S, rng = _drawn(drawing, d, seed)
+    inverse = np.asarray(np.linalg.inv(S), dtype=np.float64)
+    return readout_sizes(drawn, inverse, rng.choice([-1.0, 1.0], size=(_SIGNS, d)))
+
+
+# What is measured on drawn rows: averages over the signs of all modes, whose variance falls as that of a linear
+# statistic, and the sizes of a readout, averaged over some signs.
+FORMS = (
+    s.V2_of[0], s.V1_of[0][0], s.V1_of[0][1], s.forms_own, s.forms_mixed, s.form_norm_own, s.form_norm_mixed,
+    s.norms_own, s.norms_mixed, s_saddle.log_det_of_rows,
+)  # fmt: skip
+SIZES = (s_saddle.q2_of[0], s_saddle.q1_of[0][1])
+_SIGNS = 16
 
 
 def drawn_rows(
     drawings: Mapping[str, Drawing], quantity: sp.Basic, profile: Profile
 ) -> Mapping[str, tuple[Measured, ...]]:
-    """One of COLUMNS at an eighth of the profile's dimensions and many seeds, for each drawing."""
-    name = COLUMNS[column(quantity, *COLUMNS)].name
+    """One of FORMS or SIZES at a quarter of the profile's dimensions, for each drawing."""
+    at = column(quantity, *FORMS, *SIZES)
+    measure, which, draws, fluctuation = (
+        (traces_and_forms, at, 4, 2) if at < len(FORMS) else (sizes, at - len(FORMS), 6, 1)
+    )
 
     def one(drawing: Drawing, d: int) -> Measured:
-        samples = tuple(dense(drawing, d, k)[name] for k in range(24 * profile.seeds))
-        return Measured(d, samples, by_pencil(drawing) | entropic_slopes(drawing), functions_of(drawing))
+        samples = tuple(measure(drawing, d, k)[which] for k in range(draws * profile.seeds))
+        values = by_pencil(drawing) | entropic_slopes(drawing)
+        return Measured(d, samples, values, functions_of(drawing), fluctuation)
 
-    return at_sizes(drawings, profile, one, 8)
+    return at_sizes(drawings, profile, one, 4)

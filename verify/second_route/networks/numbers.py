@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 
 import numpy as np
-import sympy as sp
 
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.bulk import symbols as s
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_law import BulkLaw, network_law
-from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
@@ -21,8 +18,6 @@ from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.gradient_step.real import BULK_COLUMNS
 from onestep.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from onestep.verify.second_route.models import functions_of, numbers, solved
@@ -91,16 +86,6 @@ def solver_functions(point: Point) -> Functions:
     return functions_for(step_at(point))
 
 
-NETWORKS = {
-    "tanh student, tanh target": Network(
-        activation("tanh"), activation("tanh"), alpha=1.5, beta=1.0, ridge=0.01, alpha0=10.0, eta=10.0
-    ),
-    "erf student, sign target": Network(
-        activation("erf"), activation("sign"), alpha=2.0, beta=1.0, ridge=0.05, alpha0=4.0, eta=4.0, noise=0.1
-    ),
-}
-
-
 def own_model(network: Network, bulk_model: str = "network") -> Model:
     """The theory's model of a network."""
     return Model.from_gradient_step(
@@ -131,27 +116,6 @@ def functions_with_third(model: Model) -> Functions:
         return np.asarray((moments.curvature / (2.0 * model.bulk)).reshape(np.shape(kappa)))
 
     return {**functions_of(model), "k2": third}
-
-
-_OBSERVABLES = ("test_error", "training_error", "m")
-
-
-def readouts(
-    networks: Mapping[str, Network], seeds: int, quantity: sp.Basic, profile: Profile
-) -> Mapping[str, tuple[Measured, ...]]:
-    """Test error, training error or m of the readout of real networks at half the profile's dimensions, many seeds."""
-    observable = _OBSERVABLES[column(quantity, s.test_error, s.training_error, s.m)]
-
-    def one(network: Network, d: int) -> Measured:
-        run = simulate(network, dimension=d, seeds=seeds * profile.seeds, kind="network")
-        assert isinstance(run.model, Network)
-        solution = solved(own_model(run.model))
-        return Measured(d, run.values(observable), network_values(solution), functions_with_third(solution.model))
-
-    return at_sizes(networks, profile, one)
-
-
-readout_experiment = partial(readouts, NETWORKS, 5)
 
 
 def model_at(point: Point, read: Callable[[str], Activation] = activation) -> Model:

@@ -1,8 +1,10 @@
 """Rows drawn with given covariances, tied to given norms, and the overlaps of one letter's bulk on them.
 
 On real networks the overlaps of the target with the spike and with the norms are a few per cent of the geometric mean
-of their diagonal entries, too small to be measured at an affordable size. The equivalent holds for any law of the rows:
-here is one, bounded in the share of the spectrum, under which they are large.
+of their diagonal entries, too small to be measured at an affordable size, and what the other overlaps owe to them is
+less still. The equivalent holds for any law of the rows: here is one, bounded in the share of the spectrum, under which
+they are large. What the norms do not owe to the rows is averaged exactly, not drawn, and products of the rows, whose
+means are known, steady the rest.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.real import steadied
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.letter_numbers import SPECTRAL, spectrum_nodes
 from onestep.verify.second_route.values import by_glyph
@@ -38,7 +41,7 @@ LAWS = {
     "wide": Law(2.0, 1.0, 0.7, 1.0, 0.6),
     "narrow": Law(0.8, 1.5, 0.6, 1.5, 0.4),
 }
-COLUMNS = (s.overlap_vp, s.overlap_pd)
+COLUMNS = (s.overlap_vp, s.overlap_pd, s.overlap_pp, s.overlap_vd, s.overlap_dd)
 
 
 @dataclass(frozen=True)
@@ -61,18 +64,28 @@ def spectrum(law: Law, d: int) -> Spectrum:
     return Spectrum(1 + law.weight * SPECTRAL["varrho"](nodes), v, perp / np.linalg.norm(perp), h)
 
 
+_PRODUCTS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
 @lru_cache(maxsize=4096)
-def drawn(law: Law, d: int, seed: int) -> tuple[float, float]:
-    """v.W^T G W theta_perp and theta_perp.W^T G delta on one drawing, G the resolvent without the direction v."""
+def drawn(law: Law, d: int, seed: int) -> tuple[Array, Array]:
+    """COLUMNS of one drawing, averaged over what the norms do not owe to the rows, and controls of mean zero.
+
+    With W v, W theta_perp and the norms delta, and G the resolvent without the direction v. The controls are products
+    of W v, W theta_perp and the part W t of the norms, minus their means: p/d times the forms of the rows' covariance.
+    """
     at, p = spectrum(law, d), round(law.beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(89, spawn_key=(d, seed)))
     rows = rng.standard_normal((p, d)) * np.sqrt(at.forms / d)
+    vectors = np.stack([at.v, at.perp, at.tie / at.forms], axis=1)
+    columns = rows @ vectors
+    S = law.conjugate * (rows @ rows.T - np.outer(columns[:, 0], columns[:, 0])) + law.shift * np.eye(p)
+    inverse = np.linalg.inv(S)
+    K = columns.T @ inverse @ columns
     left = law.norm_variance - float(at.tie**2 @ (1 / at.forms))
-    norms = rows @ (at.tie / at.forms) + rng.standard_normal(p) * math.sqrt(left / d)
-    along, across = rows @ at.v, rows @ at.perp
-    S = law.conjugate * (rows @ rows.T - np.outer(along, along)) + law.shift * np.eye(p)
-    solved = np.linalg.solve(S, across)
-    return float(along @ solved), float(norms @ solved)
+    K[2, 2] += left / d * np.trace(inverse)
+    products = columns.T @ columns - p / d * vectors.T @ (at.forms[:, None] * vectors)
+    return np.array([K[0, 1], K[1, 2], K[1, 1], K[0, 2], K[2, 2]]), np.array([products[i] for i in _PRODUCTS])
 
 
 @lru_cache(maxsize=64)
@@ -100,11 +113,12 @@ def formulas(law: Law, d: int) -> Mapping[str, float]:
 
 
 def drawn_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One of COLUMNS at an eighth of the profile's dimensions and many seeds, for each law."""
+    """One of COLUMNS at a quarter of the profile's dimensions and many seeds, for each law."""
     at = column(quantity, *COLUMNS)
 
     def one(law: Law, d: int) -> Measured:
-        samples = tuple(drawn(law, d, k)[at] for k in range(48 * profile.seeds))
-        return Measured(d, samples, formulas(law, d))
+        found = [drawn(law, d, k) for k in range(24 * profile.seeds)]
+        overlaps, controls = (np.array(x) for x in zip(*found, strict=True))
+        return Measured(d, tuple(steadied(overlaps[:, at], controls)), formulas(law, d))
 
-    return at_sizes(LAWS, profile, one, 8)
+    return at_sizes(LAWS, profile, one, 4)

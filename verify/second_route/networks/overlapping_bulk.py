@@ -29,16 +29,21 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.gradient_step.real import steadied
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
 from onestep.verify.second_route.networks.overlapping_draws import Start, first_layer, functions_for, shared_functions
 
 NO_NOISE = "no label noise"
-# Rates and overlaps at which turning counts; the second student is not odd.
+# Rates and overlaps at which turning counts; the second student is not odd, and its beta not one.
 STARTS = {
     "tanh student, tanh target": Start("tanh", "tanh", 2.0, 1.0, 2.0, 0.4, 0.0),
-    "sine student, shifted sine target": Start("sin", "shifted sin", 1.5, 1.0, 1.5, 0.25, 0.0),
+    "sine student, shifted sine target": Start("sin", "shifted sin", 1.5, 1.5, 1.5, 0.25, 0.0),
 }
-GAINS = {"tanh student, tanh target": 1.5, "sine student, shifted sine target": 0.7}
+# With the gain g, and at rates at which what the samples know of theta and e shows along theta.
+BATCHES = {
+    "tanh student, tanh target": (Start("tanh", "tanh", 1.0, 1.0, 4.0, 0.4, 0.0), 5.0),
+    "sine student, shifted sine target": (Start("sin", "shifted sin", 1.0, 1.5, 3.0, 0.6, 0.0), 2.0),
+}
 
 
 def _by_distinct(function: Function) -> Function:
@@ -73,37 +78,67 @@ def _values(start: Start, alpha0: float) -> dict[str, float]:
 # ---- rows of real networks ----
 
 
-@lru_cache(maxsize=512)
-def row_variance(start: Start, d: int, seed: int) -> float:
-    """d times the variance of b.theta over the rows of one network after a real step (full residual)."""
+def _terms(start: Start, u: Array, t: Array) -> Array:
+    """R^2, and R K, R^2 H and R^2 K^2 times u^2, of samples at u = theta.x and t = e.x, with R = g(u) - F(t)."""
+    f = shared_functions(start.student, start.overlap)
+    K, residual = f["K_0"](t), SMOOTH[start.target].value(u) - f["F_0"](t)
+    return np.stack([residual**2, residual * K * u**2, residual**2 * f["H_0"](t) * u**2, (residual * K * u) ** 2])
+
+
+# E over u and t: step 0.1, out to eleven.
+_PLACES, _SHARES = LINE[40:-40:4], 4.0 * WEIGHT[40:-40:4]
+
+
+@lru_cache(maxsize=8)
+def _term_means(start: Start) -> Array:
+    return np.asarray(_terms(start, _PLACES[:, None], _PLACES) @ _SHARES @ _SHARES)
+
+
+def batch_controls(start: Start, x: Array) -> Array:
+    """The means of the terms over a batch, minus what they are on average, at any number of samples."""
+    return np.asarray(_terms(start, x[:, 0], x[:, 1]).mean(axis=1) - _term_means(start))
+
+
+# Draws per seed of the profile: a draw costs d^3, so that many small ones say more than few large ones.
+_DRAWS = 16
+
+
+@lru_cache(maxsize=2048)
+def row_variance(start: Start, d: int, seed: int) -> tuple[float, Array]:
+    """d times the variance of b.theta over the rows of one network after a real step (full residual), and controls of
+    mean zero: those of its batch, and that variance before the step minus its mean 1 - o, d - 1 times.
+    """
     p, n0 = 4 * d, round(start.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(59, spawn_key=(d, seed)))
     rows = first_layer(start, p, d, rng)
     x = rng.standard_normal((n0, d))
+    before = (d - 1) * float(np.var(rows[:, 0], ddof=1)) - (1.0 - start.overlap)
     student = SMOOTH[start.student]
     received = x @ rows.T
     difference = SMOOTH[start.target].value(x[:, 0]) - student.value(received).mean(axis=1)
-    rows += start.rate / n0 * (student.prime(received) * difference[:, None]).T @ x
-    return d * float(np.var(rows[:, 0], ddof=1))
+    along = rows[:, 0] + start.rate / n0 * student.prime(received).T @ (difference * x[:, 0])
+    return d * float(np.var(along, ddof=1)), np.array([before, *batch_controls(start, x)])
 
 
 def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The variance along the target at half the profile's dimensions."""
+    """The variance along the target at a quarter of the profile's dimensions and many seeds."""
     column(quantity, row_target)
 
     def one(start: Start, d: int) -> Measured:
-        samples = tuple(row_variance(start, d, k) for k in range(4 * profile.seeds))
-        return Measured(d, samples, _values(start, round(start.alpha0 * d) / d), functions_of(start))
+        found = [row_variance(start, d, k) for k in range(_DRAWS * profile.seeds)]
+        samples, controls = (np.array(x) for x in zip(*found, strict=True))
+        values = _values(start, round(start.alpha0 * d) / d)
+        return Measured(d, tuple(steadied(samples, controls)), values, functions_of(start))
 
-    return at_sizes(STARTS, profile, one)
+    return at_sizes(STARTS, profile, one, 4)
 
 
 # ---- the resolvent of a batch ----
 
 
-@lru_cache(maxsize=512)
-def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[float, float]:
-    """(1/d) tr (1 + g B)^-1 and its entry at theta, B from one batch as it is defined."""
+@lru_cache(maxsize=2048)
+def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[Array, Array]:
+    """(1/d) tr (1 + g B)^-1 and its entry at theta, B from one batch as it is defined, and controls of the batch."""
     n0, rate, overlap = round(start.alpha0 * d), start.rate, start.overlap
     x = np.random.default_rng(np.random.SeedSequence(61, spawn_key=(d, seed))).standard_normal((n0, d))
     f = shared_functions(start.student, overlap)
@@ -115,7 +150,7 @@ def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[float
     without[:, 1] = 0.0
     covariance = (1.0 - overlap) * without @ without.T + rate**2 * d / n0**2 * (x.T * left) @ x
     resolvent = np.linalg.inv(np.eye(d) + gain * covariance)
-    return float(np.trace(resolvent)) / d, float(resolvent[0, 0])
+    return np.array([np.trace(resolvent) / d, resolvent[0, 0]]), batch_controls(start, x)
 
 
 AVERAGES = (*alone, *with_uu, *with_ut, with_tt)
@@ -124,7 +159,7 @@ AVERAGES = (*alone, *with_uu, *with_ut, with_tt)
 def _averages(start: Start, gain: float, alpha0: float, G: Array) -> tuple[Array, dict[str, float]]:
     """E[W'], and all averages of W' by name, W' = (1 + W G/alpha0)^-1 W inverted sample by sample on a grid."""
     f = shared_functions(start.student, start.overlap)
-    line, weight = LINE[40:-40:4], 4.0 * WEIGHT[40:-40:4]  # step 0.1, out to eleven
+    line, weight = _PLACES, _SHARES
     difference = SMOOTH[start.target].value(line)[:, None] - f["F_0"](line)
     K, H = f["K_0"](line), f["H_0"](line)
     W = np.zeros((*difference.shape, 2, 2))
@@ -161,16 +196,18 @@ def _solved(start: Start, gain: float, alpha0: float) -> dict[str, float]:
 
 
 def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Trace or entry at half the profile's dimensions."""
+    """Trace or entry at a quarter of the profile's dimensions and many seeds."""
     at = column(quantity, s.row_trace, target_form)
 
-    def one(name: str, d: int) -> Measured:
-        start, gain = STARTS[name], GAINS[name]
+    def one(batch: tuple[Start, float], d: int) -> Measured:
+        start, gain = batch
         alpha0 = round(start.alpha0 * d) / d
-        samples = tuple(batch_resolvent(start, gain, d, k)[at] for k in range(4 * profile.seeds))
-        return Measured(d, samples, _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain})
+        found = [batch_resolvent(start, gain, d, k) for k in range(_DRAWS * profile.seeds)]
+        forms, controls = (np.array(x) for x in zip(*found, strict=True))
+        values = _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
+        return Measured(d, tuple(steadied(forms[:, at], controls)), values)
 
-    return at_sizes({name: name for name in STARTS}, profile, one)
+    return at_sizes(BATCHES, profile, one, 4)
 
 
 # ---- the solver ----

@@ -32,7 +32,10 @@ _MOVE = 2e-3
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A network: one step, groups with letters u_a and biases b_a added to the features, a ridge readout."""
+    """A network: one step, groups with letters u_a and biases b_a added to the features, a ridge readout.
+
+    ``noise`` is the variance of what is added to the labels of the readout's samples.
+    """
 
     step: Step
     fractions: tuple[float, ...]
@@ -40,6 +43,7 @@ class Vocabulary:
     biases: tuple[float, ...]
     alpha: float
     ridge: float
+    noise: float = 0.0
 
 
 def spike_and_alignment(step: Step) -> tuple[float, float]:
@@ -59,9 +63,10 @@ def along(network: Vocabulary, raw: bytes = NODES.tobytes()) -> tuple[plain.Alon
     student, target = (plain.by_sums(SMOOTH[x].value, 0.1) for x in (step.student, step.target))
     seen = np.outer(spike * np.array(network.letters), kappa) + np.array(network.biases)[:, None]
     mu, y = plain.features(student, seen, bulks), plain.labels(target, np.array([gamma]), kappa[None])
+    y0, y1, y2 = y
     places = seen[..., None] + np.sqrt(bulks)[:, None, None] * NODES
     third = SMOOTH[step.student].value(places) @ (MASS * (NODES**2 - 1)) / (2 * bulks[:, None])
-    return plain.Along(kappa[None], MASS, *mu, *y), third
+    return plain.Along(kappa[None], MASS, *mu, y0, y1, y2 + network.noise), third
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,5 @@ def solve(network: Vocabulary, isotropic: bool = False) -> Solved:
         moves.append([_slope(*(getattr(x, name) for x in found)) / move for name in ("T", "tau", "overlap")])
     dT, dtau, dK = (np.array(x) for x in zip(*moves, strict=True))
     Q, q2, e2 = plain.sizes(f, rest, ratio, dT, dtau, fixed, ratio**2 * (forces @ dK @ forces))
-    return Solved(
-        x[:k], x[k : 2 * k], psi, x[2 * k :], Q, q2, at, C, D, float(MASS @ e2), float(MASS @ (e2 * rest.shrink**2))
-    )
+    test, training = float(MASS @ e2) - network.noise, float(MASS @ (e2 * rest.shrink**2))
+    return Solved(x[:k], x[k : 2 * k], psi, x[2 * k :], Q, q2, at, C, D, test, training)

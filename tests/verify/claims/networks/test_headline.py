@@ -14,7 +14,7 @@ from onestep.verify.claims.networks import headline, small_batch
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.equivalence import twins
-from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
+from onestep.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
 from onestep.verify.second_route.grids import SMOOTH
 from onestep.verify.second_route.models import solved
 
@@ -57,7 +57,7 @@ def test_even_rows_have_one_norm_and_no_direction_of_their_batch() -> None:
     rows -= rows.mean(axis=0)
     weighted = batch * labels[:, None]
     strongest = np.linalg.eigh(weighted.T @ weighted)[1][:, -1]
-    even = twins.even_rows(rows, batch, labels)
+    even = even_rows(rows, batch, labels)
     bulk = float(np.sum(rows**2)) / p
     before, after = (d * float(np.mean((x @ strongest) ** 2)) / bulk for x in (rows, even))
     assert before > 2.0
@@ -65,6 +65,11 @@ def test_even_rows_have_one_norm_and_no_direction_of_their_batch() -> None:
     norms = np.einsum("ij,ij->i", even, even)
     assert norms == pytest.approx(np.full(p, bulk), rel=1e-2)
     assert np.ptp(np.einsum("ij,ij->i", rows, rows)) > 0.5 * bulk
+
+
+def test_labels_without_noise_have_no_term_of_it() -> None:
+    """A term that is zero in every setting that is printed would be a wrong neighbour that no network can refute."""
+    assert [c.id for c in headline.CLAIMS if s.noise in c.statement.free_symbols] == []
 
 
 def test_a_network_is_measured_less_its_twin_plus_the_twins_limit() -> None:

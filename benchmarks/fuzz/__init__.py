@@ -1,0 +1,1 @@
+"""A campaign of command lines and certificates that nobody chose: `make fuzz`."""

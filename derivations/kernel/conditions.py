@@ -1,0 +1,369 @@
+"""Where conclusions hold: conditions that can be met, names and what they stand for, and what a limit holds constant.
+
+A rule refuses a conclusion whose conditions hold nowhere, a name that is defined twice or by way of itself, and what is
+constant by one assumption and moves by another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from onestep.derivations.kernel.rational import degrees, vanishing
+from onestep.derivations.kernel.statements import (
+    Assumption,
+    Condition,
+    Demand,
+    Equation,
+    Ground,
+    Refused,
+    Statement,
+    Tends,
+    sides,
+)
+from onestep.derivations.kernel.terms import (
+    admit,
+    derivative,
+    free,
+    nonzero,
+    positive,
+    shares_sign,
+    substitute,
+)
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+
+# Parts of a term with meanings in place of names: no proof of the theory needs as many.
+_LARGEST_FORM = 4096
+
+
+@lru_cache(maxsize=16384)
+def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where conditions hold nowhere, or by them something is constant that is not."""
+    for condition in conditions:
+        if not _can_be_met(condition, assumptions):
+            raise Refused(f"{condition.term} never {condition.demand}")
+    _constants_are_constant(conditions, assumptions)
+    _hold_all_along(conditions, assumptions)
+
+
+def variables(*statements: Statement) -> frozenset[sp.Symbol]:
+    """The variables of the limits among statements."""
+    return frozenset(statement.variable for statement in statements if isinstance(statement, Tends))
+
+
+def grows(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where the variable of a limit cannot grow: a name, below zero, or held by a hypothesis."""
+    alone = (
+        leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS)
+        and frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal == {variable}
+        for leaf in assumptions
+    )
+    if variable in meanings_of(assumptions) or variable.is_negative or any(alone):
+        raise Refused(f"{variable} grows, and is a name for something, or held")
+
+
+@lru_cache(maxsize=16384)
+def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
+    """What a condition asks for if it is to hold at all values of the variable of a limit from one on: something of
+    the coefficient that leads in it. Where that is not known the condition stays, and the variable with it.
+    """
+    moving = _moving(assumptions, variable)
+    if condition.of_variable or not free(condition.term) & {variable, *moving}:
+        return frozenset({condition})
+    *_, term = forms(condition.term, assumptions, True)
+    try:
+        found = degrees(term, variable) if not names(term) & moving else None
+    except Refused:
+        found = None
+    if found is None:
+        return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
+    if condition.demand is Demand.NONZERO:
+        return frozenset() if nonzero(found.top) else frozenset({Condition(found.top)})
+    head = found.top * found.leading
+    return frozenset() if positive(head) else frozenset({Condition(head), Condition(head, Demand.NONNEGATIVE)})
+
+
+@lru_cache(maxsize=16384)
+def exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where the meaning of a function that is defined may make an average infinite."""
+    admit(_in_full(average, _formulas(assumptions)))
+
+
+@lru_cache(maxsize=4096)
+def _formulas(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
+    """What functions that are defined, and their named slopes, are of their arguments."""
+    found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
+    for leaf in assumptions:
+        name, meaning = sides(leaf.statement)
+        if leaf.ground is not Ground.DEFINITION or not isinstance(name, AppliedUndef):
+            continue
+        head, arguments = name.func, tuple(name.args)
+        with suppress(Refused):  # a slope without a name, of which nothing is said then
+            while head is not None and head not in found:
+                found[head] = arguments, meaning
+                head = DERIVATIVES.get(head)
+                meaning = derivative(meaning, arguments[0]) if head is not None else meaning
+    return found
+
+
+def _in_full(term: sp.Expr, formulas: Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]) -> sp.Expr:
+    if not any(call.func in formulas for call in term.atoms(AppliedUndef)):
+        return term
+    if isinstance(term, Expectation):
+        fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables}
+        return Expectation(_in_full(substitute(term.integrand, fresh), formulas), *fresh.values())
+    parts = [_in_full(part, formulas) for part in term.args]
+    if term.func in formulas:
+        arguments, meaning = formulas[term.func]
+        if len(parts) == len(arguments) and all(map(shares_sign, parts, arguments)):
+            return _in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas)
+    return term.func(*parts)
+
+
+@lru_cache(maxsize=16384)
+def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> bool:
+    """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
+    if condition.of_variable:
+        return True
+    for term in forms(condition.term, assumptions):
+        if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
+            return False
+        if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
+            return False
+    return True
+
+
+def forms(term: sp.Expr, assumptions: frozenset[Assumption], defined: bool = False) -> Iterator[sp.Expr]:
+    """A term, and what it is with meanings in place of names (those of definitions alone, if ``defined``), until there
+    are no names left, or until it is too large to be looked at: each name may double it.
+    """
+    return _put_in(term, _meanings(assumptions, defined))
+
+
+def _put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.Expr]:
+    yield term
+    for _ in meanings:  # as often as there are names, in case that they go round in a circle
+        if not free(term) & meanings.keys():
+            return
+        term = substitute(term, meanings)
+        if sum(1 for _ in islice(sp.preorder_traversal(term), _LARGEST_FORM + 1)) > _LARGEST_FORM:
+            return
+        yield term
+
+
+@lru_cache(maxsize=4096)
+def _meanings(assumptions: frozenset[Assumption], defined: bool = False) -> Mapping[sp.Symbol, sp.Expr]:
+    """What symbols are by equations that are assumed, or by definitions alone, in no circle."""
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for leaf in sorted(assumptions, key=lambda leaf: (leaf.ground, leaf.name)):
+        name, meaning = sides(leaf.statement)
+        fine = isinstance(leaf.statement, Equation) and isinstance(name, sp.Symbol) and not leaf.universal
+        # The meaning of a slope is no term: its value stands in the equation that the rule gives.
+        if fine and not meaning.has(sp.Derivative) and (leaf.ground is Ground.DEFINITION or not defined):
+            rests = {name: free(meaning)} | {other: free(value) for other, value in found.items()}
+            if name not in found and name not in reached_from(name, rests):
+                found[name] = meaning
+    return found
+
+
+@lru_cache(maxsize=4096)
+def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
+    """The free symbols of assumptions that do not stand for any value; those of lemmas all do."""
+    return frozenset().union(*(_free_in(leaf) for leaf in assumptions if leaf.ground is not Ground.LEMMA))
+
+
+@lru_cache(maxsize=16384)
+def _free_in(leaf: Assumption) -> frozenset[sp.Symbol]:
+    return frozenset().union(*map(free, sides(leaf.statement))) - leaf.universal
+
+
+# What each name rests on.
+Meanings = dict[sp.Expr, frozenset[sp.Expr]]
+_SLOPES: list[tuple[Any, Meanings]] = []  # the functions that have names for their slopes by now, and `_slopes`
+
+
+@lru_cache(maxsize=4096)
+def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
+    """For each name that is defined, and each named slope, what its definition names.
+
+    Raises Refused where a name is defined twice, or by way of itself.
+    """
+    slopes, meanings = _slopes(), Meanings()
+    for leaf in assumptions:
+        if leaf.ground is Ground.DEFINITION:
+            name, meaning = defined(leaf)
+            if name in meanings or name in slopes:
+                raise Refused(f"{name} is defined twice")
+            meanings[name] = meaning
+    # A circle goes through a definition: what a slope rests on are the functions that it is one of, and theirs.
+    named = frozenset(slopes)
+    rests = {n: on.union(*(reached_from(slope, slopes) for slope in on & named)) for n, on in meanings.items()}
+    open_, before = set(meanings), 0
+    while len(open_) != before:  # what names nothing that is open is no part of a circle
+        before = len(open_)
+        open_ = {name for name in open_ if rests[name] & open_}
+    if open_:
+        raise Refused(f"{', '.join(map(str, open_))} are defined in a circle")
+    return slopes | meanings
+
+
+@lru_cache(maxsize=4096)
+def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
+    """What moves with the variable of a limit: what is defined by way of it, but as a limit in it, and what model and
+    hypotheses equate with that. What they fix by way of definitions is seen by `_hold_all_along`.
+    """
+    rests, still = _resting(assumptions, variable), _still(assumptions, variable)
+    for leaf in _said(assumptions):
+        rests |= {name: rests.get(name, frozenset()) | spoken(leaf) for name in spoken(leaf) - still}
+    return resting_on(variable, rests) - {variable}
+
+
+def _resting(assumptions: frozenset[Assumption], variable: sp.Symbol) -> Meanings:
+    """What each name is defined by way of; a limit in the variable has one value."""
+    still = _still(assumptions, variable)
+    return {name: on for name, on in meanings_of(assumptions).items() if name not in still}
+
+
+def _still(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
+    """The names of limits in the variable."""
+    limits = (leaf.statement for leaf in assumptions if leaf.ground is Ground.DEFINITION)
+    return frozenset(t.value for t in limits if isinstance(t, Tends) and t.variable == variable)
+
+
+def _said(assumptions: frozenset[Assumption], limits: bool = False) -> list[Assumption]:
+    """What model and hypotheses say at each value of the variable of a limit, or else of limits."""
+    supposed = (leaf for leaf in assumptions if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS))
+    return [leaf for leaf in supposed if isinstance(leaf.statement, Tends) is limits]
+
+
+def _hold_all_along(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where what the model or a hypothesis says holds at one value of the variable of a limit at most:
+    in full it speaks of the variable, and all else in it was held constant.
+
+    In full it has meanings in place of names, and for a limit, or for a slope, which a saddle point makes zero, what
+    that was found to be, and factors that are not zero are no part of it. What is left of it may move with the
+    variable, if no lemma says what it is and nothing else that is assumed speaks of it; nothing may, where it speaks of
+    a function of the variable that has no formula here. Nor may a limit in the variable be assumed of what was held
+    constant.
+    """
+    told = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.ground is Ground.LEMMA))
+    found = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
+    meanings = {**_meanings(assumptions), **found}
+    by_way_of = {name: names(meaning) for name, meaning in meanings.items()}
+    said = {leaf: spoken(leaf) for leaf in _said(assumptions)}
+    for variable in {c.variable for c in conditions if c.demand is Demand.CONSTANT}:
+        held = {c.term for c in conditions if c.demand is Demand.CONSTANT and c.variable == variable} - {variable}
+        rests = _resting(assumptions, variable)
+        ways = rests | by_way_of
+        reaching = {leaf: on.union(*(reached_from(name, ways) for name in on)) for leaf, on in said.items()}
+        for leaf in said:
+            if variable not in reaching[leaf]:
+                continue
+            left, right = sides(leaf.statement)
+            meant = {n: m for n, m in meanings.items() if n not in held | leaf.universal}
+            *_, whole = _put_in(left - right, meant)
+            whole = sp.expand(_in_full(whole, _formulas(assumptions)))
+            elsewhere = frozenset().union(*(on for other, on in said.items() if other is not leaf))
+            known = held | told | rests.keys() | {variable} | elsewhere
+            for part in _parts(whole):
+                named = (free(part) | {call.func for call in part.atoms(AppliedUndef)}) - leaf.universal
+                reached = named.union(*(reached_from(name, rests) for name in named))
+                if variable not in reached or not reached & held:
+                    break  # nor does it without factors
+                if named <= known or any(variable in reached_from(name, rests) for name in named):
+                    raise Refused(f"{leaf.name} holds at one {variable} at most, with {reached & held} constant")
+        for limit in _said(assumptions, limits=True):
+            if not (isinstance(limit.statement, Tends) and limit.statement.variable == variable):
+                continue
+            reached = spoken(limit).union(*(reached_from(name, ways) for name in spoken(limit)))
+            if reached & held and reached <= held | told | rests.keys() | meanings.keys() | {variable}:
+                raise Refused(f"{limit.name} says where {reached & held} tends that was held constant")
+
+
+def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
+    """A term, and the term without the factors that are not zero: it is zero where the term is."""
+    yield term
+    yield sp.Mul(*(factor for factor in sp.Mul.make_args(sp.factor(term)) if not nonzero(factor)))
+
+
+def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:
+    """All that a name rests on, by way of any number of meanings."""
+    found, fresh = set[sp.Expr](), frozenset({name})
+    while fresh:
+        fresh = frozenset().union(*(meanings.get(other, frozenset()) for other in fresh)) - found
+        found |= fresh
+    return frozenset(found)
+
+
+def resting_on(variable: sp.Symbol, meanings: Meanings) -> frozenset[sp.Expr]:
+    """The names that rest on a variable, by way of any number of meanings."""
+    found, fresh = set[sp.Expr](), {variable}
+    while fresh:
+        fresh = {name for name, meaning in meanings.items() if meaning & fresh} - found
+        found |= fresh
+    return frozenset(found)
+
+
+@lru_cache(maxsize=16384)
+def spoken(leaf: Assumption) -> frozenset[sp.Expr]:
+    """The symbols and heads of functions of which a leaf speaks, but for what stands for any value."""
+    return frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
+
+
+def names(term: sp.Expr) -> frozenset[sp.Expr]:
+    """The symbols of a term and the heads of its functions."""
+    parts = [part for part in sp.preorder_traversal(term) if isinstance(part, sp.Symbol | AppliedUndef)]
+    return frozenset(part.func if isinstance(part, AppliedUndef) else part for part in parts)
+
+
+def _constants_are_constant(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
+    """What a limit or a derivative took for constant does not rest on its variable."""
+    for condition in conditions:
+        term, variable = condition.term, condition.variable
+        moves = condition.demand is Demand.CONSTANT and term in _moving(assumptions, variable)
+        if moves or (condition.demand is Demand.APART and variable in reached_from(term, meanings_of(assumptions))):
+            raise Refused(f"{term} was held constant in {variable}, which it is defined by")
+
+
+def _slopes() -> Meanings:
+    """The functions that each named slope is one of: two may have one slope."""
+    named = (tuple(DERIVATIVES.items()), tuple(PARTIALS.items()))
+    if not _SLOPES or _SLOPES[0][0] != named:  # compared by identity, which is cheaper than to hash a function
+        pairs = [*named[0], *((function, slope) for function, slopes in named[1] for slope in slopes)]
+        found: Meanings = {}
+        for function, slope in pairs:
+            found[slope] = found.get(slope, frozenset()) | {function}
+        _SLOPES[:] = [(named, found)]
+    return _SLOPES[0][1]
+
+
+@lru_cache(maxsize=16384)
+def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
+    """What a definition gives a meaning to, as a symbol or the head of a function, and all that its meaning names."""
+    name, meaning = sides(leaf.statement)
+    if isinstance(leaf.statement, Tends):
+        name, meaning = meaning, name
+    elif not isinstance(leaf.statement, Equation):
+        raise Refused(f"{leaf.name}: a definition is an equation or a limit")
+    if isinstance(name, sp.Symbol) and not leaf.universal:
+        head = name
+    elif isinstance(name, AppliedUndef) and _are(name.args, leaf.universal):
+        head = name.func
+    else:
+        raise Refused(f"{leaf.name}: {name} is neither a symbol nor a function of the symbols that it is defined for")
+    named = names(meaning) - leaf.universal  # what stands for any value is no name that the meaning rests on
+    if head in named:
+        raise Refused(f"{leaf.name}: {name} is defined by itself")
+    return head, named
+
+
+def _are(arguments: tuple[sp.Expr, ...], universal: frozenset[sp.Symbol]) -> bool:
+    """Whether the arguments of a function that is defined are different symbols, all that stand for any value."""
+    return frozenset(arguments) == universal and len(arguments) == len(universal)

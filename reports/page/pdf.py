@@ -1,0 +1,124 @@
+"""The report as one document, typeset by typst: the views that the pages show, in another form.
+
+The document is tagged, its bytes follow from the ledger and the version of typst alone (no date, no fonts of the
+system), and it is checked against PDF/UA-1 as it is written: every formula and figure can be read aloud.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from onestep.reports.figures.figures import Figure, standalone
+from onestep.reports.page.claims import glyph
+from onestep.reports.page.misprints import misprint_views
+from onestep.reports.page.results import IDS, stated
+from onestep.reports.page.site import TEMPLATES, Material, by_chapter
+from onestep.reports.page.trust import measures
+from onestep.reports.page.views import (
+    DerivationView,
+    assumptions,
+    claim_view,
+    derivation_views,
+    source_table,
+    summary_table,
+)
+from onestep.reports.text.ledger_markdown import MEANINGS
+from onestep.reports.text.prose import heading, prose
+from onestep.reports.text.typst_markup import displayed, markup, string
+from onestep.reports.text.words import MARKS
+from onestep.verify.ledger.document import as_json
+from onestep.verify.protocol.paper import part_of
+from onestep.verify.protocol.verdict import Verdict
+
+NAME = "onestep.pdf"
+# Whose derivations are shown whole; those of other parts are in the pages.
+SHOWN = ("section-2", "result-3-1", "result-3-2", "definitions", "replicas", "result-3-3")
+
+
+def typeset(material: Material) -> bytes:
+    """The document. Raises MathError and MarkupError; ModuleNotFoundError where typst is not installed."""
+    import typst
+
+    # The stubs of typst know a single file only, where it takes several by name.
+    compiled = typst.compile(  # type: ignore[call-overload]
+        dict(sources(material)), format="pdf", ignore_system_fonts=True, pdf_standards="ua-1"
+    )
+    assert isinstance(compiled, bytes)
+    return compiled
+
+
+def sources(material: Material) -> Mapping[str, bytes]:
+    """The files that typst is given, by name: the text as main.typ, and the drawings."""
+    drawings = {f"{figure.name}.svg": standalone(figure).encode() for figure in _figures(material)}
+    return {"main.typ": _text(material).encode(), **drawings}
+
+
+def _figures(material: Material) -> list[Figure]:
+    """The paper's figures, from their studies, then those of this suite."""
+    return [
+        *(f for study in material.studies if study.slug.startswith("figure-") for f in study.figures),
+        *material.figures,
+    ]
+
+
+def _text(material: Material) -> str:
+    ledger = material.ledger
+    summary = as_json(ledger)
+    # A view holds the formulas of all wrong neighbours too: of most claims the document shows none.
+    results = [claim_view(entry, material.derivations) for entry in ledger.entries if entry.claim.id in IDS]
+    verdicts = [v for v in Verdict if ledger.summary.get(v.value)]
+    return (
+        _environment()
+        .get_template("report.typ")
+        .render(
+            entries=ledger.entries,
+            provenance=summary["provenance"],
+            mutants=summary["mutants"],
+            results=stated(results),
+            shown_verdicts=[v.value for v in verdicts],
+            by_source=[(d.title, _where(verdicts, n), total) for d, n, total in source_table(ledger)],
+            by_kind=[(kind, _where(verdicts, n), total) for kind, n, total in summary_table(ledger)],
+            meanings=[(v.value, MEANINGS[v.value]) for v in verdicts],
+            derivations=_shown(derivation_views(ledger, material.derivations)),
+            chapters=[(c.title, found) for c, found in by_chapter((e.claim.id, e) for e in ledger.entries).items()],
+            marks=MARKS,
+            figures=[(figure, f"{figure.name}.svg") for figure in _figures(material)],
+            misprints=misprint_views(ledger),
+            assumptions=assumptions(ledger),
+            measures=measures(ledger, material.studies),
+            symbols=[
+                (glyph(row), row.meaning, "" if row.scaling == "O(1)" else row.scaling) for row in material.glossary
+            ],
+        )
+    )
+
+
+def _where(verdicts: Sequence[Verdict], numbers: Sequence[int]) -> list[int]:
+    every = list(Verdict)
+    return [numbers[every.index(one)] for one in verdicts]
+
+
+def _shown(views: Sequence[DerivationView]) -> list[DerivationView]:
+    return [view for view in views if any(part_of(claim) in SHOWN for claim in view.claims)]
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        block_start_string="<%", block_end_string="%>",
+        variable_start_string="<<", variable_end_string=">>",
+        comment_start_string="<#", comment_end_string="#>",
+    )  # fmt: skip
+    environment.filters |= {
+        "text": lambda words: markup(str(prose(str(words)))),
+        "shown": lambda html: markup(str(html)),
+        "formula": lambda html: displayed(str(html)),
+        "quoted": lambda words: string(str(words)),
+        "title": lambda words: markup(str(heading(str(words)))),
+    }
+    return environment

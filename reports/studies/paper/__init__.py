@@ -1,0 +1,1 @@
+"""The paper's figures: what the sources print of their settings, networks that were simulated, what the text says."""

@@ -1,0 +1,242 @@
+"""Figures 1 and 2: what a network learns after its step, along the target and in test error, by the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.gaussian.coefficients import target_moments
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
+from onestep.reports.figures.figures import Figure, canvas_of
+from onestep.reports.measurements.drawing import STYLES, finished, legend, points
+from onestep.reports.measurements.experiments import Data, Measured
+from onestep.reports.measurements.study import Study
+from onestep.reports.studies.paper import settings as at
+from onestep.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
+from onestep.reports.studies.paper.output import along_target
+from onestep.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
+from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, page, plotted
+
+Array = NDArray[np.float64]
+
+_MODULE = "onestep.reports.studies.paper.after_step"
+_WITH_STEP = at.BATCHES[1:]
+
+
+def figure_1(data: Data) -> Figure:
+    """The function of the target's direction that the network learns, for several batches of the step."""
+    canvas, axes = canvas_of()
+    x = np.linspace(-3.0, 3.0, 121)
+    axes.plot(x, target_moments(activation(at.SINE.target), 1.0, x)[0], color=DARK, lw=1.0, label="target")
+    for style, alpha0 in enumerate(at.BATCHES):
+        network, colour = at.SINE.network(alpha0, at.LEARNING_ALPHA), STYLES[style][0]
+        for bulk, dash, width in (("isotropic", "-", 1.6), ("network", "--", 1.0)):
+            name = f"_{'own' if bulk == 'network' else bulk} theory, alpha0 = {alpha0:g}"
+            axes.plot(x, along_target(network.model(bulk), x), color=colour, ls=dash, lw=width, label=name)
+        found = data[f"figure 1, alpha0 {alpha0:g}"]
+        points(axes, at.PLACES, [Measured.of(found[f"{t:g}"]) for t in at.PLACES], style, rf"$\alpha_0 = {alpha0:g}$")
+    axes.set(xlabel=r"along the target $\theta\cdot x$", ylabel="mean output of the network")
+    legend(axes)
+    return finished(
+        canvas,
+        "figure_1",
+        "What one step lets the network learn",
+        f"{at.SINE}, beta = 1, then a ridge fit on alpha = {at.LEARNING_ALPHA:g} samples per dimension: the mean of "
+        f"the output at a given projection on the target. Points: networks at d = {at.DIMENSION}, each averaged "
+        f"exactly over all other directions, mean over {at.SEEDS} with one standard error. Lines in their colour: the "
+        "theory of the isotropic bulk (whole) and of the network's own (dashed).",
+        f"{_MODULE}.figure_1(samples())",
+    )
+
+
+def says_1(found: Plotted) -> tuple[Statement, ...]:
+    """From a line without a step to an accurate function with a large batch."""
+    target = found[1, "target"]
+    weight = np.exp(-(target.x**2) / 2.0)
+    lines = {alpha0: found[1, f"isotropic theory, alpha0 = {alpha0:g}"] for alpha0 in at.BATCHES}
+    away = {a: float(np.sqrt(weight @ (line.y - target.y) ** 2 / weight.sum())) for a, line in lines.items()}
+    start, size = lines[0.0], float(weight @ target.y**2 / weight.sum())
+    bent = float(np.max(np.abs(start.y - np.polyval(np.polyfit(start.x, start.y, 1), start.x))))
+    nearer = all(away[b] < away[a] for a, b in pairwise(at.BATCHES))
+    distances = ", ".join(f"{away[a]:.3f} at alpha0 = {a:g}" for a in at.BATCHES)
+    # Where the output is next to nothing a share of it says nothing: all is measured against the target's size.
+    gaps = [
+        float(np.max(np.abs(found[1, rf"$\alpha_0 = {a:g}$"].y - lines[a].at(np.array(at.PLACES))))) for a in at.BATCHES
+    ]  # fmt: skip
+    largest = _WITH_STEP[-1]
+    return (
+        Statement("without a step the function is linear", "Section 2", bent < 1e-6, f"{bent:.0e} from a line"),
+        Statement(
+            "with more data in the step it moves to the target", "Section 2", nearer, f"root mean squares {distances}"
+        ),
+        Statement(
+            "at a large batch it is an accurate approximation", "Section 2", away[largest] ** 2 < 0.05 * size,
+            f"of the target's square along theta {1.0 - away[largest] ** 2 / size:.1%} is explained at alpha0 = "
+            f"{largest:g}, {1.0 - away[0.0] ** 2 / size:.1%} without a step (seen: above 95 %)",
+        ),
+        Statement(
+            "networks follow the theory", "Section 3", max(gaps) < 0.05,
+            f"at most {max(gaps):.3f} apart, beside a target of size 1 (seen: below 0.05)",
+        ),
+    )  # fmt: skip
+
+
+def study_1() -> Study | None:
+    """The page of Figure 1."""
+    data = samples()
+    if data is None:
+        return None
+    figure = figure_1(data)
+    settings = (
+        f"Settings: {at.SINE}, as the sources print them ({at.SINE.printed}). They do not print alpha, beta and the "
+        f"other batches of this figure: alpha = {at.LEARNING_ALPHA:g}, beta = 1 and alpha0 = "
+        f"{', '.join(f'{a:g}' for a in at.BATCHES)} are chosen."
+    )
+    return page(1, "the function that a network learns along its target", settings, figure, says_1(plotted(figure)))
+
+
+def curves_of(panel: at.Setting, batches: Sequence[float] = at.BATCHES) -> tuple[Curve, ...]:
+    """The learning curves of one panel of Figure 2."""
+    return tuple(
+        Curve(
+            rf"$\alpha_0 = {alpha0:g}$",
+            f"alpha0 = {alpha0:g}",
+            tuple(panel.network(alpha0, alpha) for alpha in at.RATIOS),
+            tuple(
+                f"figure 2, {panel.student}/{panel.target}, alpha0 {alpha0:g}, alpha {alpha:g}" for alpha in at.RATIOS
+            ),
+        )
+        for alpha0 in batches
+    )
+
+
+def figure_2(data: Data, batches: Sequence[float] = at.BATCHES) -> Figure:
+    """Test error against alpha for several batches of the step: a row for each setting, the differences beside."""
+    canvas, *panels = canvas_of(columns=2, rows=len(at.PANELS))
+    for panel, axes, beside in zip(at.PANELS, panels[::2], panels[1::2], strict=True):
+        infinite = solve_batch(panel.model(np.inf), alpha=ALPHAS).test_error
+        axes.plot(ALPHAS, infinite, color=DARK, lw=1.2, ls=":", label=r"$\alpha_0 = \infty$")
+        axes.axhline(panel.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
+        curves = curves_of(panel, batches)
+        shown = draw(axes, curves, data, beside)
+        axes.set_title(panel.title, fontsize=9)
+        beside.set_title("networks, and their own theory", fontsize=9)
+        if panel is at.PANELS[1]:  # the one with room for it
+            key(axes, curves, shown, more=2, loc="upper right")
+    return finished(
+        canvas,
+        "figure_2",
+        "Networks after one step, by the batch of the step",
+        f"Width beta = 1. Points: networks that took the step at d = {at.DIMENSION}, mean over {at.SEEDS} with one "
+        "standard error. Lines in their colour: the theory of the isotropic bulk (whole) and of the network's own bulk "
+        "(dashed). Black: an infinite batch, and the best linear predictor. On the right both as they differ from the "
+        "isotropic theory, in per cent of it: above zero means a larger error.",
+        f"{_MODULE}.figure_2(samples())",
+    )
+
+
+def simulated(batches: Sequence[float], dimension: int, seeds: int) -> Data:
+    """The networks of Figure 2 at another dimension, simulated now."""
+    wanted = {name for panel in at.PANELS for curve in curves_of(panel, batches) for name in curve.experiments}
+    found = (replace(one, dimension=dimension, seeds=seeds) for one in EXPERIMENTS if one.name in wanted)
+    return {one.name: one.run(SEED) for one in found}
+
+
+def says_2(found: Plotted) -> tuple[Statement, ...]:
+    """Of every panel: larger batches are better, no step is above the linear predictor, a step gets below it."""
+    statements = []
+    for number, panel in enumerate(at.PANELS):
+        left, right = 2 * number + 1, 2 * number + 2
+        lines = {a: found[left, f"isotropic theory, alpha0 = {a:g}"] for a in at.BATCHES}
+        networks = {a: found[left, f"networks, alpha0 = {a:g}"] for a in at.BATCHES}
+        infinite = found[left, r"$\alpha_0 = \infty$"]
+        statements += [
+            *_by_batch(panel, lines, networks, infinite),
+            *_beside_linear(panel, lines[0.0], infinite),
+            agreement(
+                [(networks[a], lines[a]) for a in at.BATCHES], f"{panel.name}: excellent agreement with networks",
+                "Section 3",
+            ),
+            _alike(panel, found, right),
+        ]  # fmt: skip
+    return tuple(statements)
+
+
+def _by_batch(
+    panel: at.Setting, lines: dict[float, Series], networks: dict[float, Series], infinite: Series
+) -> tuple[Statement, ...]:
+    """Larger batches: among each other, at infinity, and beside no step at all."""
+    none, least = lines[0.0], _WITH_STEP[0]
+    falls = [bool(np.all(lines[b].y < lines[a].y)) for a, b in pairwise(_WITH_STEP)]
+    lowest = all(bool(np.all(infinite.y < line.y)) for line in lines.values())
+    above = none.x[lines[least].y > none.y]
+    before, after = networks[0.0], networks[least]
+    z = (after.y - before.y) / np.hypot(after.error, before.error)
+    where = f"above no step from alpha = {above[0]:.2g} on" if above.size else "below no step at every alpha"
+    return (
+        Statement(
+            f"{panel.name}: larger batches have lower errors", "Section 4.1", all(falls),
+            f"{sum(falls)} of {len(falls)} steps from one batch to the next lower it at every alpha",
+        ),
+        Statement(
+            f"{panel.name}: the lowest error is that of an infinite batch", "Section 4.1", lowest,
+            f"{infinite.y[-1]:.4f} at alpha = {infinite.x[-1]:g}",
+        ),
+        Statement(
+            f"{panel.name}: a step on few samples is better than none, as monotony in alpha0 would have it",
+            "slides, risk bounds", above.size == 0,
+            f"alpha0 = {least:g} is {where} by the theory; networks are above by more than two standard errors at "
+            f"{int(np.sum(z > 2.0))} of {len(z)} alphas and below at {int(np.sum(z < -2.0))}",
+        ),
+    )  # fmt: skip
+
+
+def _beside_linear(panel: at.Setting, none: Series, infinite: Series) -> tuple[Statement, ...]:
+    """A network at initialisation above the best linear predictor, one with a trained first layer below."""
+    linear = panel.best_linear
+    below = infinite.x[infinite.y < linear]
+    return (
+        Statement(
+            f"{panel.name}: at initialisation the error is above the best linear predictor", "Section 4.1",
+            bool(np.min(none.y) > linear), f"{np.min(none.y):.4f} at least, beside {linear:.4f}",
+        ),
+        Statement(
+            f"{panel.name}: a trained first layer gets below it", "Section 4.1", bool(below.size),
+            f"with an infinite batch from alpha = {below[0]:.2g} on" if below.size else "nowhere",
+        ),
+    )  # fmt: skip
+
+
+def _alike(panel: at.Setting, found: Plotted, right: int) -> Statement:
+    """Networks lie on that side of the isotropic theory on which the theory of their own bulk does."""
+    alike, sure = 0, 0
+    for alpha0 in _WITH_STEP:
+        networks = found[right, f"networks less isotropic, alpha0 = {alpha0:g}"]
+        own = found[right, f"own less isotropic, alpha0 = {alpha0:g}"].at(networks.x)
+        # A gap below two standard errors has a sign by chance.
+        clear = np.abs(own) > 2.0 * networks.error
+        sure += int(np.sum(clear))
+        alike += int(np.sum(np.sign(own[clear]) == np.sign(networks.y[clear])))
+    return Statement(
+        f"{panel.name}: networks differ from the isotropic theory as the theory of their own bulk does",
+        "this suite", 0 < alike == sure, f"{alike} of {sure} differences that can be told from zero have its sign",
+    )  # fmt: skip
+
+
+def study_2() -> Study | None:
+    """The page of Figure 2."""
+    data = samples()
+    if data is None:
+        return None
+    figure = figure_2(data)
+    settings = (
+        "Settings: " + "; ".join(f"{panel} ({panel.printed})" for panel in at.PANELS) + ". The other batches are "
+        f"chosen, and so are beta = 1 and the range of alpha. The least batch, alpha0 = {_WITH_STEP[0]:g}, is below "
+        "one sample for every direction of the inputs."
+    )
+    return page(2, "learning curves by the batch of the step", settings, figure, says_2(plotted(figure)))

@@ -1,0 +1,101 @@
+"""The function of one direction that a simulated network is: its mean over all that lies across, without sampling.
+
+For Gaussian inputs w.x given e.x = t is normal of mean t w.e and variance |w|^2 - (w.e)^2: the mean of a neuron is an
+average over one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, trained_network
+from onestep.numerics.experiments.readout import fit
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.network import Network
+from onestep.reports.measurements.experiments import Experiment
+
+Array = NDArray[np.float64]
+
+# A smooth activation of a normal number of variance near one: 60 nodes leave less than 1e-7 of a tanh.
+NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
+WEIGHTS = _WEIGHTS / np.sum(_WEIGHTS)
+
+
+def neurons_along(network: Network, weights: Array, direction: Array, places: Sequence[float]) -> tuple[Array, Array]:
+    """E[sigma(w_i.x) | e.x = t] and E[sigma(w_i.x) b_i.x | e.x = t]/|b_i|^2 for unit e, b_i = w_i - (w_i.e) e.
+
+    Shapes (p, len(places)).
+    """
+    along = weights @ direction
+    across = np.sqrt(np.sum(weights**2, axis=1) - along**2)
+    sigma = compile_numpy(network.activation.expression)
+    mean, slope = (np.empty((len(weights), len(places))) for _ in range(2))
+    for k, place in enumerate(places):
+        values = np.asarray(sigma(place * along[:, None] + across[:, None] * NODES))
+        mean[:, k], slope[:, k] = values @ WEIGHTS, values @ (WEIGHTS * NODES) / across
+    return mean, slope
+
+
+def drawn_network(
+    network: Network, dimension: int, seed: int, index: int
+) -> tuple[FeatureMap, Sizes, np.random.Generator]:
+    """One network after its step, its sizes, and the generator of what follows."""
+    sizes = Sizes.rounded(
+        dimension, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0, fractions=network.fractions
+    )
+    rows, batch, rest = np.random.SeedSequence(seed, spawn_key=(dimension, index)).spawn(3)
+    return trained_network(network, sizes, np.random.default_rng(rows), np.random.default_rng(batch)), sizes, (
+        np.random.default_rng(rest)
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class AlongDirection(Experiment):
+    """The mean output of the trained network at every place along the target or along its spike.
+
+    Its observables are the places, one value per seed each.
+    """
+
+    places: tuple[float, ...] = ()
+    target: bool = True
+
+    def run(self, seed: int) -> dict[str, list[float]]:
+        """The samples, to seven digits."""
+        network = self.subject
+        assert isinstance(network, Network)
+        found = []
+        for index in range(self.seeds):
+            drawn, sizes, rng = drawn_network(network, self.dimension, seed + self.stream, index)
+            x = rng.standard_normal((sizes.n, sizes.d))
+            labels = np.asarray(compile_numpy(network.target.expression)(x @ drawn.theta))
+            readout = fit(iter([(drawn.features(x), labels)]), sizes.n, sizes.p, (network.ridge,)).a[:, 0]
+            direction = drawn.theta if self.target else drawn.direction
+            mean, _ = neurons_along(network, drawn.weights, direction, self.places)
+            found.append(readout @ mean / np.sqrt(sizes.p))
+        return {f"{place:g}": [float(f"{value[k]:.7g}") for value in found] for k, place in enumerate(self.places)}
+
+
+@dataclass(frozen=True)
+class MeanNeuron(Experiment):
+    """The mean over neurons of what `neurons_along` gives along the spike: mu0 and kappa mu1 of one real network.
+
+    Its observables are "mu0 at kappa" and "kappa mu1 at kappa" for every place.
+    """
+
+    places: tuple[float, ...] = ()
+
+    def run(self, seed: int) -> dict[str, list[float]]:
+        """The samples, to seven digits."""
+        assert isinstance(self.subject, Network)
+        found: dict[str, list[float]] = {name: [] for name in self.observables}
+        for index in range(self.seeds):
+            drawn, _, _ = drawn_network(self.subject, self.dimension, seed + self.stream, index)
+            mean, slope = neurons_along(self.subject, drawn.weights, drawn.direction, self.places)
+            for k, place in enumerate(self.places):
+                for name, value in (("mu0", mean[:, k].mean()), ("kappa mu1", place * slope[:, k].mean())):
+                    found[f"{name} at {place:g}"].append(float(f"{value:.7g}"))
+        return found

@@ -1,0 +1,122 @@
+"""The networks that were simulated for the paper's figures: one experiment for each point or row of points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+from onestep.numerics.models.network import Network
+from onestep.reports.measurements.experiments import FOLDER as SAMPLES
+from onestep.reports.measurements.experiments import Data, Experiment, complete, stored
+from onestep.reports.studies.paper import settings as at
+from onestep.reports.studies.paper.functions import AlongDirection, MeanNeuron
+
+SLUG, SEED = "figures", 91
+FOLDER = SAMPLES.parent / "pages"
+
+
+def names(places: tuple[float, ...]) -> tuple[str, ...]:
+    """The observables of a function along a direction."""
+    return tuple(f"{place:g}" for place in places)
+
+
+def _learned() -> tuple[Experiment, ...]:
+    return tuple(
+        AlongDirection(
+            f"figure 1, alpha0 {alpha0:g}", at.SINE.network(alpha0, at.LEARNING_ALPHA), at.DIMENSION, at.SEEDS,
+            observables=names(at.PLACES), stream=10 + k, places=at.PLACES,
+        )
+        for k, alpha0 in enumerate(at.BATCHES)
+    )  # fmt: skip
+
+
+def _curves() -> tuple[Experiment, ...]:
+    return tuple(
+        Experiment(
+            f"figure 2, {panel.student}/{panel.target}, alpha0 {alpha0:g}, alpha {alpha:g}",
+            panel.network(alpha0, alpha), at.DIMENSION, at.SEEDS, stream=100 + k,
+        )
+        for k, (panel, alpha0, alpha) in enumerate(product(at.PANELS, at.BATCHES, at.RATIOS))
+    )  # fmt: skip
+
+
+def bound_network(which: str) -> Network:
+    """The network whose readout comes near the function that realises one of the bounds."""
+    alpha, ridge = at.BOUND_READOUTS[which]
+    rate = at.SINE.rate_of(at.BOUND_SPIKE, at.BOUND_BATCH)
+    return replace(at.SINE.network(at.BOUND_BATCH, alpha, eta=rate), ridge=ridge)
+
+
+def _bounds() -> tuple[Experiment, ...]:
+    return tuple(
+        AlongDirection(
+            f"figure 3, {which}, alpha {alpha:g}, ridge {ridge:g}", bound_network(which), at.DIMENSION, at.SEEDS,
+            observables=names(at.PLACES), stream=20 + k, places=at.PLACES, target=False,
+        )
+        for k, (which, (alpha, ridge)) in enumerate(at.BOUND_READOUTS.items())
+    )  # fmt: skip
+
+
+def spiked_network(spike: float, alignment: float, alpha: float) -> Network:
+    """The network with this spike and alignment after its step: rate and batch are chosen for them."""
+    if spike == 0.0:
+        return at.SINE.network(0.0, alpha, eta=0.0)
+    batch = at.SINE.batch_of(alignment)
+    return at.SINE.network(batch, alpha, eta=at.SINE.rate_of(spike, batch))
+
+
+PAIRS = (
+    *((spike, at.SPIKE_ALIGNMENT) for spike in at.SPIKES),
+    *((at.ALIGNED_SPIKE, alignment) for alignment in at.ALIGNMENTS),
+)
+
+
+def _spiked() -> tuple[Experiment, ...]:
+    return tuple(
+        Experiment(
+            f"figure 4, r {spike:g}, gamma {alignment:g}, alpha {alpha:g}", spiked_network(spike, alignment, alpha),
+            at.DIMENSION, at.SEEDS, stream=300 + k,
+        )
+        for k, ((spike, alignment), alpha) in enumerate(product(PAIRS, at.RATIOS))
+    )  # fmt: skip
+
+
+def wide_network(width: float, alpha: float, scaled: bool) -> Network:
+    """The network of one width, at the printed rate or at a rate in proportion to its width."""
+    eta = at.SINE.eta * (width if scaled else 1.0)
+    return at.SINE.network(at.WIDTH_BATCH, alpha, beta=width, eta=eta)
+
+
+def _widths() -> tuple[Experiment, ...]:
+    return tuple(
+        Experiment(
+            f"figure 5, {'scaled' if scaled else 'fixed'}, beta {width:g}, alpha {alpha:g}",
+            wide_network(width, alpha, scaled), at.DIMENSION, at.SEEDS, stream=400 + k,
+        )
+        for k, (scaled, width, alpha) in enumerate(product((False, True), at.WIDTHS, at.RATIOS))
+    )  # fmt: skip
+
+
+def pool_network(spike: float) -> Network:
+    """A network of this spike after a large batch."""
+    return at.SINE.network(at.BOUND_BATCH, 1.0, eta=at.SINE.rate_of(spike, at.BOUND_BATCH))
+
+
+def _pool() -> tuple[Experiment, ...]:
+    observed = tuple(f"{name} at {place:g}" for name in ("mu0", "kappa mu1") for place in at.PLACES)
+    return tuple(
+        MeanNeuron(
+            f"figure 7, r {spike:g}", pool_network(spike), at.DIMENSION, at.SEEDS, observables=observed,
+            stream=30 + k, places=at.PLACES,
+        )
+        for k, spike in enumerate(at.POOL_SPIKES)
+    )  # fmt: skip
+
+
+EXPERIMENTS = (*_learned(), *_bounds(), *_pool(), *_curves(), *_spiked(), *_widths())
+
+
+def samples() -> Data | None:
+    """The stored samples; None where they are not installed or not all measured."""
+    data = stored(SLUG, FOLDER)
+    return data if complete(data, EXPERIMENTS) else None

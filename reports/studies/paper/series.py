@@ -1,0 +1,87 @@
+"""What a figure plots, read back from its data, and a statement of the text beside it: seen there, or not."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.study import Study, Table
+
+Array = NDArray[np.float64]
+COMMAND = "python -m benchmarks.pages.figures simulate"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or row of points of a panel; `error` is one standard error, nan where nothing was measured."""
+
+    x: Array
+    y: Array
+    error: Array
+
+    def at(self, x: Array) -> Array:
+        """The line between its points: at one of them, that point."""
+        return np.interp(x, self.x, self.y)
+
+
+Plotted = Mapping[tuple[int, str], Series]
+
+
+def plotted(figure: Figure) -> Plotted:
+    """Every series of a figure by its panel and its name, from the CSV that stands beside it."""
+    rows: dict[tuple[int, str], list[tuple[float, float, float]]] = {}
+    for row in csv.DictReader(figure.data.splitlines()):
+        where = int(row["panel"]), row["series"]
+        rows.setdefault(where, []).append((float(row["x"]), float(row["y"]), float(row["standard_error"] or "nan")))
+    return {where: Series(*np.array(points).T) for where, points in rows.items()}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of the sources on a figure, whether the plotted data show it, and what they show."""
+
+    says: str
+    source: str
+    seen: bool
+    found: str
+
+    def row(self) -> tuple[str, str, str, str]:
+        """Its line in the table of the page."""
+        return self.says, self.source, "seen" if self.seen else "not seen", self.found
+
+
+def agreement(pairs: Sequence[tuple[Series, Series]], says: str, source: str, most: float = 0.05) -> Statement:
+    """Whether points follow lines as the eye sees it: none is off by more than the share `most` of the largest value
+    drawn, and by more than three standard errors.
+    """
+    height = max(float(np.max(np.abs(series.y))) for pair in pairs for series in pair)
+    off = np.concatenate([points.y - line.at(points.x) for points, line in pairs]) / height
+    z = np.concatenate([(points.y - line.at(points.x)) / points.error for points, line in pairs])
+    beyond = np.abs(z) > 3.0
+    worst = float(np.max(np.abs(off)))
+    return Statement(
+        says,
+        source,
+        not bool(np.any((np.abs(off) > most) & beyond)),
+        f"{len(z)} points, the furthest {worst:.1%} of the largest value off; {int(np.sum(beyond))} beyond three "
+        f"standard errors (seen: none is beyond both {most:.0%} and three)",
+    )
+
+
+def page(number: int, title: str, settings: str, figure: Figure, statements: Sequence[Statement]) -> Study:
+    """The page of one figure of the paper."""
+    rows = tuple(statement.row() for statement in statements)
+    seen = sum(statement.seen for statement in statements)
+    text = (
+        settings,
+        f"What the text says of it is decided on the plotted data: {seen} of {len(rows)} statements are seen. How "
+        "much is agreement, or sizable, the sources do not say: bars in brackets are this suite's, set with the "
+        "numbers in view.",
+    )
+    table = Table("What the text says", ("statement", "where", "seen", "what is plotted"), rows)
+    return Study(f"figure_{number}", f"Figure {number}: {title}", text, (table,), (figure,), COMMAND)

@@ -1,0 +1,197 @@
+"""Figures 4 and 5: learning curves by the spike, by its alignment, and by the width of the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
+from onestep.reports.figures.figures import Figure, canvas_of
+from onestep.reports.measurements.drawing import finished
+from onestep.reports.measurements.experiments import Data
+from onestep.reports.measurements.study import Study
+from onestep.reports.studies.paper import settings as at
+from onestep.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
+from onestep.reports.studies.paper.samples import samples, spiked_network, wide_network
+from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, page, plotted
+
+Array = NDArray[np.float64]
+
+_MODULE = "onestep.reports.studies.paper.spikes"
+
+
+def spiked_curve(spike: float, alignment: float, label: str, name: str) -> Curve:
+    """The learning curve of networks with this spike and alignment after their step."""
+    return Curve(
+        label,
+        name,
+        tuple(spiked_network(spike, alignment, alpha) for alpha in at.RATIOS),
+        tuple(f"figure 4, r {spike:g}, gamma {alignment:g}, alpha {alpha:g}" for alpha in at.RATIOS),
+    )
+
+
+def end_of(alignment: float) -> Model:
+    """The spiked features at the ends of the alignment, 0 and 1, that no batch reaches."""
+    return Model(
+        at.SINE.student, at.SINE.target, 1.0, 1.0, at.SINE.ridge, spike=at.ALIGNED_SPIKE, bulk=1.0, alignment=alignment
+    )  # fmt: skip
+
+
+def figure_4(data: Data) -> Figure:
+    """Test error against alpha: on the left by the spike strength, on the right by the alignment."""
+    canvas, left, right = canvas_of(columns=2)
+    by_spike = [
+        spiked_curve(spike, at.SPIKE_ALIGNMENT, f"$r = {spike:g}$", f"r = {spike:g}") for spike in at.SPIKES
+    ]  # fmt: skip
+    by_alignment = [
+        spiked_curve(at.ALIGNED_SPIKE, gamma, rf"$\gamma = {gamma:g}$", f"gamma = {gamma:g}") for gamma in at.ALIGNMENTS
+    ]
+    key(left, by_spike, draw(left, by_spike, data))
+    for gamma, dash in ((0.0, ":"), (1.0, "-.")):
+        error = solve_batch(end_of(gamma), alpha=ALPHAS).test_error
+        right.plot(ALPHAS, error, color=DARK, lw=1.2, ls=dash, label=rf"$\gamma = {gamma:g}$")
+    right.axhline(at.SINE.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
+    key(right, by_alignment, draw(right, by_alignment, data), more=3, ncols=2, loc="upper right")
+    right.set_ylim(0.0, 0.56)  # the legend above all lines
+    left.set_title(rf"by spike, $\gamma = {at.SPIKE_ALIGNMENT:g}$", fontsize=9)
+    right.set_title(f"by alignment, $r = {at.ALIGNED_SPIKE:g}$", fontsize=9)
+    bulk = [curve.networks[0].model().bulk for curve in (*by_spike, *by_alignment)]
+    return finished(
+        canvas,
+        "figure_4",
+        "Learning curves by spike and by alignment",
+        f"Student tanh, target sin, beta = 1, ridge {at.SINE.ridge:g}. Points: networks at d = {at.DIMENSION} whose "
+        "batch and rate give this spike and alignment (equation (9)), mean over "
+        f"{at.SEEDS} with one standard error; r = 0 is no step. Lines in their colour: the theory of the isotropic "
+        f"bulk (whole), whose variance the step moves to c = {min(bulk):.2g} to {max(bulk):.2g}, and of the network's "
+        "own (dashed). Black: spiked features at alignment 0 and 1 with c = 1, which no finite batch reaches, and the "
+        "best linear predictor.",
+        f"{_MODULE}.figure_4(samples())",
+    )
+
+
+def falling(lines: Sequence[Series]) -> tuple[int, int]:
+    """At how many of the points each line is below the one before it, and how many there are."""
+    below = np.concatenate([after.y < before.y for before, after in pairwise(lines)])
+    return int(np.sum(below)), below.size
+
+
+def says_4(found: Plotted) -> tuple[Statement, ...]:
+    """Larger spikes and higher alignments are better; a small spike already helps."""
+    spikes = [found[1, f"isotropic theory, r = {spike:g}"] for spike in at.SPIKES]
+    alignments = [found[2, f"isotropic theory, gamma = {gamma:g}"] for gamma in at.ALIGNMENTS]
+    gain = 1.0 - spikes[1].y / spikes[0].y
+    (lower, count), (higher, pairs) = falling(spikes), falling([found[2, r"$\gamma = 0$"], *alignments])
+    linear, best = at.SINE.best_linear, found[2, r"$\gamma = 1$"]
+    return (
+        Statement(
+            "larger spikes lead to relatively smaller test errors", "Section 4", lower == count,
+            f"at {lower} of {count} points of the lines a larger spike has the lower error",
+        ),
+        Statement(
+            "small spikes already yield errors sizably lower than none", "Section 4", float(np.min(gain)) > 0.05,
+            f"r = {at.SPIKES[1]:g} is {np.min(gain):.0%} to {np.max(gain):.0%} lower (seen: by more than 5 % at "
+            "all points)",
+        ),
+        Statement(
+            "higher alignments lead to lower test errors", "Section 4", higher == pairs,
+            f"at {higher} of {pairs} points of the lines a higher alignment has the lower error",
+        ),
+        Statement(
+            "and escape the linear curse", "Section 4", bool(np.min(best.y) < linear),
+            f"{np.min(best.y):.4f} at alignment 1, beside {linear:.4f} of the best linear predictor",
+        ),
+        agreement(
+            [
+                *_pairs(found, 1, (f"r = {spike:g}" for spike in at.SPIKES)),
+                *_pairs(found, 2, (f"gamma = {gamma:g}" for gamma in at.ALIGNMENTS)),
+            ],
+            "compelling agreement of theory and simulation", "Section 4",
+        ),
+    )  # fmt: skip
+
+
+def _pairs(found: Plotted, panel: int, names: Iterable[str]) -> list[tuple[Series, Series]]:
+    """Networks beside the isotropic theory."""
+    return [(found[panel, f"networks, {name}"], found[panel, f"isotropic theory, {name}"]) for name in names]
+
+
+def study_4() -> Study | None:
+    """The page of Figure 4."""
+    data = samples()
+    if data is None:
+        return None
+    figure = figure_4(data)
+    settings = (
+        "Settings: the sources print neither student, target nor numbers of this figure. Chosen: "
+        f"{at.SINE.student} and {at.SINE.target} with ridge {at.SINE.ridge:g} of Figure 2, beta = 1, alignment "
+        f"{at.SPIKE_ALIGNMENT:g} on the left and spike {at.ALIGNED_SPIKE:g} on the right."
+    )
+    return page(4, "learning curves by spike and by alignment", settings, figure, says_4(plotted(figure)))
+
+
+def wide_curve(width: float, scaled: bool) -> Curve:
+    """The learning curve of one width."""
+    rate = "scaled" if scaled else "fixed"
+    return Curve(
+        rf"$\beta = {width:g}$",
+        f"beta = {width:g}",
+        tuple(wide_network(width, alpha, scaled) for alpha in at.RATIOS),
+        tuple(f"figure 5, {rate}, beta {width:g}, alpha {alpha:g}" for alpha in at.RATIOS),
+    )
+
+
+def figure_5(data: Data) -> Figure:
+    """Test error against alpha by the width: on the left at one rate, on the right at a rate that grows with it."""
+    canvas, *panels = canvas_of(columns=2)
+    titles = (rf"$\tilde\eta = {at.SINE.eta:g}$", rf"$\tilde\eta = {at.SINE.eta:g}\,\beta$")
+    for scaled, axes, title in zip((False, True), panels, titles, strict=True):
+        curves = [wide_curve(width, scaled) for width in at.WIDTHS]
+        axes.axhline(at.SINE.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
+        key(axes, curves, draw(axes, curves, data), more=1)
+        axes.set_title(title, fontsize=9)
+    return finished(
+        canvas,
+        "figure_5",
+        "Learning curves by width",
+        f"Student tanh, target sin, alpha0 = {at.WIDTH_BATCH:g}, ridge {at.SINE.ridge:g}. On the left the rate of the "
+        "step is the same for all widths, so that wide networks have small spikes (r is in proportion to eta/beta); on "
+        "the right it grows with the width, and spike, bulk and alignment are those of beta = 1. Points: networks at d "
+        f"= {at.DIMENSION}, mean over {at.SEEDS} with one standard error. Lines in their colour: the theory of the "
+        "isotropic bulk (whole) and of the network's own (dashed).",
+        f"{_MODULE}.figure_5(samples())",
+    )
+
+
+def says_5(found: Plotted) -> tuple[Statement, ...]:
+    """Larger networks tend to achieve lower error: by the lines, at both rates."""
+    statements = []
+    for panel, rate in ((1, "at one rate"), (2, "at a rate in proportion to the width")):
+        names = [f"beta = {width:g}" for width in at.WIDTHS]
+        lower, count = falling([found[panel, f"isotropic theory, {name}"] for name in names])
+        statements += [
+            Statement(
+                f"larger networks tend to achieve lower error, {rate}", "Appendix C.8", 2 * lower > count,
+                f"at {lower} of {count} points of the lines the wider network has the lower error",
+            ),
+            agreement(_pairs(found, panel, names), f"networks follow the theory, {rate}", "Section 3"),
+        ]  # fmt: skip
+    return tuple(statements)
+
+
+def study_5() -> Study | None:
+    """The page of Figure 5."""
+    data = samples()
+    if data is None:
+        return None
+    figure = figure_5(data)
+    settings = (
+        f"Settings: {at.SINE}, alpha0 = {at.WIDTH_BATCH:g} as printed for Figure 2. The sources print neither the "
+        "setting of this figure nor its widths; beta = "
+        f"{', '.join(f'{w:g}' for w in at.WIDTHS)} are chosen. The page on the width scans many settings."
+    )
+    return page(5, "learning curves by the width of the network", settings, figure, says_5(plotted(figure)))

@@ -1,0 +1,170 @@
+"""Several readout groups with any activation: their special cases, symmetries, derivatives, and real networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.equivalent import pack, unpack
+from onestep.numerics.bulk.network import NetworkBulk
+from onestep.numerics.bulk.network_groups import NetworkGroups
+from onestep.numerics.bulk.network_law import groups_law, network_law, step_laws
+from onestep.numerics.experiments.ridge import predicted
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.equations import multiplicity
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.finite_size import Observation, compare
+
+Array = NDArray[np.float64]
+
+OPPOSITE = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
+UNLIKE = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.7, 0.3), ReadoutGroup(0.3, 0.2))
+FIELDS = ("values", "jacobian", "overlap")
+
+
+def network(student: str, target: str, groups: tuple[ReadoutGroup, ...] = UNIFORM, **values: Any) -> Model:
+    given = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0, "bulk_model": "network"} | values
+    return Model.from_gradient_step(activation(student), activation(target), readout=groups, **given)
+
+
+def close(found: Array, expected: Array, tolerance: float) -> None:
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * float(np.abs(expected).max()))
+
+
+@pytest.mark.parametrize(("student", "eta", "noise"), [("relu", 3.0, 0.0), ("softplus", -6.0, 0.3)])
+def test_one_group_is_the_uniform_network(student: str, eta: float, noise: float) -> None:
+    # Another way to the same numbers: closed formulas of two scalars there, a pencil of matrices here.
+    law = network_law(activation(student), activation("sin(z + 1/2)"), 2.0, eta, 0.8, noise)
+    one, groups = NetworkBulk(0.05, 0.8, law), NetworkGroups(0.05, 0.8, groups_law((law,), (1.0,)))
+    for point in ([0.8, 0.3], [0.0, 0.2], [3.0, 1e-3], [1e-9, 1e-9], [50.0, 1e-6]):
+        ours, theirs = groups.at(np.array(point)), one.at(np.array(point))
+        for name in FIELDS:
+            close(getattr(ours, name), getattr(theirs, name), 1e-12)
+        close(ours.overlap_jacobian(), theirs.overlap_jacobian(), 1e-12)
+
+
+# Odd activations as the solver of one matrix of the batch alone had them, test and training error.
+ODD = [
+    ("tanh", "tanh", UNLIKE, {"ridge": 0.01, "alpha0": 10.0, "eta": 10.0}, 0.05117785946247251, 0.005938551068619754),
+    (
+        "erf", "sign", (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5)),
+        {"alpha": 2.0, "ridge": 0.05, "alpha0": 4.0, "eta": 4.0, "noise": 0.1}, 0.6365575543111354, 0.21145106840361902,
+    ),
+    (
+        "tanh", "sin", (ReadoutGroup(1.0, 0.6), ReadoutGroup(0.0, 0.4)),
+        {"alpha": 0.6, "beta": 0.4, "ridge": 1e-3, "alpha0": 0.7, "eta": 5.0, "gaussian_rows": True},
+        0.9405658981443468, 0.07961245130305727,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("student", "target", "groups", "values", "test", "training"), ODD)
+def test_odd_activations_are_what_they_were(
+    student: str, target: str, groups: tuple[ReadoutGroup, ...], values: dict[str, Any], test: float, training: float
+) -> None:
+    found = solve(network(student, target, groups, **values))
+    assert found.test_error == pytest.approx(test, rel=1e-12)
+    assert found.training_error == pytest.approx(training, rel=1e-12)
+
+
+def test_a_vanishing_even_part_is_an_odd_activation() -> None:
+    # The pencil with its third block at nu = 1e-9, without it at nu = 0.
+    odd = solve(network("tanh", "sin(z + 1/2)", UNLIKE))
+    nearly = solve(network("tanh(z) + 10**(-10)*(z**2 - 1)", "sin(z + 1/2)", UNLIKE))
+    assert nearly.test_error == pytest.approx(odd.test_error, rel=1e-8)
+    assert nearly.test_error != odd.test_error
+
+
+@pytest.mark.parametrize("shares", [(1.0,), (0.3, 0.7), (0.2, 0.5, 0.3)])
+def test_equal_groups_are_one_group(shares: tuple[float, ...]) -> None:
+    one = solve(network("relu", "sin"))
+    split = solve(network("relu", "sin", tuple(ReadoutGroup(1.0, share) for share in shares)))
+    assert split.converged
+    assert split.residual < 1e-12
+    assert split.test_error == pytest.approx(one.test_error, abs=1e-10)
+    assert split.training_error == pytest.approx(one.training_error, abs=1e-10)
+
+
+def test_the_order_of_the_groups_does_not_matter() -> None:
+    one, other = (solve(network("silu", "tanh", groups, noise=0.1)) for groups in (UNLIKE, UNLIKE[::-1]))
+    assert one.converged
+    assert one.residual < 1e-12
+    assert other.test_error == pytest.approx(one.test_error, rel=1e-12)
+
+
+def test_mirrored_networks_learn_alike() -> None:
+    # With -sigma(-z), -g and the rows turned round every feature, label and step changes its sign, or none does.
+    one = solve(network("softplus(z) + z/2", "sin(z + 1/2)", UNLIKE))
+    other = solve(network("-softplus(-z) + z/2", "-sin(z + 1/2)", UNLIKE))
+    assert other.test_error == pytest.approx(one.test_error, rel=1e-11)
+
+
+def groups_of(student: str) -> NetworkGroups:
+    model = network(student, "sin(z + 1/2)", UNLIKE, beta=0.8, noise=0.1)
+    return NetworkGroups(0.05, 0.8, groups_law(step_laws(model), model.fractions))
+
+
+def conjugates(seed: int) -> Array:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(3, 3))
+    return pack(root @ root.T / 2.0, rng.uniform(0.1, 0.5, 3))
+
+
+def test_trace_identities_and_derivatives_of_one_function() -> None:
+    # (1/p) tr_a [S S^-1] = pi_a, and T and tau are derivatives of (1/p) log det S, an off-diagonal C_ab counting twice.
+    for seed in range(3):
+        point = conjugates(seed)
+        found = groups_of("relu").at(point)
+        (C, D), (T, tau) = unpack(point), unpack(found.values)
+        np.testing.assert_allclose((0.05 + D) * tau + np.sum(C * T, axis=1), (0.5, 0.3, 0.2), rtol=1e-13)
+        jacobian = multiplicity(3)[:, None] * found.jacobian
+        close(jacobian, jacobian.T, 1e-13)
+
+
+def test_derivatives() -> None:
+    groups, point, h = groups_of("relu"), conjugates(1), 2e-3
+    found = groups.at(point)
+    slope = found.overlap_jacobian()
+    direction = np.random.default_rng(3).normal(size=len(point))
+    # The sixth-order central difference: errors of (h/distance to the next singularity)^6, and rounding 1e-15/h.
+    stencil = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+    moved = {n: groups.at(point + n * h * direction) for m in stencil for n in (m, -m)}
+    values = sum(w * (moved[n].values - moved[-n].values) / h for n, w in stencil.items())
+    matrix = sum(w * (moved[n].overlap - moved[-n].overlap) / h for n, w in stencil.items())
+    close(np.asarray(values), found.jacobian @ direction, 1e-8)
+    close(np.asarray(matrix), np.tensordot(direction, slope, 1), 1e-8)
+
+
+def test_far_from_any_start() -> None:
+    remembered = groups_of("relu")
+    for scale, diagonal in ((1e-4, 1e3), (1e4, 1e-4), (1e-9, 1e-9), (30.0, 0.1)):
+        point = np.concatenate([scale * conjugates(2)[:6], [diagonal] * 3])
+        found, alone = remembered.at(point), groups_of("relu").at(point)
+        np.testing.assert_allclose(found.values, alone.values, rtol=1e-11)
+        assert np.linalg.eigvalsh(found.overlap)[0] > 0.0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("groups", [OPPOSITE, (ReadoutGroup(1.0, 0.5), ReadoutGroup(0.5, 0.5))])
+def test_theory_and_real_networks(groups: tuple[ReadoutGroup, ...]) -> None:
+    given = Network(
+        activation("relu"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=6.0, readout=groups
+    )  # fmt: skip
+    runs = [simulate(given, dimension=d, seeds=k, kind="network") for d, k in ((100, 64), (200, 48), (400, 24))]
+    theories = [predicted(solve(run.model.model("network")), run.sizes) for run in runs]  # type: ignore[union-attr]
+    names = ["test_error", "training_error", *(f"{x}[{a}]" for x in ("zeta", "psi", "chi", "q2") for a in (0, 1))]
+    for name in names:
+        seen = [
+            Observation(run.dimension, run.values(name), theory[name])
+            for run, theory in zip(runs, theories, strict=True)
+        ]
+        z = compare(name, seen, scale=1.0).z
+        # Ten observables: |z| > 4.2 would happen once in 3700 choices of the seed.
+        assert z is not None
+        assert abs(z) < 4.2, name

@@ -1,0 +1,85 @@
+"""Labels with noise: the grid against plain double sums, coarse grids that own up to their errors, and small noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from flint import arb
+
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.certificates.network.labels import LabelBalls
+from onestep.numerics.certificates.network.spread_labels import SpreadLabels, spread_labels
+
+BITS = 44
+TARGETS = {"sin(z)": np.sin, "sign(z)": np.sign, "Max(z, 0)": lambda u: np.maximum(u, 0.0)}
+# The first has the lowest zeros of D: a grid made for it is fine enough for the others.
+POINTS = [(-1.1, 0.35), (0.3, 0.4), (0.0, 0.2)]
+
+
+def plain(target: str, noise: float, b1: float, b2: float, i: int, j: int, k: int) -> float:
+    """E[u^i Y^j/D^k] by Gauss-Legendre panels in u, each half line for itself, and Gauss-Hermite in the noise."""
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    ends = np.linspace(0.0, 12.0, 25)
+    half = (ends[1:] - ends[:-1])[:, None] / 2
+    right = (ends[:-1, None] + half * (1 + nodes)).ravel()
+    u = np.concatenate([-right, right])
+    w = np.tile((half * weights).ravel(), 2) * np.exp(-u * u / 2) / np.sqrt(2 * np.pi)
+    x, v = np.polynomial.hermite_e.hermegauss(120)
+    y = TARGETS[target](u)[:, None] - 0.3 + np.sqrt(noise) * x
+    return float(w @ (u[:, None] ** i * y**j / (1 + b1 * y + b2 * y * y) ** k) @ v / np.sqrt(2 * np.pi))
+
+
+@pytest.mark.parametrize("target", list(TARGETS))
+def test_averages_over_noisy_labels_hold_those_of_a_double_sum(target: str) -> None:
+    # One grid, made for the first point, serves all.
+    with precision(BITS + 40):
+        labels = LabelBalls(activation(target), arb("0.3"), BITS, Fraction(1, 4))
+        moments = labels.moments(6)
+        over = [labels.over(arb(b1), arb(b2), 6) for b1, b2 in POINTS]
+    for (b1, b2), (once, twice) in zip(POINTS, over, strict=True):
+        for i, j in ((0, 1), (0, 2), (0, 6), (1, 2), (1, 5), (2, 1), (2, 2)):
+            for k, found in ((0, moments), (1, once), (2, twice)):
+                value = plain(target, 0.25, b1, b2, i, j, k)
+                # Nodes in the noise: poles at a height of more than two of its widths leave less than 1e-9.
+                assert abs(float(found[i][j].mid()) - value) < 1e-9 * (1 + abs(value)), (i, j, k)
+                assert found[i][j].rad() < 1e-7
+
+
+@cache
+def grid(bits: int) -> SpreadLabels:
+    return spread_labels(activation("sin(z)"), arb("0.3"), Fraction(1, 4), arb(-1.1), arb(0.35), bits)
+
+
+@pytest.mark.parametrize("bits", [-14, -8, 0, 8])
+def test_coarse_grids_own_up_to_their_errors(bits: int) -> None:
+    # So coarse that aliasing and what lies beyond the grid show: the enclosures still hold the averages.
+    with precision(120):
+        fine, coarse = grid(BITS).over(arb(-1.1), arb(0.35)), grid(bits).over(arb(-1.1), arb(0.35))
+        assert all(
+            b.contains(a.mid()) for row, wide in zip(fine, coarse, strict=True) for a, b in zip(row, wide, strict=True)
+        )
+
+
+@pytest.mark.parametrize("left_out", ["low half", "high half", "every other"])
+def test_a_grid_with_nodes_left_out_misses(left_out: str) -> None:
+    # The check above can fail: weights that are not all there are not what was enclosed.
+    with precision(120):
+        whole = grid(20)
+        exact = grid(BITS).over(arb(-1.1), arb(0.35))
+        half = len(whole.nodes) // 2
+        kept = {"low half": slice(half, None), "high half": slice(half), "every other": slice(0, None, 2)}[left_out]
+        torn = replace(whole, nodes=whole.nodes[kept], weights=tuple(row[kept] for row in whole.weights))
+        found = torn.over(arb(-1.1), arb(0.35))
+        assert not all(
+            b.contains(a.mid()) for row, wide in zip(exact, found, strict=True) for a, b in zip(row, wide, strict=True)
+        )
+
+
+def test_noise_that_is_small_beside_the_labels_is_refused() -> None:
+    with precision(120), pytest.raises(BallError, match="noise is small"):
+        spread_labels(activation("sin(z)"), arb(0), Fraction(1, 10**8), arb(0), arb(1), BITS)

@@ -1,0 +1,142 @@
+"""The campaign of random command lines and certificates: that none has a fault, and that a planted fault is seen."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.fuzz import campaign, trial
+from benchmarks.fuzz.lines import line
+from benchmarks.fuzz.trial import Ended, fault_of_certificate, fault_of_line, run_line
+from onestep import Solution, solve
+from onestep.numerics.models.model import Model
+from tests.shared.command_line import WORKED
+
+FEW, MANY, FEW_MODELS, MANY_MODELS = 40, 2000, 3, 300
+
+
+def faults(lines: range, models: range) -> list[tuple[int, str]]:
+    ended = [(n, fault_of_line(line(n), run_line(line(n)))) for n in lines]
+    ended += [(n, fault_of_certificate(n) or "") for n in models]
+    return [(n, fault) for n, fault in ended if fault]
+
+
+def test_no_random_line_breaks_the_contract_and_no_certificate_leaves_out_a_digit() -> None:
+    assert faults(range(FEW), range(FEW_MODELS)) == []
+
+
+@pytest.mark.thorough
+def test_no_line_and_no_certificate_of_many_do() -> None:
+    assert faults(range(FEW, MANY), range(FEW_MODELS, MANY_MODELS)) == []
+
+
+def test_a_line_is_the_same_every_time_and_all_kinds_are_drawn() -> None:
+    drawn = [line(n) for n in range(600)]
+    assert drawn == [line(n) for n in range(600)]
+    commands = Counter(words[0] for words in drawn if words)
+    assert {"solve", "bounds", "spectrum", "simulate", "compare", "activation", "claims", "errata"} <= commands.keys()
+    assert not {"report", "verify"} & commands.keys()
+    # Some of the lines are answered and some are refused: neither alone would say much.
+    assert len({tuple(words) for words in drawn}) > 550
+
+
+GOOD = json.dumps({"test_error": 0.1, "converged": True, "residual": 1e-16})
+SOLVE = ["solve", "--json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "ended", "said"),
+    [
+        (SOLVE, Ended(4, "", "onestep: internal error, please report it\n"), "exit code 4"),
+        (SOLVE, Ended(1, GOOD, ""), "exit code 1"),
+        (SOLVE, Ended(-1, "", ""), "no answer"),
+        (SOLVE, Ended(0, GOOD, "", trial.LIMIT + 1.0), "no answer"),
+        (SOLVE, Ended(2, "", "onestep: no\nTraceback (most recent call last):\n"), "traceback"),
+        (SOLVE, Ended(2, "{}", "onestep: no\n"), "stands on stdout"),
+        (SOLVE, Ended(2, "", "onestep: no\nonestep: and no again\n"), "refused in 2 lines"),
+        (SOLVE, Ended(2, "", ""), "refused in 0 lines"),
+        (SOLVE, Ended(0, GOOD, "model.py:7: RuntimeWarning: divide by zero\n"), "said on stderr"),
+        (SOLVE, Ended(0, GOOD + GOOD, ""), "no JSON document"),
+        (SOLVE, Ended(0, "", ""), "no JSON document"),
+        (SOLVE, Ended(3, '{"test_error": NaN}', ""), "NaN"),
+        (SOLVE, Ended(0, '{"results": [{"test_error": -0.5}]}', ""), "test_error -0.5"),
+        (SOLVE, Ended(0, '{"converged": true, "residual": 1e-3}', ""), "residual of 0.001"),
+        (["solve"], Ended(0, "", ""), "printed nothing"),
+        ([], Ended(2, "", "onestep: no\n"), "no help"),
+    ],
+)
+def test_a_fault_is_seen(words: list[str], ended: Ended, said: str) -> None:
+    assert said in fault_of_line(words, ended)
+    assert fault_of_line(SOLVE, Ended(0, GOOD, "onestep: warning: so\n")) == ""
+
+
+def test_a_line_is_run_as_it_would_be_in_a_shell() -> None:
+    before = os.getcwd()
+    ended = run_line(["solve", *WORKED, "--json"])
+    assert (ended.code, ended.err) == (0, "")
+    assert json.loads(ended.out)["test_error"] == pytest.approx(0.1258656085, abs=1e-10)
+    assert run_line(["solve", *WORKED, "--ridge"]).code == 2
+    assert os.getcwd() == before
+
+
+def test_a_line_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "LIMIT", 0.05)
+    ended = run_line(["activation", "gelu(tanh(3*z))*softplus(z)", "--time-limit", "30"])
+    assert "no answer" in fault_of_line(["activation"], ended)
+
+
+def test_doubles_that_are_off_by_more_than_they_say_are_no_part_of_a_certificate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    number = next(n for n in range(20) if fault_of_certificate(n) == "")
+
+    def off(model: Model) -> Solution:
+        found = solve(model)
+        return dataclasses.replace(found, test_error=found.test_error + 3.0 * found.error_estimate + 1e-13)
+
+    monkeypatch.setattr("onestep.solve", off, raising=False)
+    assert "test_error" in (fault_of_certificate(number) or "")
+
+
+def test_a_campaign_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "fuzz.json"
+    ran = []
+
+    def block(kind: str, number: int) -> dict[str, object]:
+        ran.append((kind, number))
+        return {"kind": kind, "block": number, "counts": {"2": campaign.BLOCK}, "faults": []}
+
+    class Here:
+        """Runs at once what a pool would run elsewhere."""
+
+        def __enter__(self) -> Here:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def submit(self, _: object, kind: str, number: int) -> dict[str, object]:
+            return block(kind, number)
+
+    monkeypatch.setattr(campaign, "pool", lambda workers: Here())
+    monkeypatch.setattr(campaign, "as_completed", lambda futures: [_Result(one) for one in futures])
+    for known in campaign.run({"lines": 200, "certificates": 100}, 1, []):
+        campaign.write(known, path)
+    assert ran == [("lines", 0), ("lines", 1), ("certificates", 0)]
+    ran.clear()
+    list(campaign.run({"lines": 300, "certificates": 100}, 1, campaign.stored(path)))
+    assert ran == [("lines", 2)]
+    assert "200 lines (2: 200), 0 with a fault" in campaign.table(campaign.stored(path))
+
+
+class _Result:
+    def __init__(self, value: dict[str, object]) -> None:
+        self.value = value
+
+    def result(self) -> dict[str, object]:
+        return self.value

@@ -1,0 +1,94 @@
+"""The report as one document: the same bytes every time, tagged, and nothing that stands over the margin."""
+
+from __future__ import annotations
+
+import io
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import typst
+from PIL import Image
+
+from onestep.derivations.language.glossary import Entry as Symbol
+from onestep.reports.page.build import write
+from onestep.reports.page.described import describe
+from onestep.reports.page.pdf import sources, typeset
+from onestep.reports.page.site import Material
+from onestep.reports.text.mathematics import mathml
+from onestep.reports.text.typst_markup import displayed
+from onestep.verify.ledger.run import Ledger
+from onestep.verify.protocol.claim import Role
+from onestep.verify.protocol.verdict import Verdict
+from tests.shared import toy
+from tests.shared.report_page import entry, toy_figures, toy_ledger
+
+
+@cache
+def material() -> Material:
+    """One claim with its derivation, a misprint and a figure."""
+    printed = entry("slides.step-over-n", Verdict.REFUTED, role=Role.PRINTED)
+    ours = entry("section-2.gradient-step", Verdict.PROVED)
+    symbols = tuple(Symbol(one, "a letter", "") for one in toy.claim().statement.free_symbols)
+    # Of another profile than the committed ledger, which is not to be refreshed.
+    ledger = Ledger("ci", (*toy_ledger().entries, ours, printed))
+    return Material(ledger, [describe(toy.derivation())], toy_figures()[:1], symbols)
+
+
+def test_the_document_stands_beside_the_pages_and_is_linked_where_it_is(tmp_path: Path) -> None:
+    given = (material().ledger, material().derivations, (), tmp_path)
+    with_it = {path.name for path in write(*given, document=True).files}
+    assert (tmp_path / "onestep.pdf").read_bytes().startswith(b"%PDF-")
+    assert 'href="onestep.pdf"' in (tmp_path / "index.html").read_text(encoding="utf-8")
+    without = {path.name for path in write(*given).files}
+    assert with_it - without == {"onestep.pdf"}
+    assert "onestep.pdf" not in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def text() -> str:
+    return sources(material())["main.typ"].decode()
+
+
+def test_the_document_is_the_same_every_time_and_can_be_read_aloud() -> None:
+    # The standard PDF/UA-1 refuses a formula or a figure without words, and a document that is not tagged.
+    first = typeset(material())
+    assert first.startswith(b"%PDF-")
+    assert first == typeset(material())
+    assert b"pdfuaid" in first
+    assert b"CreateDate" not in first
+
+
+def test_the_document_says_what_the_pages_say() -> None:
+    shown = text()
+    for one in material().ledger.entries:
+        assert one.claim.id in shown
+    assert displayed(mathml(material().derivations[0].steps[0].formula, block=True)) in shown
+    assert material().figures[0].title in shown
+    for part in ("What was verified", "Derivations", "Figures", "Misprints", "How far to trust this", "Symbols"):
+        assert re.search(rf"^= {part}$", shown, re.MULTILINE)
+
+
+WIDE = r"\sqrt{" + "+".join(rf"\frac{{x_{{{k}}}}}{{y_{{{k}}}}}" for k in range(60)) + r"}^{" + "a" * 200 + "}"
+
+
+def margins(source: str, **drawings: bytes) -> list[float]:
+    """The darkest dot in the right margin of each page: 1 is white."""
+    found = typst.compile({"main.typ": source.encode()} | drawings, format="png", ppi=40, ignore_system_fonts=True)
+    pages = found if isinstance(found, list) else [found]
+    read = [np.asarray(Image.open(io.BytesIO(page or b"")).convert("L")) / 255 for page in pages]
+    return [float(page[:, -int(page.shape[1] * 18 / 210) :].min()) for page in read]
+
+
+def test_a_formula_is_never_wider_than_its_place() -> None:
+    frame = text().partition("#align(center)")[0]
+    wide = frame + displayed(mathml(WIDE, block=True)) + "\n#block(width: 40%)[" + displayed(mathml(WIDE)) + "]"
+    assert min(margins(wide)) == 1.0
+    # What stands over the margin is seen: the same formula without what fits it.
+    over = displayed(mathml("x" * 300)).replace("#formula(", "#math.equation(block: true, alt: ")
+    assert min(margins(frame + over)) < 1.0
+
+
+def test_every_page_keeps_its_margins() -> None:
+    files = dict(sources(material()))
+    assert min(margins(files.pop("main.typ").decode(), **files)) == 1.0

@@ -1,0 +1,218 @@
+"""What the paper's figures plot, read back from their data, beside what `solve`, `bounds` and `simulate` answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+import onestep
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements import drawing
+from onestep.reports.measurements.experiments import Data, Measured, complete
+from onestep.reports.studies.paper import after_step, along_spike, spikes
+from onestep.reports.studies.paper.output import along_spike as along_spike_of
+from onestep.reports.studies.paper.output import along_target
+from onestep.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
+from onestep.reports.studies.paper.series import Plotted, plotted
+from onestep.reports.studies.paper.settings import SINE as SINE_PANEL
+
+FIGURES: dict[int, Callable[[Data], Figure]] = {
+    1: after_step.figure_1,
+    2: after_step.figure_2,
+    3: along_spike.figure_3,
+    4: spikes.figure_4,
+    5: spikes.figure_5,
+    7: along_spike.figure_7,
+}
+# The same solver at the same models, written with ten digits.
+SAME = {"rel": 1e-8}
+TANH, SINE = onestep.activation("tanh"), onestep.activation("sin")
+
+
+def data() -> Data:
+    """The stored samples, all of them."""
+    found = samples()
+    assert found is not None
+    assert complete(found, EXPERIMENTS)
+    return found
+
+
+@cache
+def drawn(number: int) -> tuple[Figure, Any]:
+    """A figure and the canvas that it was drawn on."""
+    canvases = []
+    text = drawing.svg_of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "svg_of", lambda canvas, *rest: canvases.append(canvas) or text(canvas, *rest))
+        figure = FIGURES[number](data())
+    return figure, canvases[0]
+
+
+def shown(number: int) -> Plotted:
+    """Its series."""
+    return plotted(drawn(number)[0])
+
+
+def stepped(alpha: float, beta: float = 1.0, ridge: float = 0.1, target: str = "sin", **given: Any) -> onestep.Model:
+    goal = onestep.activation(target)
+    return onestep.Model.from_gradient_step(TANH, goal, alpha=alpha, beta=beta, ridge=ridge, **given)
+
+
+# What a panel is drawn for, typed again: of every figure the panel, and of a value in the label the model.
+PANELS: dict[tuple[int, int], Callable[[float, float, str], onestep.Model]] = {
+    (2, 1): lambda alpha0, alpha, bulk: stepped(alpha, alpha0=alpha0, eta=3.0, bulk_model=bulk),
+    (2, 3): lambda a0, a, bulk: stepped(a, ridge=0.01, target="tanh", alpha0=a0, eta=1.0, bulk_model=bulk),
+    (2, 5): lambda a0, a, bulk: stepped(a, target="sign", alpha0=a0, eta=3.0, bulk_model=bulk),
+    (5, 1): lambda beta, alpha, bulk: stepped(alpha, beta, alpha0=20.0, eta=3.0, bulk_model=bulk),
+    (5, 2): lambda beta, alpha, bulk: stepped(alpha, beta, alpha0=20.0, eta=3.0 * beta, bulk_model=bulk),
+}
+
+
+@pytest.mark.parametrize("where", PANELS)
+def test_the_lines_are_both_theories_of_what_their_label_says(where: tuple[int, int]) -> None:
+    figure, panel = where
+    seen = 0
+    for (place, name), series in shown(figure).items():
+        found = re.fullmatch(r"(isotropic|own) theory, \w+ = ([\d.]+)", name)
+        if place != panel or not found:
+            continue
+        bulk, steps = ("isotropic", 15) if found[1] == "isotropic" else ("network", 9)
+        for alpha, error in list(zip(series.x, series.y, strict=True))[1::steps]:
+            assert error == pytest.approx(onestep.solve(PANELS[where](float(found[2]), alpha, bulk)).test_error, **SAME)
+            seen += 1
+    assert seen >= 12
+
+
+def test_the_lines_of_a_spike_have_it_and_its_alignment() -> None:
+    found = shown(4)
+    pairs = [(1, f"r = {r:g}", r, 0.9) for r in (0.0, 0.5, 2.0)] + [
+        (2, f"gamma = {gamma:g}", 1.5, gamma) for gamma in (0.5, 0.95)
+    ]
+    for panel, name, spike, alignment in pairs:
+        series = found[panel, f"isotropic theory, {name}"]
+        # The batch is a whole number of samples at the dimension of the networks: alignment to a few in a thousand.
+        curves = [curve for curve in _curves() if curve.name == name]
+        model = curves[0].networks[0].model()
+        assert (model.spike, model.alignment) == pytest.approx((spike, alignment if spike else 0.0), abs=3e-3)
+        mapped = {"spike": model.spike, "bulk": model.bulk, "alignment": model.alignment}
+        given = onestep.Model(TANH, SINE, series.x[9], 1.0, 0.1, **mapped)
+        assert series.y[9] == pytest.approx(onestep.solve(given).test_error, **SAME)
+    for gamma in (0.0, 1.0):
+        series = found[2, rf"$\gamma = {gamma:g}$"]
+        model = onestep.Model(TANH, SINE, series.x[20], 1.0, 0.1, spike=1.5, bulk=1.0, alignment=gamma)
+        assert series.y[20] == pytest.approx(onestep.solve(model).test_error, **SAME)
+
+
+def _curves() -> list[Any]:
+    return [
+        *(spikes.spiked_curve(r, 0.9, "", f"r = {r:g}") for r in (0.0, 0.5, 2.0)),
+        *(spikes.spiked_curve(1.5, gamma, "", f"gamma = {gamma:g}") for gamma in (0.5, 0.95)),
+    ]
+
+
+def test_the_points_are_the_stored_networks_of_their_label() -> None:
+    stored = data()
+    for panel, case in ((1, "tanh/sin"), (3, "tanh/tanh"), (5, "tanh/sign")):
+        for alpha0 in (0.0, 0.5, 2.0, 20.0):
+            points = shown(2)[panel, f"networks, alpha0 = {alpha0:g}"]
+            for alpha, mean, error in zip(points.x, points.y, points.error, strict=True):
+                values = Measured.of(stored[f"figure 2, {case}, alpha0 {alpha0:g}, alpha {alpha:g}"]["test_error"])
+                assert (mean, error) == pytest.approx((values.mean, values.error), **SAME)
+
+
+def test_an_experiment_is_of_what_its_name_says_and_gives_its_stored_samples_again() -> None:
+    stored = data()
+    for experiment in EXPERIMENTS:
+        for name in ("alpha0", "alpha", "beta", "ridge"):
+            found = re.search(rf"\b{name} ([\d.]+)", experiment.name)
+            assert not found or getattr(experiment.subject, name) == pytest.approx(float(found[1]), rel=1e-5)
+    for name in ("figure 1, alpha0 0.5", "figure 2, tanh/sin, alpha0 0.5, alpha 0.526667", "figure 7, r 0.5"):
+        (experiment,) = (one for one in EXPERIMENTS if one.name == name)
+        again = replace(experiment, seeds=1).run(SEED)
+        # Written with seven digits; a matrix product may sum in another order.
+        for observable, (value,) in again.items():
+            assert stored[name][observable][0] == pytest.approx(value, rel=1e-5, abs=1e-6)
+    figure_2 = next(one for one in EXPERIMENTS if one.name == "figure 2, tanh/sin, alpha0 0.5, alpha 0.526667")
+    network = onestep.Network(TANH, SINE, 158 / 300, 1.0, 0.1, alpha0=0.5, eta=3.0)
+    run = onestep.simulate(network, dimension=300, seeds=1, seed=SEED + figure_2.stream)
+    assert stored[figure_2.name]["test_error"][0] == pytest.approx(run.test_error.mean, rel=1e-5)
+
+
+def test_the_functions_of_figure_3_lie_at_the_distances_that_bounds_gives() -> None:
+    found = shown(3)
+    target = found[1, "target"]
+    weight = np.exp(-(target.x**2) / 2.0)
+    bounds = onestep.bounds(onestep.Model(TANH, SINE, 1.0, 1.0, 1.0, spike=0.9, bulk=1.0, alignment=1.0))
+    names = (r"upper bound: $b\,\mu_0$", r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$")
+    for name, bound in zip(names, (bounds.upper, bounds.lower), strict=True):
+        distance = float(weight @ (found[1, name].y - target.y) ** 2 / weight.sum())
+        # The drawing ends at four standard deviations: 6e-5 of the weight, and functions differ by up to 2.4 there.
+        assert distance == pytest.approx(bound, abs=4e-4)
+
+
+def test_the_pool_of_figure_7_is_the_average_over_the_bulk() -> None:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    weights = weights / weights.sum()
+    for spike in (0.5, 1.0, 2.0, 4.0):
+        line, slope = (shown(7)[panel, f"$r = {spike:g}$"] for panel in (1, 2))
+        values = np.tanh(spike * line.x[:, None] + nodes)
+        assert np.max(np.abs(line.y - values @ weights)) < 1e-7
+        assert np.max(np.abs(slope.y - slope.x * (values @ (nodes * weights)))) < 1e-7
+
+
+def test_the_first_figure_shows_the_slope_and_the_sign_of_the_function() -> None:
+    found = shown(1)
+    for alpha0 in (0.0, 0.5, 2.0, 20.0):
+        model = stepped(4.0, alpha0=alpha0, eta=3.0)
+        order = onestep.solve(model).order_parameters
+        line = found[1, f"isotropic theory, alpha0 = {alpha0:g}"]
+        # E[output theta.x] by sampling the equivalent map: m mu0 + (zeta kappa + psi u) mu1, averaged by hand.
+        nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+        weights = weights / weights.sum()
+        values = np.tanh(model.spike * nodes[:, None] + np.sqrt(model.bulk) * nodes)
+        mu0, mu1 = values @ weights, values @ (weights * nodes) / np.sqrt(model.bulk)
+        g, zeta = model.alignment, float(order.zeta[0])
+        slope = g * float(weights @ (nodes * (order.m[0] * mu0 + zeta * nodes * mu1)))
+        slope += np.sqrt(1.0 - g**2) * float(order.psi[0]) * float(weights @ mu1)
+        # The plotted line ends at three standard deviations; beyond it goes on as a constant or a line.
+        far = np.linspace(-6.0, 6.0, 2401)
+        beyond = line.y[-1] + (np.abs(far) - 3.0) * (line.y[-1] - line.y[-2]) / 0.05
+        ends = np.where(np.abs(far) <= 3.0, line.at(far), np.sign(far) * beyond)
+        normal = np.exp(-(far**2) / 2.0)
+        assert float(normal @ (ends * far) / normal.sum()) == pytest.approx(slope, abs=2e-3)
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_ticks_and_labels_are_complete(number: int) -> None:
+    figure, canvas = drawn(number)
+    canvas.draw_without_rendering()
+    for axes in canvas.axes:
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+            assert sum(bool(label.get_text()) for label in labels) >= 2
+    assert any(axes.get_legend() is not None for axes in canvas.axes)
+    # Every series has a name of its own in the data.
+    assert not re.search(r'"line \d+"', figure.data)
+
+
+def test_a_figure_is_the_same_bytes_every_time() -> None:
+    assert along_spike.figure_7(data()) == drawn(7)[0]
+
+
+def test_the_output_along_the_target_is_that_along_the_spike_at_alignment_one() -> None:
+    infinite = SINE_PANEL.model(np.inf).changed(alpha=4.0)
+    x = np.linspace(-1.0, 1.0, 5)
+    assert along_target(infinite, x) == pytest.approx(along_spike_of(infinite, x), rel=1e-12)
+    # The same function as `Solution.plot` draws.
+    line = onestep.solve(infinite).plot(Canvas().subplots()).lines[0]
+    assert along_target(infinite, x) == pytest.approx(
+        np.interp(x, line.get_xdata(), line.get_ydata()), abs=1e-3
+    )  # straight between points 0.04 apart

@@ -1,0 +1,58 @@
+"""The public names as pages show them follow from the objects: calls, docstrings, cited equations, links."""
+
+from __future__ import annotations
+
+import pytest
+
+import onestep
+from onestep.reports.text.public_names import described, equations, linked, public_names
+
+
+def test_every_public_name_stands_with_its_call_and_words() -> None:
+    found = {one.name: one for one in public_names()}
+    assert sorted(found) == sorted(onestep.__all__)
+    assert [found[name].kind for name in ("solve", "Model", "ModelError")] == ["function", "class", "exception"]
+    assert found["solve"].call == "solve(model: Model, *, digits: int | None = None)"
+    assert found["Model"].call.startswith("Model(\n    activation: Activation,\n")
+    assert found["ModelError"].call == ""
+    assert 25 in found["solve"].equations
+    members = {one.name: one.call for one in found["Solution"].members}
+    assert members["Solution.to_frame"] == "Solution.to_frame()"  # inherited, and its own all the same
+    assert "Model.from_gradient_step" in {one.name for one in found["Model"].members}
+    assert not any(one.name.split(".")[-1].startswith("_") for name in found.values() for one in name.members)
+
+
+def test_a_name_without_words_is_refused() -> None:
+    def silent(x: int) -> int:
+        return x
+
+    class Inherits(list):  # type: ignore[type-arg]
+        pass
+
+    for given in (silent, Inherits):
+        with pytest.raises(ValueError, match="has no docstring"):
+            described("name", given)
+
+
+def test_a_call_says_what_may_be_left_out() -> None:
+    def f(a: int, *more: str, b: float = 2.0, c: object = object(), **rest: int) -> None:
+        """Words."""
+
+    assert described("f", f).call == "f(a: int, *more: str, b: float = 2.0, c: object = ..., **rest: int)"
+
+
+def test_equations_are_numbers_in_brackets_and_their_ranges() -> None:
+    assert equations("the test error (25), equations (4)-(7); f(3), N(0, 1), (2 or 3), arXiv (2024) and u(1)") == [
+        25, 4, 5, 6, 7,
+    ]  # fmt: skip
+
+
+def test_names_lead_to_their_places_once_and_not_to_themselves() -> None:
+    places = {"solve": "library-solve", "ModelError": "library-ModelError", "Model": "library-Model"}
+    shown = str(
+        linked("`solve` raises ModelError; a Model solves, `Model` too, see onestep.ModelError", places, "Model")
+    )
+    assert shown.count('<code><a href="#library-solve">solve</a></code>') == 1
+    assert shown.count('href="#library-ModelError"') == 1  # what belongs to another name is none
+    assert 'href="#library-Model"' not in shown
+    assert shown.count("<a ") == 2

@@ -1,0 +1,136 @@
+"""What steadies the measurements of a network's bulk: controls of mean zero, exact averages, twins of one norm."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from onestep.derivations.bulk import symbols as s
+from onestep.verify.checks.simulation import BySimulation, together
+from onestep.verify.claims.index import all_claims, examine
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.any_activation.rows import CURVES, Slope
+from onestep.verify.second_route.equivalence import twins
+from onestep.verify.second_route.gradient_step.real import after_step, batch_controls, unit_rows
+from onestep.verify.second_route.networks import one_letter_rows, overlapping_bulk
+from onestep.verify.second_route.networks.overlapping_draws import Start
+
+SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
+
+
+def of_mean_zero(controls: list[np.ndarray]) -> bool:
+    """Every mean within 4 standard errors: ten of them fail together once in 1500 seeds."""
+    mean, error = np.mean(controls, axis=0), np.std(controls, axis=0) / math.sqrt(len(controls))
+    # Nor are they so loose that a mean which is a fifth of their scatter off would pass.
+    return bool(np.all(np.abs(mean) < 4 * error) and np.all(4 * error < 0.2 * np.std(controls, axis=0)))
+
+
+def test_controls_of_a_batch_with_centred_labels_have_mean_zero() -> None:
+    generator, centre = np.random.default_rng(17), Slope("leaning tanh").h[0]
+    target, found = CURVES["shifted sin"], []
+    for _ in range(1500):
+        x = generator.standard_normal((6, 4))
+        labels = target.value(x[:, 0]) - centre
+        found.append(batch_controls(x, labels, target, (1, 2, 3), (1, 2, 3, 4), centre))
+    assert len(found[0]) == 10
+    assert of_mean_zero(found)
+    # With the labels as they are, and not centred, they are not.
+    assert not of_mean_zero([c - batch_controls(x, labels, target, (1, 2, 3), (1, 2, 3, 4)) for c in found])
+
+
+def test_controls_of_overlapping_rows_have_mean_zero() -> None:
+    start = Start("sin", "shifted sin", 1.0, 1.0, 1.0, 0.4, 0.0)
+    found = [overlapping_bulk.row_variance(start, 8, seed)[1] for seed in range(1500)]
+    assert len(found[0]) == 5
+    assert of_mean_zero(found)
+
+
+def test_controls_of_drawn_rows_have_mean_zero() -> None:
+    law = one_letter_rows.LAWS["wide"]
+    found = [one_letter_rows.drawn(law, 8, seed)[1] for seed in range(1500)]
+    assert of_mean_zero(found)
+
+
+def test_what_norms_do_not_owe_to_the_rows_is_averaged_exactly() -> None:
+    """K of norms drawn 4000 times over the same rows, on average: within 4 standard errors, and as the means say."""
+    law, d = one_letter_rows.LAWS["wide"], 6
+    at, p = one_letter_rows.spectrum(law, d), round(law.beta * d)
+    rng = np.random.default_rng(np.random.SeedSequence(89, spawn_key=(d, 5)))
+    rows = rng.standard_normal((p, d)) * np.sqrt(at.forms / d)
+    along, across = rows @ at.v, rows @ at.perp
+    G = np.linalg.inv(law.conjugate * (rows @ rows.T - np.outer(along, along)) + law.shift * np.eye(p))
+    left = law.norm_variance - float(at.tie**2 @ (1 / at.forms))
+    norms = rows @ (at.tie / at.forms) + rng.standard_normal((4000, p)) * math.sqrt(left / d)
+    drawn = np.stack([norms @ G @ across, norms @ G @ along, np.einsum("ki,ij,kj->k", norms, G, norms)], axis=1)
+    order = [one_letter_rows.COLUMNS.index(x) for x in (s.overlap_pd, s.overlap_vd, s.overlap_dd)]
+    exact = one_letter_rows.drawn(law, d, 5)[0][order]
+    assert np.all(np.abs(drawn.mean(axis=0) - exact) < 4 * drawn.std(axis=0) / math.sqrt(len(drawn)))
+
+
+# Once INCONCLUSIVE: what measured them passed too much that is wrong.
+SHARP = (
+    "beyond.overlap-target", "beyond.overlap-spike-norm", "beyond.overlap-norm", "beyond.training-error",
+    "beyond.any-norm-along-target", "beyond.any-norm-along-spike", "beyond.any-norm-variance", "beyond.any-rest",
+    "beyond.any-overlap-target", "beyond.any-overlap-norm", "beyond.any-readout-mean", "beyond.any-test-error",
+    "beyond.overlapping-rows-covariance", "beyond.overlapping-rows-target", "beyond.spectrum",
+)  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("id_", SHARP)
+def test_simulation_alone_confirms_and_catches_four_in_five(id_: str) -> None:
+    (claim,) = (c for c in all_claims() if c.id == id_)
+    checks = tuple(check for check in claim.checks if isinstance(check, BySimulation))
+    verdict, _, _, power = examine(dataclasses.replace(claim, checks=checks), "quick")
+    assert verdict is Verdict.CONFIRMED
+    assert power is not None
+    assert power.enough
+
+
+def test_even_rows_of_any_activation_have_no_direction_of_their_batch() -> None:
+    """The rows of a student that is not odd are turned, too: their variances along the axes of P scatter by a quarter.
+
+    Over p = 4000 rows one is known to 2.2 %, and d = 60 leaves a few per cent of its own.
+    """
+    d, p, n0, rate = 60, 4000, 120, 4.0
+    generator, student = np.random.default_rng(5), CURVES["leaning tanh"]
+    h0, _, h2 = Slope("leaning tanh").h
+    batch = generator.standard_normal((n0, d))
+    labels = np.sin(batch[:, 0])
+    rows = after_step(unit_rows(p, d, generator), student, batch, labels, rate)
+    rows -= rows.mean(axis=0)
+    centred = labels - h0
+    axes = np.linalg.eigh((batch.T * centred) @ batch)[1]
+
+    def scatter(rows: np.ndarray) -> float:
+        along = np.mean((rows @ axes) ** 2, axis=0)
+        return float(np.std(along) / np.mean(along))
+
+    assert scatter(rows) > 0.25
+    assert scatter(twins.even_rows(rows, batch, centred, rate * h2)) < 0.1
+    # The law of an odd activation does not even them out.
+    assert scatter(twins.even_rows(rows, batch, centred)) > 0.2
+
+
+def test_the_noise_of_the_labels_is_in_the_training_error_alone() -> None:
+    quiet = twins.Setting("tanh", "tanh", 40.0, 1.0, 0.1, 2.0, 1.0)
+    noisy = twins.Setting("tanh", "tanh", 40.0, 1.0, 0.1, 2.0, 1.0, noise=0.25)
+    errors = {setting: np.mean([twins.pair(setting, 20, seed)[0] for seed in range(8)], axis=0) for setting in
+              (quiet, noisy)}  # fmt: skip
+    difference = errors[noisy] - errors[quiet]
+    # With forty samples a neuron nearly nothing of it is fitted: 1/40 of it moves either error, and the scatter of
+    # 6400 squares is 2 %.
+    assert difference[1] == pytest.approx(0.25, abs=0.03)
+    assert abs(difference[0]) < 0.03
+
+
+def test_experiments_measured_together_have_models_of_different_names() -> None:
+    experiment = one_letter_rows.drawn_rows
+    found = together((experiment,), s.overlap_dd, SMALL)
+    assert set(found) == set(one_letter_rows.LAWS)
+    with pytest.raises(ValueError, match="'wide'"):
+        together((experiment, experiment), s.overlap_dd, SMALL)

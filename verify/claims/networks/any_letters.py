@@ -1,0 +1,77 @@
+"""Beyond the paper: two letters of one batch, any activation: a matrix turns their rows, and another adds noise.
+
+What the rows of both do is one matrix Phi over the letters, which is not diagonal; the equations for it are iterated by
+the second route, and its entries stand in the statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from onestep.derivations.bulk import symbols as s
+from onestep.derivations.bulk import two_batch_matrices
+from onestep.derivations.bulk.network import SAMPLES
+from onestep.derivations.language.derivation import Derivation
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks.any_rows import ANY
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import Wrong, claim, eq
+from onestep.verify.second_route.any_activation import letters
+
+_C, _Phi, _T = s.V1_hat_of, s.rows_seen, s.V1_of
+_PAIRS_OF_LETTERS = Domain(
+    ranges=(Range("activation", choices=("softplus", "leaning tanh", "shifted tanh", "relu")),
+            Range("target", choices=("tanh", "shifted sin", "sin")), Range(s.alpha0, 0.7, 10.0, log=True),
+            Range("rate", 1.0, 6.0), Range(s.beta, 0.4, 3.0, log=True), Range(s.letter[0], 0.7, 1.5),
+            Range(s.letter[1], -1.2, 0.5), Range(s.fraction[0], 0.3, 0.7), Range(_C[0][0], 0.5, 2.0),
+            Range(_C[1][1], 0.5, 2.0), Range(_C[0][1], 0.2, 0.45), Range(s.V2_hat_of[0], 0.1, 0.8),
+            Range(s.V2_hat_of[1], 0.1, 0.8), Range(s.ridge, 0.1, 0.8)),
+    hypotheses=(SAMPLES,),
+)  # fmt: skip
+_det = _Phi[0][0] * _Phi[1][1] - _Phi[0][1] ** 2
+_whole = (
+    1 + _C[0][0] * _Phi[0][0] + 2 * _C[0][1] * _Phi[0][1] + _C[1][1] * _Phi[1][1]
+    + (_C[0][0] * _C[1][1] - _C[0][1] ** 2) * _det
+)  # fmt: skip
+_own, _across = (_Phi[0][0] + _C[1][1] * _det) / _whole / s.beta, (_Phi[0][1] - _C[0][1] * _det) / _whole / s.beta
+_each = {_Phi[0][1]: sp.S.Zero}
+
+
+def _trace(
+    id_: str, title: str, left: sp.Symbol, right: sp.Expr,
+    build: Callable[[], Derivation] = two_batch_matrices.letters_of_one_batch,
+    *, wrong: Wrong, uses: tuple[str, ...] = (),
+) -> Claim:
+    return claim(
+        f"beyond.any-letters.{id_}", title, ANY,
+        eq(left, right), _PAIRS_OF_LETTERS,
+        ByDerivation(build),
+        ByNumbers("the solver's pencil beside another one, iterated", letters.solver_at, tolerances.SOLVER, points=4),
+        BySimulation("rows of real networks with two letters, two models", letters.experiment),
+        kind=Kind.LIMIT, wrong=wrong, uses=("beyond.any-row-covariance", *uses),
+    )
+
+
+V1_OWN = _trace(
+    "V1-own", "The trace of W W^T against the readout's resolvent, one letter, any activation", _T[0][0], _own,
+    wrong={"letters do not mix": _Phi[0][0] / (1 + _C[0][0] * _Phi[0][0]) / s.beta,
+           "each letter's rows act on their own": _own.subs(_each)},
+)
+V1_MIXED = _trace(
+    "V1-mixed", "The trace of W W^T against the readout's resolvent, two letters, any activation", _T[0][1], _across,
+    wrong={"letters do not mix": sp.S.Zero, "each letter's rows act on their own": _across.subs(_each)},
+)
+V2 = _trace(
+    "V2", "The trace of the readout's resolvent over the neurons of a letter, any activation", s.V2_of[0],
+    (s.fraction[0] - _C[0][0] * _T[0][0] - _C[0][1] * _T[0][1]) / (s.ridge + s.V2_hat_of[0]),
+    two_batch_matrices.letter_trace,
+    wrong={"letters do not mix": (s.fraction[0] - _C[0][0] * _T[0][0]) / (s.ridge + s.V2_hat_of[0]),
+           "without features": s.fraction[0] / (s.ridge + s.V2_hat_of[0])},
+    uses=("beyond.any-letters.V1-own", "beyond.any-letters.V1-mixed"),
+)
+
+CLAIMS: tuple[Claim, ...] = (V1_OWN, V1_MIXED, V2)

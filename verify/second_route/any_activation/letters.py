@@ -1,0 +1,165 @@
+"""Two letters with any activation: the equations of their bulk iterated as they stand, and rows of real networks.
+
+The pencil of the iteration is not the solver's: [[1 + Y omega u^2 A, Y P], [-P, 1]] with Y = s C s, whose first block
+is the inverse of 1 + Y F; nothing of `numerics` is used in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from onestep.derivations.bulk import symbols as s
+from onestep.numerics.bulk.equivalent import pack, unpack
+from onestep.numerics.bulk.network_groups import NetworkGroups
+from onestep.numerics.bulk.network_law import groups_law, step_laws
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, at_sizes, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.any_activation.numbers import function
+from onestep.verify.second_route.any_activation.rows import CURVES, Slope, W, Z
+from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
+from onestep.verify.second_route.grids import Array
+from onestep.verify.second_route.networks.formulas import Step
+from onestep.verify.second_route.networks.numbers import step_at
+from onestep.verify.second_route.values import PAIRS, by_glyph, by_letter, by_pair, value
+
+_STILL, _MOST = 1e-14, 4000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two letters u_a of shares pi_a after one step, and a readout's C, given by C11, C12, C22, its D_a and ridge."""
+
+    step: Step
+    letters: tuple[float, float]
+    fractions: tuple[float, float]
+    conjugate: tuple[float, float, float]
+    diagonal: tuple[float, float]
+    ridge: float
+
+    @property
+    def shift(self) -> Array:
+        """lambda + D_a."""
+        return self.ridge + np.array(self.diagonal)
+
+    @property
+    def C(self) -> Array:
+        """The matrix C."""
+        first, across, second = self.conjugate
+        return np.array([[first, across], [across, second]])
+
+
+@dataclass(frozen=True)
+class Found:
+    """tau (2,), T (2, 2), and the matrix by which the rows of both letters act, times beta sqrt(tau_a tau_b)."""
+
+    tau: Array
+    T: Array
+    seen: Array
+
+
+@lru_cache(maxsize=256)
+def iterated(pair: Pair) -> Found:
+    """Both by the mean of old and new; raises ArithmeticError where they do not come to rest."""
+    step, slope, one = pair.step, Slope(pair.step.student), np.eye(2)
+    h0, _, h2 = slope.h
+    u, shares, shift = np.diag(pair.letters), np.array(pair.fractions), pair.shift
+    y = CURVES[step.target].value(Z) - float(np.dot(pair.letters, pair.fractions)) * h0
+    turn, noise = step.rate * h2 * u, step.rate**2 * slope.average(0, 2) / step.alpha0 * u @ u
+    tau, G = shares / shift, np.eye(4)
+    for _ in range(_MOST):
+        scale = np.sqrt(step.beta * tau)
+        Y = scale[:, None] * pair.C * scale
+        K = np.zeros((len(y), 4, 4))
+        K[:, :2, :2] = y[:, None, None] ** 2 * (Y @ noise)
+        K[:, :2, 2:], K[:, 2:, :2] = y[:, None, None] * (Y @ turn), -y[:, None, None] * turn
+        added = np.einsum("n,nij->ij", W, K @ np.linalg.inv(np.eye(4) + G @ K / step.alpha0))
+        inverse = np.linalg.inv(np.block([[one, Y], [-one, one]]) + added)
+        T = scale[:, None] * np.linalg.solve(Y, one - inverse[:2, :2]) * scale / step.beta
+        moved = shares / (shift + np.diag(pair.C @ T) / tau)
+        left = max(float(np.max(np.abs(inverse - G))), float(np.max(np.abs(moved / tau - 1.0))))
+        G, tau = 0.5 * (G + inverse), 0.5 * (tau + moved)
+        if left < _STILL:
+            seen = scale[:, None] * np.linalg.solve(Y, np.linalg.inv(inverse[:2, :2]) - one) * scale
+            return Found(tau, 0.5 * (T + T.T), 0.5 * (seen + seen.T))
+    raise ArithmeticError("the blocks of two letters did not come to rest")
+
+
+def values_of(pair: Pair) -> dict[str, float]:
+    """The symbols of the right-hand sides; keys are glyphs."""
+    found = iterated(pair)
+    given = {s.beta: pair.step.beta, s.ridge: pair.ridge}
+    given |= by_letter({s.V2_hat_of: pair.diagonal, s.fraction: pair.fractions, s.V2_of: found.tau})
+    given |= by_pair({s.V1_hat_of: pair.C, s.V1_of: found.T, s.rows_seen: found.seen})
+    return by_glyph(given)
+
+
+def solver_at(point: Point) -> dict[str, float]:
+    """T and tau by the solver, the matrix of the rows by the iteration."""
+    step, share = step_at(point), value(point, s.fraction[0])
+    pair = Pair(
+        step, (value(point, s.letter[0]), value(point, s.letter[1])), (share, 1.0 - share),
+        (value(point, s.V1_hat_of[0][0]), value(point, s.V1_hat_of[0][1]), value(point, s.V1_hat_of[1][1])),
+        (value(point, s.V2_hat_of[0]), value(point, s.V2_hat_of[1])), value(point, s.ridge),
+    )  # fmt: skip
+    model = Model.from_gradient_step(
+        function(step.student), function(step.target), alpha=1.0, beta=step.beta, ridge=1.0, alpha0=step.alpha0,
+        eta=step.rate * step.beta, bulk_model="network",
+        readout=tuple(ReadoutGroup(*group) for group in zip(pair.letters, pair.fractions, strict=True)),
+    )  # fmt: skip
+    network = NetworkGroups(pair.ridge, step.beta, groups_law(step_laws(model), model.fractions))
+    T, tau = unpack(network.at(pack(pair.C, np.array(pair.diagonal))).values)
+    return values_of(pair) | by_glyph(by_letter({s.V2_of: tau}) | by_pair({s.V1_of: T}))
+
+
+# Long steps, so that the letters' common batch shows in every entry.
+MODELS = {
+    "softplus student, letters of either sign": Pair(
+        Step("softplus", "shifted sin", 1.0, 8.0, 0.8), (1.0, -0.6), (0.5, 0.5), (0.8, 0.5, 1.0), (0.2, 0.1), 0.2
+    ),
+    "relu student, letters of one sign": Pair(
+        Step("relu", "sin", 2.0, 5.0, 0.8), (1.0, 0.4), (0.4, 0.6), (0.6, 0.4, 1.2), (0.1, 0.3), 0.2
+    ),
+}
+
+
+@lru_cache(maxsize=1024)
+def resolvent(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
+    """T_11, T_12, T_22 and tau_1, tau_2 on the rows of one real network, less their mean in each group."""
+    step, rng = pair.step, np.random.default_rng(np.random.SeedSequence(83, spawn_key=(d, seed)))
+    counts = [round(share * step.beta * d) for share in pair.fractions]
+    group = np.repeat([0, 1], counts)
+    x = rng.standard_normal((round(step.alpha0 * d), d))
+    rows = unit_rows(len(group), d, rng)
+    rows = after_step(
+        rows, CURVES[step.student], x, CURVES[step.target].value(x[:, 0]), step.rate, np.array(pair.letters)[group]
+    )
+    own = (group[:, None] == np.array([0, 1])).astype(float)
+    rows = rows - (own / own.sum(axis=0)) @ (own.T @ rows)
+    gram, p = rows @ rows.T, len(rows)
+    inverse = np.linalg.inv(np.diag(pair.shift[group]) + pair.C[np.ix_(group, group)] * gram)
+    T, tau = own.T @ (gram * inverse) @ own / p, own.T @ np.diag(inverse) / p
+    return (*(float(T[pair_]) for pair_ in PAIRS), *(float(t) for t in tau))
+
+
+_COLUMNS = (*(s.V1_of[a][b] for a, b in PAIRS), *s.V2_of)
+
+
+def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One quantity of both models; at d = 100 what falls off faster than 1/d shows in steps as long as these."""
+    at = column(quantity, *_COLUMNS)
+
+    def one(pair: Pair, d: int) -> Measured:
+        samples = tuple(resolvent(pair, d, k)[at] for k in range(3 * profile.seeds))
+        counts = np.array([round(share * pair.step.beta * d) for share in pair.fractions])
+        realised = replace(pair.step.at(d), beta=float(counts.sum()) / d)
+        shares = counts / counts.sum()
+        return Measured(d, samples, values_of(replace(pair, step=realised, fractions=(shares[0], shares[1]))))
+
+    return at_sizes(MODELS, profile, one, share=1)
