@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from xml.etree import ElementTree
 
-from onestep.reports.text.formula_lines import in_lines
+from onestep.reports.text.formula_lines import LINE, in_lines, width
 
 
 class MathError(ValueError):
@@ -29,6 +29,12 @@ def mathml(latex: str, *, block: bool = False) -> str:
         raise MathError(f"the commands {', '.join(sorted(set(left)))} of the formula {latex} have no MathML")
     root = _short(converted)
     return ElementTree.tostring(in_lines(root) if block else root, encoding="unicode")
+
+
+def within_text(latex: str) -> str:
+    """A formula within prose: inline where it fits a line, else a block cut into lines. Raises MathError."""
+    inline = mathml(latex)
+    return mathml(latex, block=True) if width(ElementTree.fromstring(inline)) > LINE else inline
 
 
 # What a page does not need: the name space and the default display.

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from onestep.reports.text.mathematics import mathml
+from onestep.reports.text.mathematics import within_text
 
 # What a subscript or superscript can be in LaTeX, and a letter that carries at least one.
 _SCRIPT = r"[_^](?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+(?:\{[^{}]*\})*|\w)"
@@ -54,7 +54,7 @@ def prose(text: str) -> Markup:
     pieces, position = [], 0
     for found in _SPECIAL.finditer(text):
         code, formula = found.groups()
-        shown = Markup("<code>{}</code>").format(code) if code else Markup(mathml(formula or found.group()))
+        shown = Markup("<code>{}</code>").format(code) if code else Markup(within_text(formula or found.group()))
         pieces += [_plain(text[position : found.start()]), shown]
         position = found.end()
     return Markup("").join([*pieces, _plain(text[position:])])

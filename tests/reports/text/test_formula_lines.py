@@ -10,6 +10,7 @@ import pytest
 from onestep.reports.page.described import derivations_of
 from onestep.reports.text.formula_lines import LINE, NAMES, width
 from onestep.reports.text.mathematics import mathml
+from onestep.reports.text.prose import prose
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import statement_latex
@@ -87,3 +88,12 @@ def test_no_step_of_a_derivation_is_wider_than_the_bar(module: str) -> None:
     for derivation in derivations_of(module):
         for formula in [*(step.formula for step in derivation.steps), *derivation.results]:
             assert width(element(formula)) <= WIDEST, formula
+
+
+def test_a_wide_formula_within_prose_is_cut_too() -> None:
+    """Conditions of theorems stand in lists, as prose: one of them was 15,000 pixels wide."""
+    shown = str(prose(f"${SUM} > 0$ (a condition of a theorem)"))
+    formula, end = shown.split("</math>")
+    assert width(ElementTree.fromstring(formula + "</math>")) <= LINE
+    assert end == " (a condition of a theorem)"
+    assert "display" not in str(prose("$x > 0$ (a condition of a theorem)"))
