@@ -408,7 +408,8 @@ def residual(
 
     The equation for zeta_a is solved for zeta_a. That of m_a reads m_a = m_a + E[mu0_a (y0 - yhat)/(1+V)]/(|mu0_a|
     max_b |mu0_b|), norms with weight 1/(1+V): for one group, equation (18); for more, it does not ask a mean that is
-    small beside the others for digits that the prediction does not depend on.
+    small beside the others for digits that the prediction does not depend on. Where large means cancel in yhat, what is
+    left of the equation for zeta_a is no gap as far as it is the rounding of its terms (`fit_rounding` has its effect).
     """
     inverse, conjugates, point, _ = _evaluate(table, equivalent, ratio, state.values, unit)
     there = point if np.array_equal(conjugates, state.conjugates) else equivalent.at(state.conjugates)
@@ -419,7 +420,10 @@ def residual(
     forces = np.concatenate([_zeta_force(table, weights, state.m, zeta), psi_force])
     overlaps = ratio * point.overlap @ forces
     own = 1.0 + ratio * np.diag(point.overlap)[:count] * (table.along**2 @ weights)
-    overlaps[:count] = zeta + (overlaps[:count] - zeta) / own
+    terms = (np.abs(table.along) * weights) @ (np.abs(state.m) @ np.abs(table.mu0))
+    rounding = np.finfo(float).eps * ratio * np.abs(point.overlap[:count, :count]) @ terms
+    gap = overlaps[:count] - zeta
+    overlaps[:count] = zeta + np.sign(gap) * np.maximum(np.abs(gap) - rounding, 0.0) / own
     defect = table.mu0 @ (weights * (table.y0 - _prediction(table, state.m, zeta)))
     norms, present = np.sqrt(table.mu0**2 @ weights), _present(table, weights)
     m = np.where(present, state.m + defect / np.where(present, norms * np.max(norms), 1.0), 0.0)

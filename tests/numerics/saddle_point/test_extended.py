@@ -11,7 +11,10 @@ import pytest
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_any
+from onestep.numerics.saddle_point.equations import residual
+from onestep.numerics.saddle_point.level import solve_on
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
+from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.second_route.saddle_point.plain import ERF, SIN, solve_one
 from tests.references import extended as reference_extended
@@ -106,6 +109,17 @@ def test_four_groups_converge_where_newton_stalls_at_rounding(index: int) -> Non
     solution = solve(model_of(drawn(index)).changed(readout=groups))
     assert solution.converged
     assert solution.residual < 1e-12
+
+
+def test_the_rounding_of_large_means_hides_no_wrong_overlap() -> None:
+    # The means of this model are some 3e4 and cancel in yhat: the overlap's equation is left at 4e-12.
+    model = model_of(drawn(43)).changed(readout=tuple(ReadoutGroup(a, 0.25) for a in (1.0, -0.5, 0.3, 2.0)))
+    level = solve_on(profile(model, 2, 2), model)
+    *given, state, unit = level.left.args  # type: ignore[attr-defined]
+    for k in range(4):
+        wrong = state.overlaps.copy()
+        wrong[k] += 1e-9
+        assert level.left() < 1e-12 < 1e-11 < residual(*given, replace(state, overlaps=wrong), unit)
 
 
 @pytest.mark.parametrize("bulk", [70.0, 170.58374236169337, 350.0])
