@@ -21,8 +21,11 @@ Examples:
 
 Run the ledger, draw the figures, and write the pages (begin at index.html), ledger.json and the same as Markdown in the
 folder ledger; with --pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick
-profile refreshes the committed ledger as well. With --check nothing is written: the fresh ledger is compared with the
-committed one, and the exit code is 1 if they differ.
+profile refreshes the committed ledger as well, and what the parts of the work make is kept in build/kept: an
+interrupted run goes on where it stopped, and one of unchanged code ends soon; --fresh uses nothing of an earlier run.
+
+With --check nothing is written, and nothing of an earlier run is used: the fresh ledger is compared with the committed
+one, and the exit code is 1 if they differ.
 
 Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -32,14 +35,17 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 @profile_option
 @click.option("--out", metavar="DIR", help="Where to write (default build/report).")
 @click.option("--pdf", is_flag=True, help="Typeset one document as well, onestep.pdf.")
+@click.option("--fresh", is_flag=True, help="Use nothing of an earlier run.")
 @click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
 @common_options
-def report(profile: str, out: str | None, pdf: bool, check: bool, as_json: bool, quiet: bool, debug: bool) -> int:
+def report(
+    profile: str, out: str | None, pdf: bool, fresh: bool, check: bool, as_json: bool, quiet: bool, debug: bool
+) -> int:
     """Build the report, or check the ledger; the exit code."""
 
     check_profile(profile)
     if check:
-        for given, option in ((out is not None, "--out"), (pdf, "--pdf")):
+        for given, option in ((out is not None, "--out"), (pdf, "--pdf"), (fresh, "--fresh")):
             if given:
                 raise InputProblem(
                     f"--check and {option} were both given; --check writes nothing, and one of them is accepted, for "
@@ -56,9 +62,14 @@ def report(profile: str, out: str | None, pdf: bool, check: bool, as_json: bool,
     if pdf:
         import typst  # noqa: F401  what is missing is said before minutes of work
     from onestep.reports.command_line.console import note, print_json
+    from onestep.reports.command_line.machine.kept import forget
     from onestep.reports.page.build import build
+    from onestep.reports.text.ledger_files import KEPT, in_source_checkout
 
-    built = build(profile, directory, quiet=quiet, document=pdf)
+    keep = KEPT if in_source_checkout() else None
+    if fresh and keep is not None:
+        forget(keep)
+    built = build(profile, directory, quiet=quiet, document=pdf, keep=keep)
     if as_json:
         print_json(built.document | {"files": [os.path.relpath(path) for path in built.files]})
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onestep.reports.activation.gallery import ACTIVATIONS, Card, card
+from onestep.reports.command_line.machine.kept import Kept, forget, ground
 from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import Trial, network_trial
@@ -37,27 +38,40 @@ class Built:
     files: tuple[Path, ...]
 
 
-def build(profile: str, directory: Path, *, quiet: bool = False, document: bool = False) -> Built:
+# What the claims of a module rest on, and what a figure, a study or a card does.
+_MATHEMATICS = ("onestep", "derivations", "numerics", "verify", "reports/page/described.py")
+_DRAWN = (*_MATHEMATICS, "reports", "benchmarks")
+
+
+def build(
+    profile: str, directory: Path, *, quiet: bool = False, document: bool = False, keep: Path | None = None
+) -> Built:
     """Run everything and write the pages, ledger.json and as Markdown the folder ledger into ``directory``.
 
-    index.html is the first page; with ``document`` the same is typeset as one PDF.
+    index.html is the first page; with ``document`` the same is typeset as one PDF. What the parts of the work make is
+    kept in the folder ``keep`` and used again while nothing that they rest on changes
+    (`reports.command_line.machine.kept`).
 
     From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
     interrupted or failing run changes nothing.
     """
-    from onestep.reports.command_line.console import Progress
+    from onestep.reports.command_line.console import Progress, note
     from onestep.reports.command_line.machine.workers import pool
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
+    examined, drawn = _kept_in(keep)
+    if used := examined.count + drawn.count:
+        note(f"{used} parts of an earlier run of the same code are used again; --fresh runs them again", quiet)
     drawings = all_figures()
     units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 2
     with Progress("report", units, quiet=quiet) as progress, pool() as executor:
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
-        pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
-        pending_trial = executor.submit(network_trial)
-        pending_studies = [executor.submit(study_of, name) for name in STUDIES]
-        pending_cards = [executor.submit(card, name) for name in ACTIVATIONS]
-        described = Beside(derivations_of)
+        names = [drawing.__name__ for drawing in drawings]
+        pending = [executor.submit(drawn.unit, f"figure {name}", draw, name) for name in names]
+        pending_trial = executor.submit(drawn.unit, "trial", network_trial)
+        pending_studies = [executor.submit(drawn.unit, f"study {name}", study_of, name) for name in STUDIES]
+        pending_cards = [executor.submit(drawn.unit, f"card {name}", card, name) for name in ACTIVATIONS]
+        described = Beside(derivations_of, unit=examined.unit)
         ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]), described)
         figures = []
         for future in pending:
@@ -74,7 +88,18 @@ def build(profile: str, directory: Path, *, quiet: bool = False, document: bool 
         found = [study for study in studies if study]
         built = write(ledger, derivations, figures, directory, trial, found, gallery, document=document)
         progress.step("files")
+    if keep is not None:
+        forget(keep, but=(examined, drawn))
     return built
+
+
+def _kept_in(folder: Path | None) -> tuple[Kept, Kept]:
+    """What is kept of the claims, and of what is drawn."""
+    if folder is None:
+        return Kept(None), Kept(None)
+    root = COMMITTED_JSON.parent.parent
+    # The committed ledger is what a run makes.
+    return Kept(folder / ground(root, _MATHEMATICS)), Kept(folder / ground(root, _DRAWN, but={COMMITTED_JSON}))
 
 
 def draw(name: str) -> Figure:

@@ -13,6 +13,7 @@ from onestep.reports.command_line.problems import InputProblem
 
 HERE = Path(__file__).parent.parent
 COMMITTED_JSON = HERE / "ledger.json"
+KEPT = HERE.parent / "build" / "kept"
 COMMITTED_PROFILE = "quick"
 
 

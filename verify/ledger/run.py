@@ -6,6 +6,7 @@ It holds no clock, host or timing, so that on one machine the same claims give t
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field, replace
@@ -122,12 +123,21 @@ def _tried(claim: Claim, mutant: Mutant, checks: Sequence[Check], profile: Profi
     return MutantResult(mutant.name, mutant.statement, decide(mutated.kind, found), caught_by)
 
 
+def _made(_name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """A unit of work that is not kept."""
+    return function(*args)
+
+
 @dataclass(frozen=True)
 class Beside:
-    """What is asked of each module in the process that examined its claims: what these have built is there alone."""
+    """What is asked of each module in the process that examined its claims: what these have built is there alone.
+
+    ``unit`` runs a named unit of work, or has what it made before.
+    """
 
     ask: Callable[[str], Any]
     answers: dict[str, Any] = field(default_factory=dict)
+    unit: Callable[..., Any] = _made
 
 
 def examine_module(
@@ -158,7 +168,7 @@ def run(
     chosen = _closure(claims, ids)
     found: dict[str, Examined] = {}
 
-    ask = None if beside is None else beside.ask
+    ask, unit = (None, _made) if beside is None else (beside.ask, beside.unit)
 
     def record(module: str, examined: tuple[list[tuple[str, Examined]], Any]) -> None:
         results, answer = examined
@@ -172,11 +182,13 @@ def run(
     pending = chosen
     while pending:
         needed = [m for m in paper.modules if any(c.id in pending for c in claims_of(m))]
+        asked = f"{profile_name} {hashlib.sha256(' '.join(sorted(pending)).encode()).hexdigest()}"
+        work = {m: (f"{m} {asked}", examine_module, m, profile_name, pending, paper, ask) for m in needed}
         if executor is None:
-            for module in needed:
-                record(module, examine_module(module, profile_name, pending, paper, ask))
+            for module, arguments in work.items():
+                record(module, unit(*arguments))
         else:
-            futures = {executor.submit(examine_module, m, profile_name, pending, paper, ask): m for m in needed}
+            futures = {executor.submit(unit, *arguments): m for m, arguments in work.items()}
             for future in as_completed(futures):
                 record(futures[future], future.result())
         # What theorems rest on is read off their leaves, and has to be known as well.

@@ -1,0 +1,92 @@
+"""What units of work made, kept in build/kept until something that they rest on changes.
+
+A report that was interrupted goes on where it stopped, and one of the same mathematics runs nothing again. The name of
+a unit's folder is a digest of all that its result can depend on: the source of whole rooms, stored samples, the
+versions of Python and of every package. Only `onestep report` uses what is kept: `onestep verify` and the drift check
+run all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import platform
+import shutil
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from onestep.reports.command_line.machine.whole_files import placed
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where the results of units with the same ground are kept; None where nothing is."""
+
+    folder: Path | None
+
+    @property
+    def count(self) -> int:
+        """How many results are there."""
+        return 0 if self.folder is None else len(list(self.folder.glob("*.pickle")))
+
+    def unit(self, name: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What ``function`` made of these arguments for the unit of this name, from its file or made now.
+
+        The name stands for the arguments: units that differ in them have names that differ. A file that is damaged is
+        made again.
+        """
+        path = None if self.folder is None else self.folder / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
+        if path is not None and (content := _whole(path)) is not None:
+            # This project's own file, as much trusted as the code beside it.
+            found: T = pickle.loads(content)
+            return found
+        found = function(*args, **kwargs)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = pickle.dumps(found)
+            with placed() as beside:
+                beside(path).write_bytes(hashlib.sha256(content).digest() + content)
+        return found
+
+
+def _whole(path: Path) -> bytes | None:
+    """What was written, None where there is nothing or not all of it."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, content = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
+def ground(root: Path, parts: Iterable[str], but: Container[Path] = ()) -> str:
+    """A digest of every file of source and every stored sample below these parts of a tree ``but`` some, and of what
+    runs them.
+    """
+    found = hashlib.sha256(f"{platform.python_version()} {platform.platform()} {platform.processor()}".encode())
+    installed = {f"{d.metadata['Name']} {d.version}" for d in distributions()}
+    for line in sorted(installed):
+        found.update(line.encode())
+    for part in parts:
+        path = root / part
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in (".py", ".json"))
+        for file in (file for file in files if file not in but):
+            found.update(file.relative_to(root).as_posix().encode())
+            found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def forget(folder: Path, but: Iterable[Kept] = ()) -> None:
+    """Remove what is kept there, ``but`` what these hold."""
+    names = {kept.folder.name for kept in but if kept.folder is not None}
+    for other in folder.glob("*"):
+        if other.is_dir() and other.name not in names:
+            shutil.rmtree(other, ignore_errors=True)

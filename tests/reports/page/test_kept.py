@@ -1,0 +1,144 @@
+"""What parts of the report made is used again while nothing changes that they rest on, and never otherwise."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from onestep.reports.command_line.machine.kept import Kept, forget, ground
+from onestep.reports.page import build, described
+from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.document import dumps
+from onestep.verify.ledger.run import Beside, run
+from tests.shared import toy
+
+ROOT = Path(build.__file__).parent.parent.parent
+
+
+class Counted:
+    """A unit of work that knows how often it ran."""
+
+    def __init__(self) -> None:
+        self.runs: list[int] = []
+
+    def __call__(self, number: int) -> dict[str, int]:
+        self.runs.append(number)
+        return {"found": number**2}
+
+
+def test_a_unit_runs_once(tmp_path: Path) -> None:
+    kept, work = Kept(tmp_path / "ground"), Counted()
+    assert [kept.unit("three", work, 3) for _ in range(3)] == [{"found": 9}] * 3
+    assert kept.unit("four", work, 4) == {"found": 16}
+    assert work.runs == [3, 4]
+    assert kept.count == 2
+    # On another ground it runs again, and where nothing is kept every time.
+    Kept(tmp_path / "other").unit("three", work, 3)
+    Kept(None).unit("three", work, 3)
+    assert work.runs == [3, 4, 3, 3]
+
+
+@pytest.mark.parametrize("place", [0, 31, 32, -1, None])
+def test_a_damaged_file_is_made_again(tmp_path: Path, place: int | None) -> None:
+    kept, work = Kept(tmp_path / "ground"), Counted()
+    kept.unit("three", work, 3)
+    (path,) = (tmp_path / "ground").iterdir()
+    whole = path.read_bytes()
+    damaged = bytearray(whole)
+    if place is None:
+        del damaged[len(damaged) // 2 :]
+    else:
+        damaged[place] ^= 1
+    path.write_bytes(damaged)
+    assert kept.unit("three", work, 3) == {"found": 9}
+    assert work.runs == [3, 3]
+    assert path.read_bytes() == whole
+
+
+def test_what_failed_is_not_kept(tmp_path: Path) -> None:
+    def failing() -> None:
+        raise ArithmeticError
+
+    kept = Kept(tmp_path / "ground")
+    for _ in range(2):
+        with pytest.raises(ArithmeticError):
+            kept.unit("it", failing)
+    assert kept.count == 0
+
+
+def files(root: Path) -> Iterator[Path]:
+    for name in ("numerics/solver.py", "numerics/deep/rule.py", "benchmarks/sample.json", "reports/ledger.json"):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name, encoding="utf-8")
+        yield path
+
+
+def test_the_ground_changes_with_every_file_of_its_parts(tmp_path: Path) -> None:
+    *inside, ledger = files(tmp_path)
+    parts = ("numerics", "benchmarks/sample.json", "reports")
+
+    def now() -> str:
+        return ground(tmp_path, parts, but={ledger})
+
+    seen = {now()}
+    ledger.write_text("{}", encoding="utf-8")
+    (tmp_path / "numerics" / "notes.md").write_text("", encoding="utf-8")
+    assert {now()} == seen
+    for path in inside:
+        path.write_text("changed", encoding="utf-8")
+        seen.add(now())
+    inside[0].rename(tmp_path / "numerics" / "renamed.py")
+    seen.add(now())
+    assert len(seen) == len(inside) + 2
+
+
+def test_what_is_older_is_forgotten(tmp_path: Path) -> None:
+    old, new = Kept(tmp_path / "old"), Kept(tmp_path / "new")
+    for kept in (old, new):
+        kept.unit("three", Counted(), 3)
+    forget(tmp_path, but=[new])
+    assert (old.count, new.count) == (0, 1)
+    forget(tmp_path)
+    assert new.count == 0
+
+
+def test_claims_rest_on_no_other_part_of_the_reports() -> None:
+    """Their ground holds one file of the reports: what it imports has to lie in it, too."""
+    source = Path(described.__file__)
+    assert source.relative_to(ROOT).as_posix() in build._MATHEMATICS
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert not (node.module or "").startswith("onestep.reports")
+    for part in (*build._MATHEMATICS, *build._DRAWN):
+        assert (ROOT / part).exists()
+
+
+def test_a_ledger_of_kept_results_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("toy_claims")
+    by_numbers = toy.claim(id="toy.other", checks=toy.claim().checks[1:], title="another")
+    module.CLAIMS = (toy.claim(), by_numbers)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    paper = replace(PAPER, modules=(module.__name__,))
+    kept = Kept(tmp_path / "ground")
+    asked: list[str] = []
+
+    def ledger(*ids: str, profile: str = "quick") -> str:
+        beside = Beside(lambda name: asked.append(name) or len(name), unit=kept.unit)  # type: ignore[func-returns-value]
+        found = run(paper, profile, ids, beside=beside)
+        assert beside.answers == {module.__name__: len(module.__name__)}
+        return dumps(found)
+
+    first = ledger("toy.limit")
+    assert ledger("toy.limit") == first
+    assert len(asked) == kept.count == 1
+    # Other claims, another profile: nothing of that run serves.
+    ledger("toy.other")
+    ledger("toy.limit", profile="thorough")
+    assert len(asked) == kept.count == 3
