@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 import sympy as sp
@@ -93,7 +94,7 @@ def _holds(
     for form in known:
         signs = {s: _with_sign(s, *ranges[s.name]) for s in form.free_symbols if s.name in ranges}
         form = substitute(form, signs)
-        if any(_decided(term, condition.demand) for term in (form, sp.expand(form))):
+        if any(_decided(term, condition.demand) for term in (form, _expanded(form))):
             return True
     for form in known:
         box = {s: ranges[s.name] for s in form.free_symbols if s.name in ranges}
@@ -113,6 +114,13 @@ def _decided(term: sp.Expr, demand: Demand) -> bool:
     return nonzero(term) or positive(term) if demand is Demand.NONZERO else nonnegative(term)
 
 
+# Theorems of one chapter share conditions, and forms of them with many names put in are long.
+@lru_cache(maxsize=1024)
+def _expanded(form: sp.Expr) -> sp.Expr:
+    return sp.expand(form)
+
+
+@lru_cache(maxsize=1024)
 def _with_sign(symbol: sp.Symbol, low: Fraction, high: Fraction) -> sp.Symbol:
     """A symbol with the sign that its range gives it, whatever was declared of its name."""
     if low > 0:
