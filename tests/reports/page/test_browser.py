@@ -66,6 +66,96 @@ def test_the_first_page_is_painted_within_a_second(browser: Browser, built: Path
     assert min(times) < SECOND
 
 
+# Any page: text against what lies behind it, by the formula of WCAG 2; large text may have 3, other text has 4.5.
+CONTRAST = """(() => {
+  const part = one => (one /= 255) <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  const read = text => (text.match(/[\\d.]+/g) || []).map(Number);
+  const over = (top, below) => [0, 1, 2].map(k => (top[3] ?? 1) * top[k] + (1 - (top[3] ?? 1)) * below[k]);
+  const behind = one => {
+    const layers = [];
+    for (let at = one; at; at = at.parentElement) layers.unshift(read(getComputedStyle(at).backgroundColor));
+    return layers.reduce((below, top) => over(top, below), matchMedia("(prefers-color-scheme: dark)").matches ?
+      [18, 18, 18] : [255, 255, 255]);
+  };
+  const poor = new Map();
+  for (const one of document.querySelectorAll("body *")) {
+    const words = [...one.childNodes].some(child => child.nodeType === 3 && child.textContent.trim());
+    if (!words || one.closest("svg, script, style, title") || !one.getClientRects().length) continue;
+    const style = getComputedStyle(one), back = behind(one), front = over(read(style.color), back);
+    const [low, high] = [light(back), light(front)].sort((a, b) => a - b), ratio = (high + 0.05) / (low + 0.05);
+    const size = parseFloat(style.fontSize), large = size >= 24 || (size >= 18.66 && +style.fontWeight >= 700);
+    if (ratio < (large ? 3 : 4.5)) poor.set(one.tagName + "." + one.className, [ratio, one.textContent.slice(0, 40)]);
+  }
+  return [...poor];
+})()"""
+# All signs of the formulas of a page in one element, which is then asked for its fonts.
+SIGNS = """(() => {
+  const signs = new Set([...document.querySelectorAll("math")].map(one => one.textContent).join(""));
+  const shown = document.createElement("span");
+  shown.id = "signs-of-formulas";
+  shown.style.fontFamily = getComputedStyle(document.querySelector("math")).fontFamily;
+  shown.textContent = [...signs].filter(one => one.trim() && !/[\\u2061-\\u2064]/.test(one)).join("");
+  document.body.append(shown);
+  return document.fonts.ready.then(() => shown.textContent.length);
+})()"""
+MEGABYTES = 100.0
+
+
+def heaviest(built: Path) -> list[Path]:
+    """The five largest pages of each folder."""
+    folders = [built, *(path for path in built.iterdir() if path.is_dir())]
+    return [
+        page
+        for folder in folders
+        for page in sorted(folder.glob("*.html"), key=lambda page: (-page.stat().st_size, page.name))[:5]
+    ]
+
+
+def test_the_largest_pages_are_ready_within_a_second_and_in_little_memory(browser: Browser, built: Path) -> None:
+    found = {}
+    for page in heaviest(built):
+        times = []
+        for _ in range(3):
+            browser.open(page.as_uri())
+            times.append(browser.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"))
+        found[page.name] = (min(times), browser.page_memory())
+    worst = [max(one) for one in zip(*found.values(), strict=True)]
+    print(f"of the {len(found)} largest pages ready in at most {worst[0]:.0f} ms, in at most {worst[1]:.0f} MB")
+    assert worst[0] < SECOND, found
+    assert worst[1] < MEGABYTES, found
+
+
+def test_no_page_has_troubles_with_its_scripts(browser: Browser, built: Path) -> None:
+    for page in (*sorted(built.glob("*.html")), *heaviest(built)):
+        browser.open(page.as_uri())
+        browser.evaluate("new Promise(done => setTimeout(done, 5))")
+        assert browser.troubles == [], page.name
+    # A trouble is seen.
+    browser.evaluate("console.error('planted')")
+    browser.evaluate("1")
+    assert len(browser.troubles) == 1
+
+
+def test_text_stands_out_from_what_lies_behind_it(browser: Browser, built: Path) -> None:
+    for page in (*sorted(built.glob("*.html")), *heaviest(built)):
+        browser.open(page.as_uri())
+        assert browser.evaluate(CONTRAST) == [], page.name
+    grey = '<p style="color: #888; background: #777">grey</p>'
+    browser.evaluate(f"document.body.insertAdjacentHTML('beforeend', '{grey}')")
+    assert len(browser.evaluate(CONTRAST)) == 1
+
+
+def test_every_sign_of_the_formulas_has_a_glyph_in_the_font_that_comes_along(browser: Browser, built: Path) -> None:
+    pages = [page for page in (*sorted(built.glob("*.html")), *heaviest(built)) if b"<math" in page.read_bytes()]
+    assert pages
+    for page in pages:
+        browser.open(page.as_uri())
+        assert browser.evaluate(SIGNS) > 0
+        fonts = browser.fonts("#signs-of-formulas")
+        assert [name for name in fonts if not name.startswith("own ")] == [], (page.name, fonts)
+
+
 def test_no_page_is_wider_than_the_window_and_no_formula_than_the_bar(browser: Browser, built: Path) -> None:
     # All pages but those of claims, and every tenth of these.
     pages = [*sorted(built.glob("*.html")), *sorted(built.glob("claim/*.html"))[::10]]
