@@ -9,6 +9,7 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from html5lib import HTMLParser
 from markupsafe import Markup, escape
 
 import onestep
@@ -74,6 +75,18 @@ def test_the_pages_need_nothing_from_elsewhere() -> None:
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text.replace(files["math.css"], "")))
     assert addresses <= {"http://www.w3.org/1998/Math/MathML", "http://www.w3.org/2000/svg"}
     assert set(re.findall(r"url\((?!#)[^,]*", text)) == {"url(data:font/woff2;base64"}
+
+
+def test_the_pages_are_valid() -> None:
+    def errors(html: str) -> list[object]:
+        parser = HTMLParser(strict=False)
+        parser.parse(html)
+        return list(parser.errors)
+
+    pages = pages_of(toy_site())
+    assert {name: errors(html) for name, html in pages.items() if errors(html)} == {}
+    wrong = pages["index.html"].replace("</p>", "</p></b>", 1)
+    assert len(errors(wrong)) == 1
 
 
 def test_the_pages_leave_no_latex() -> None:
