@@ -20,29 +20,36 @@ _SPECIAL = re.compile(
 _GREEK = dict(
     zip(
         [
-            *("alpha", "beta", "gamma", "Delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda"),
-            *("mu", "xi", "rho", "sigma", "tau", "psi", "omega", "Pi", "Phi"),
+            *("alpha", "beta", "gamma", "Delta", "epsilon", "zeta", "eta", "theta", "Theta", "kappa", "lambda"),
+            *("mu", "xi", "rho", "varrho", "sigma", "tau", "phi", "psi", "omega", "Pi", "Phi"),
         ],
-        "αβγΔεζηθκλμξρστψωΠΦ",
+        "αβγΔεζηθΘκλμξρϱστφψωΠΦ",
         strict=True,
     )
 )
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(_GREEK)}|[hnqVy])(?<!\b[hnqVy](?!\d))(\d?)(?![\w-])")
-# A letter or a Greek name with a short index (theta_perp, V_1, He_k), not a word such as fixed_point.
+# A letter or a Greek name with a number and a short index (theta_perp, V_1, mu2_u), not a word such as fixed_point.
+_SHORT = rf"perp|{'|'.join(_GREEK)}|[A-Za-z0-9]{{1,2}}|[ijk]{{3}}"
 _INDEXED = re.compile(
-    rf"(?<![\w.])({'|'.join(_GREEK)}|He|nu|pi|delta|sum|[A-Za-z])_(perp|[A-Za-z0-9]{{1,2}})(?![A-Za-z0-9_])"
+    rf"(?<![\w.])({'|'.join(_GREEK)}|He|nu|pi|delta|sum|[A-Za-z])(\d?)_({_SHORT})(?![A-Za-z0-9_])"
 )
+# A letter with a check, h1_check; an integral over a law, int dnu.
+_CHECKED = re.compile(r"(?<!\w)([A-Za-z])(\d?)_check(?!\w)")
+_INTEGRAL = re.compile(r"(?<!\w)int d(nu|rho|mu|[a-z])(?!\w)")
 # A power: of one sign or number, or in brackets; and a hat, written behind its letter.
-_POWER = re.compile(r"(?<=[\w)\]|])\^(?:\(((?:[^()]|\([^()]*\))*)\)|\{([^{}]*)\}|(-?(?:\d+|[A-Za-z]))(?!\w))")
+_POWER = re.compile(r"(?<=[\w)\]|>])\^(?:\(((?:[^()]|\([^()]*\))*)\)|\{([^{}]*)\}|(-?(?:\d+|[A-Za-z]))(?!\w))")
 _HAT = re.compile(r"(?<!\w)([A-Za-zζψ])([₀-₉]?)\^(?:_([a-z]{1,2})(?!\w))?(?![A-Za-z0-9({*-])")
 _SIGNS = (
-    *(("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("+-", "±"), ("v~", "ṽ"), ("u~", "ũ")),
+    *(("&lt;=", "≤"), ("&gt;=", "≥"), ("!=", "≠"), ("-&gt;", "→"), ("+-", "±"), ("v~", "ṽ"), ("u~", "ũ")),
     *(("^2", "²"), ("^3", "³"), ("^4", "⁴")),
 )
 # Those of powers end what they are a power of, so that ^20 keeps both digits.
 _SIGN = [(re.compile(re.escape(plain) + r"(?!\w)" * (plain[0] == "^")), sign) for plain, sign in _SIGNS]
 # An inner product of vectors, which is no end of a sentence and no attribute.
-_INNER = re.compile(r"(?<![\w.])([afuvwx](?:_[a-z])?|theta)\.(?=(?:[uvwx]|W[a-z]?|theta(?:_perp)?)(?![\w.]))")
+_OF_A_VECTOR = r"(?:_(?:perp|mu|[a-z0-9]))?"
+_INNER = re.compile(
+    rf"(?<![\w.])((?:[afuvwx]|a0|theta){_OF_A_VECTOR})\.(?=(?:[uvwx]|W[a-z]?|xi|phi|theta){_OF_A_VECTOR}(?!\w|\.\w))"
+)
 _ROOT = re.compile(r"(?<!\w)sqrt(?:\((\w)\)|(?=\()| (?=\w))")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -61,7 +68,8 @@ def prose(text: str) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    shown = _INDEXED.sub(_with_index, _INNER.sub(r"\1·", str(escape(text))))
+    shown = _CHECKED.sub(_with_check, _INNER.sub(r"\1·", str(escape(text))))
+    shown = _INDEXED.sub(_with_index, _INTEGRAL.sub(_with_law, shown))
     shown = _NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), shown)
     shown = _ROOT.sub(lambda found: f"√{found[1] or ''}", shown)
     for plain, sign in _SIGN:
@@ -73,18 +81,33 @@ def _with_hat(found: re.Match[str]) -> str:
     return f"{found[1]}\u0302{found[2]}" + (f"<sub>{found[3]}</sub>" if found[3] else "")
 
 
+def _with_check(found: re.Match[str]) -> str:
+    return f"{found[1]}\u030c{found[2].translate(_SUBSCRIPTS)}"
+
+
 def _with_power(found: re.Match[str]) -> str:
     power = found[1] or found[2] or found[3]
     # A single letter in brackets counts derivatives: it keeps them.
     return f"<sup>{'(' + power + ')' if found[1] and len(power) == 1 else power.replace('-', '−')}</sup>"
 
 
+# Names that are words or files elsewhere: Greek only where an index says so.
+_WITH_INDEX = _GREEK | {"sum": "Σ", "nu": "ν", "pi": "π", "delta": "δ"}
+
+
 def _with_index(found: re.Match[str]) -> str:
-    letter, index = {"sum": "Σ", "nu": "ν", "pi": "π", "delta": "δ"}.get(found[1], found[1]), found[2]
-    shown = index.translate(_SUBSCRIPTS) if index.isdigit() else f"<sub>{'⊥' if index == 'perp' else index}</sub>"
-    return _GREEK.get(letter, letter) + shown
+    letter, number, index = _WITH_INDEX.get(found[1], found[1]), found[2], found[3]
+    if not number and index.isdigit():
+        return letter + index.translate(_SUBSCRIPTS)
+    within = "⊥" if index == "perp" else _GREEK.get(index, index)
+    return f"{letter}<sub>{number + ',' if number else ''}{within}</sub>"
+
+
+def _with_law(found: re.Match[str]) -> str:
+    return f"∫ d{_WITH_INDEX.get(found[1], found[1])}"
 
 
 def heading(text: str) -> Markup:
-    """Prose that begins with a capital, unless it begins with a formula."""
-    return prose(text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}", text) else text)
+    """Prose that begins with a capital, unless it begins with a formula or the name of a symbol."""
+    word = re.match(r"[a-z]{2,}(?![\w^]|_)", text)
+    return prose(text[:1].upper() + text[1:] if word and word.group() not in _GREEK else text)

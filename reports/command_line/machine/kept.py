@@ -20,8 +20,8 @@ from typing import ParamSpec, TypeVar
 
 from onestep.reports.command_line.machine.whole_files import placed
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
@@ -37,7 +37,9 @@ class Kept:
         """How many results are there."""
         return 0 if self.folder is None else len(list(self.folder.glob("*.pickle")))
 
-    def unit(self, name: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def unit(
+        self, name: str, function: Callable[Arguments, Made], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Made:
         """What ``function`` made of these arguments for the unit of this name, from its file or made now.
 
         The name stands for the arguments: units that differ in them have names that differ. A file that is damaged is
@@ -46,7 +48,7 @@ class Kept:
         path = None if self.folder is None else self.folder / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
         if path is not None and (content := _whole(path)) is not None:
             # This project's own file, as much trusted as the code beside it.
-            found: T = pickle.loads(content)
+            found: Made = pickle.loads(content)
             return found
         found = function(*args, **kwargs)
         if path is not None:

@@ -80,6 +80,7 @@ def test_prose_shows_plain_names_as_symbols() -> None:
     assert str(prose("<script>")) == "&lt;script&gt;"
     assert str(heading("the spike")) == "The spike"
     assert str(heading("h1 is a mean")) == "h₁ is a mean"
+    assert str(heading("mu0 of tanh, in closed form")) == "μ₀ of tanh, in closed form"
 
 
 def test_prose_sets_indices_powers_and_code() -> None:
@@ -97,7 +98,11 @@ def test_prose_sets_indices_powers_and_code() -> None:
     # The k-th derivative is no power.
     assert str(prose("sigma^(k)(z)")) == "σ<sup>(k)</sup>(z)"
     assert str(prose("V1^ and zeta^")) == "V\u0302₁ and ζ\u0302"
-    assert str(prose("fixed_point, h1_check, z**2")) == "fixed_point, h1_check, z**2"
+    assert str(prose("fixed_point, z**2")) == "fixed_point, z**2"
+    assert str(prose("h1_check != h_omega")) == "h\u030c₁ ≠ h<sub>ω</sub>"
+    assert str(prose("int dnu varrho^2 psi_rho")) == "∫ dν ϱ² ψ<sub>ρ</sub>"
+    assert str(prose("mu2_u a.xi_u, He_ijk")) == "μ<sub>2,u</sub> a·ξ<sub>u</sub>, He<sub>ijk</sub>"
+    assert str(prose("w.w_1* + w.x_perp. Then W_c^T")) == "w·w₁* + w·x<sub>⊥</sub>. Then W<sub>c</sub><sup>T</sup>"
     assert str(prose(r"at h^{\star}_1=0.5")).startswith("at <math>")
     assert str(prose(r"at h^{\star}_1=0.5")).endswith("</math>=0.5")
 
