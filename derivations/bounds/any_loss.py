@@ -24,16 +24,10 @@ from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
 from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, independent, linear, moment
 from onestep.derivations.kernel.orders import limit_order
-from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import (
-    Derivation,
-    NonNegative,
-    RationalLimit,
-    Step,
-    eq,
-)
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, eq
 from onestep.derivations.language.expectation import Expectation
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
@@ -247,5 +241,4 @@ def square() -> Derivation:
         proved("It averages to half of the squared distance plus half of the label noise;", by_distance),
         proved("so it does for any other combination, and none has less.", least),
         proved("The distance from the span.", result),
-        results={s.least_loss: value(result)},
     )

@@ -43,7 +43,6 @@ def same_line(name: str) -> Derivation:
         PAPER,
         proved("mu1 by its closed form.", linear),
         proved("It is a Gaussian in kappa: its slope is a multiple of kappa times itself.", moved),
-        results={s.mu1_slope: value(moved)},
     )
 
 
@@ -88,7 +87,6 @@ def perfect_spike() -> Derivation:
         f"{PAPER}, Section 4.3",
         proved("mu0 of erf is an erf of kappa; at r_0 it is the target.", learned),
         proved("So both have one slope at kappa = 0.", found),
-        results={s.spike_perfect: value(found)},
     )
 
 
@@ -122,7 +120,6 @@ def perfect_rate() -> Derivation:
         proved("In the limit mu0 is the target,", learned),
         proved("so that the spike is sqrt(3).", wanted),
         proved("The rate that makes this spike.", result),
-        results={s.eta_perfect: value(result)},
         hypotheses=(*spike().hypotheses, *bulk().hypotheses),
     )
 

@@ -14,13 +14,7 @@ import sympy as sp
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.leaves import test_error
 from onestep.derivations.bulk import marchenko_pastur
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    mu0,
-    over_kappa,
-    y0,
-    y2,
-)
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit

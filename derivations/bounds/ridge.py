@@ -12,14 +12,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.leaves import (
-    BASIS,
-    TEACHER,
-    averaged,
-    combination,
-    orthogonal,
-    test_error,
-)
+from onestep.derivations.bounds.leaves import BASIS, TEACHER, averaged, combination, orthogonal, test_error
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.kernel.algebra import order, rewrite, ring

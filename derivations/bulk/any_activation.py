@@ -22,15 +22,7 @@ from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, eva
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import average, stein
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    equal,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq

@@ -276,7 +276,6 @@ def without_spike(overlap: sp.Symbol = s.vector_overlap, vectors: str = "any two
             "rank one.",
             result,
         ),
-        results={overlap: value(result)},
     )
 
 
@@ -419,6 +418,5 @@ def equal_groups() -> Derivation:
         *traces().steps,
         *(proved("With C_ab = C and equal letters an entry of M is C/(1 + g B), g = beta C tau.", t) for t in groups),
         proved("B C/(1 + g B) is (C/g) (1 - 1/(1 + g B)): the equation of one group.", result),
-        results={s.V2: value(result)},
         hypotheses=(ROWS_OF_GROUPS,),
     )

@@ -149,7 +149,6 @@ def cavity() -> Derivation:
         proved("The complement is s0 + c V1^ - V1^^2 beta c V1.", named(inverse)),
         proved("The trace of S S^-1 = 1.", named(trace_identity())),
         proved("Subtract: V2 times the inverse of the second relation minus the third is linear in V1.", result),
-        results={s.V1: value(result)},
         hypotheses=(ISOTROPIC,),
     )
 
@@ -195,7 +194,6 @@ def quadratic() -> Derivation:
         proved("Its discriminant is the square of what is positive for V2 > 0,", square),
         proved("whose root it is,", root),
         proved("so that V2 is the root with the plus sign.", result),
-        results={s.V2: value(result)},
         hypotheses=(ISOTROPIC,),
     )
 

@@ -285,7 +285,6 @@ def third_function() -> Derivation:
         SOURCE,
         proved("To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.", in_bulk),
         proved("Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.", result),
-        results={s.third: value(result)},
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
 

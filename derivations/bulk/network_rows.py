@@ -318,7 +318,6 @@ def large_batch() -> Derivation:
         proved("and the component along the spike by one.", component),
         proved("The readout meets the norms,", chi),
         proved("as it meets the components: chi is a multiple of zeta, whatever the readout.", result),
-        results={s.chi: value(result)},
         hypotheses=(
             "at a large batch the spike is the target, and averages over the batch are those over inputs",
             "overlaps of neurons with the target are of order d^(-1/2); terms beyond the first order are dropped",

@@ -203,7 +203,6 @@ def trace() -> Derivation:
         proved("With b and k by a, one equation for a is left.", closed),
         proved("Its discriminant is a square,", square),
         proved("and a the positive root.", result),
-        results={a: value(result)},
         hypotheses=(SAMPLES,),
     )
 
@@ -301,5 +300,4 @@ def letter_trace() -> Derivation:
         SOURCE,
         proved("S is ridge + D and C o (W W^T); S S^-1 = 1 on the neurons of a letter.", block),
         proved("Solved for tau.", rest),
-        results={s.V2_of[0]: value(rest)},
     )

@@ -124,7 +124,6 @@ def energetic() -> Derivation:
         proved("and at B -> infinity minus B times the envelope.", cost),
         *envelope().steps,
         proved("There are n = (alpha/beta) p samples.", result),
-        results={s.energetic_term: value(result)},
         hypotheses=(*REPLICA_HYPOTHESES, LAPLACE),
     )
 
@@ -147,7 +146,6 @@ def free_energy() -> Derivation:
         *entropic().steps,
         *energetic().steps,
         proved("Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).", result),
-        results={s.free_energy: value(result)},
         hypotheses=tuple(hypotheses),
     )
 

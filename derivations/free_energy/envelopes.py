@@ -196,6 +196,5 @@ def regulariser() -> Derivation:
         proved(
             "So by the chain rule the envelope changes with J as its explicit term does: minus the minimiser.", result
         ),
-        results={s.penalty_slope: value(result)},
         hypotheses=("the regulariser is convex and differentiable",),
     )

@@ -82,7 +82,6 @@ def normal_equation() -> Derivation:
         proved("The derivative in one weight, summed over the samples.", slope),
         proved("It vanishes: a row of (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p).", row),
         proved("Solved for the weight.", solution),
-        results={s.readout_weight: value(solution)},
     )
 
 
@@ -133,7 +132,6 @@ def slides_penalty() -> Derivation:
         proved("Equation (4) at the same predictions: its readout is sqrt(p) times as long.", ours),
         proved("The two have the same minimiser if they are proportional; the residuals fix the factor,", loss),
         proved("and the penalties the ridge.", result),
-        results={s.ridge: value(result)},
     )
 
 
@@ -150,5 +148,4 @@ def slides_penalty_in_ratios() -> Derivation:
         base.source,
         *base.steps,
         proved("At n = alpha d and p = beta d the dimension drops out.", result),
-        results={s.ridge: value(result)},
     )

@@ -81,7 +81,6 @@ def gibbs() -> Derivation:
         proved("The average of a test function under this law.", average),
         proved("Averaged with E[z^2] = 1 and E[z^4] = 3, every correction carries 1/B.", exact),
         proved("As the temperature vanishes the value at the minimum is left.", limit),
-        results={s.gibbs_average: value(limit)},
     )
 
 
@@ -104,7 +103,6 @@ def trick() -> Derivation:
         proved("It is differentiated under the average.", slope),
         proved("E Z^0 = 1 for no replicas, so that ln E Z^R has the same derivative.", without_replicas(meaning)),
         proved("At R = 0 the average of ln Z is left.", result),
-        results={s.mean_log: value(result)},
         hypotheses=("differentiation in the number of replicas under the average over the data",),
     )
 
@@ -132,7 +130,6 @@ def samples() -> Derivation:
             meaning,
         ),
         proved("Samples are independent with one law: the average of the product is the product of averages.", result),
-        results={s.replicated_average: value(result)},
         hypotheses=("the samples are independent and identically distributed",),
     )
 
@@ -345,7 +342,6 @@ def conjugates() -> Derivation:
             meaning,
         ),
         proved("So V^ meets the squares alone, and q^ the square of the sum.", result),
-        results={s.conjugate_form: value(result)},
     )
 
 
@@ -366,7 +362,6 @@ def decoupling() -> Derivation:
         f"{APPENDIX}, (94)",
         proved("One standard normal field Xi acts on all replicas.", meaning),
         proved("The Gaussian integral: the square in Xi is completed.", result),
-        results={s.replica_coupling: value(result)},
     )
 
 
@@ -400,7 +395,6 @@ def entropic_limit() -> Derivation:
         proved("Its derivative at R = 0 is the average of its logarithm,", slope),
         proved("which is that of a Gaussian integral.", averaged),
         proved("Averaged over the field.", result),
-        results={s.entropic_log: value(result)},
     )
 
 

@@ -14,14 +14,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    denominator,
-    over_modes,
-    varpi,
-    varrho,
-    vartau,
-)
+from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.leaves import (
     gaussian,
     log_gaussian,
@@ -56,11 +49,7 @@ from onestep.derivations.kernel.statements import Assumption, Equation, Ground, 
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import (
-    prior_exponent,
-    repeated,
-    trace_exponent,
-)
+from onestep.derivations.language.named_functions import prior_exponent, repeated, trace_exponent
 
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"
@@ -124,7 +113,6 @@ def trace() -> Derivation:
         ),
         proved("Only the term linear in R survives as R -> 0.", at_zero),
         proved("At zero temperature V V^ is of lower order in B.", result),
-        results={s.trace_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -148,7 +136,6 @@ def spike_inversion() -> Derivation:
             meaning,
         ),
         proved("Sherman-Morrison, between s on both sides.", result),
-        results={s.spike_resolvent_bulk: value(result)},
     )
 
 
@@ -341,7 +328,6 @@ def entropic() -> Derivation:
             "(111)-(112); what is left is equation (116).",
             result,
         ),
-        results={s.entropic_term: value(result)},
         hypotheses=(
             *REPLICA_HYPOTHESES,
             "the spectrum of W and the projections of v and theta on it have the joint limit law nu (Assumption 3.2)",
@@ -391,7 +377,6 @@ def assembled() -> Derivation:
         ),
         proved("n/p = alpha/beta, and m^ is dropped, equation (105).", counted),
         proved("The three terms.", result),
-        results={s.free_energy: value(result)},
         hypotheses=hypotheses,
     )
 

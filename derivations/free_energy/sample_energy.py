@@ -338,6 +338,5 @@ def energetic() -> Derivation:
             exact,
         ),
         proved("At zero temperature the determinant drops out: e2/(2(1+V)).", limit),
-        results={s.moreau: value(limit)},
         hypotheses=REPLICA_HYPOTHESES,
     )

@@ -11,7 +11,7 @@ import sympy as sp
 from onestep.derivations.free_energy.leaves import STATIONARY, saddle_point
 from onestep.derivations.kernel.algebra import assume, rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import averages_expanded, isolated, proved, value
+from onestep.derivations.kernel.search import averages_expanded, isolated, proved
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
@@ -90,7 +90,6 @@ class Energy:
             proved(f"Its derivative in ${sp.latex(variable)}$.", self.partial(variable)),
             proved("It vanishes at the saddle point.", self.vanishing(variable)),
             proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
-            results={unknown: value(solution)},
             hypotheses=(*base.hypotheses, EXCHANGE),
         )
 

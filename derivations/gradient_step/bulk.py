@@ -300,6 +300,5 @@ def bulk(noise: sp.Expr = sp.S.Zero) -> Derivation:
         *concentration.steps,
         proved("The squared norm of w + delta, with |w| = 1.", meaning),
         proved("The limits of the pieces.", result),
-        results={s.c: value(result)},
         hypotheses=(*correction.hypotheses, *concentration.hypotheses, SELF_AVERAGING),
     )

@@ -42,7 +42,6 @@ def first_coefficient() -> Derivation:
         "h1 is the mean of sigma'",
         "Section 3.1, equation (12)",
         proved("Stein's lemma, integration by parts against the density exp(-z^2/2).", by_stein),
-        results={s.h1: value(by_stein)},
         hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
     )
 

@@ -125,7 +125,6 @@ def count() -> Derivation:
         proved("and falls with the order, s being below one: it is positive for the orders below the edge.", falling),
         proved("These are counted.", meaning),
         proved("The natural numbers below a positive number.", result),
-        results={s.spike_count: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -162,7 +161,6 @@ def amplitude(number: int) -> Derivation:
             projected,
         ),
         proved("What is left is of order r^k, times the lengths of kappa^k and of u^k.", limit),
-        results={s.spike_amplitude: value(limit)},
         hypotheses=HYPOTHESES,
     )
 
@@ -212,6 +210,5 @@ def carried(number: int) -> Derivation:
             for j, condition in enumerate(conditions)
         ),
         proved("What is left of kappa^k is a Hermite polynomial.", carries),
-        results={s.spike_polynomial: value(carries)},
         hypotheses=HYPOTHESES,
     )

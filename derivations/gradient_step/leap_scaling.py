@@ -159,7 +159,6 @@ def signal(leap: int) -> Derivation:
             "factor of the tensor being the direction itself. The limit is the tensor applied to tau.",
             limit,
         ),
-        results={s.leap_signal: value(limit)},
         hypotheses=(POLYNOMIAL,),
     )
 
@@ -325,7 +324,6 @@ def across() -> Derivation:
             outside,
         ),
         proved("Together they are a root of d smaller.", share),
-        results={s.across_rate: value(share)},
         hypotheses=_NO_CANCELLATION,
     )
 

@@ -96,7 +96,6 @@ def conventions() -> Derivation:
         proved("The spike of a step,", ours),
         proved("and of one that is multiplied by sqrt(p).", theirs),
         proved("Both steps have a spike of the same order where the rates differ by one half.", rate),
-        results={s.eta_rate: value(rate)},
         hypotheses=("p = Theta(d)", "the readout has entries +-1/sqrt(p)"),
     )
 
@@ -180,7 +179,6 @@ def independent_noise() -> Derivation:
         SLIDES,
         proved("By Mehler's formula what the linear part leaves is a power series from order two on.", mehler),
         proved("At an overlap of order d^(-1/2) two neurons share no noise.", limit),
-        results={s.shared_noise: value(limit)},
         hypotheses=("the activation is a polynomial of degree 6; other ones by hermite.covariance-series",),
     )
 
@@ -203,7 +201,6 @@ def kernel() -> Derivation:
         SLIDES,
         proved("Variances of independent neurons add: the variance of a mean is that of one product over p.", of_mean),
         proved("Its root is the deviation; p is of order d.", rate),
-        results={s.kernel_rate: value(rate)},
         hypotheses=("rows are independent and the products have a finite variance",),
     )
 
@@ -226,7 +223,6 @@ def unit_sphere() -> Derivation:
             "By symmetry the d coordinates have one variance, along any direction, and they sum to |x|^2 = 1.", summed
         ),
         proved("So each has a share of 1/d.", each),
-        results={s.spike_projection_variance: value(each)},
     )
 
 
@@ -252,5 +248,4 @@ def long_rows() -> Derivation:
             "longer: the step has to be d times that for inputs of variance one.",
             step,
         ),
-        results={s.step_rate: value(step)},
     )

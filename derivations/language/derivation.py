@@ -93,6 +93,7 @@ class Step:
 class Derivation:
     """A chain of steps that ends in ``results``: each symbol on the left is established to equal its expression.
 
+    Where no results are given they are the equation of the last step, left side and right.
     ``hypotheses`` are the sentences that the steps use without proving them (an exchange of limits, the
     replica-symmetric ansatz); they travel with every claim that rests on this derivation.
     """
@@ -111,7 +112,10 @@ class Derivation:
         results: Mapping[sp.Basic, sp.Expr] | None = None,
         hypotheses: tuple[str, ...] = (),
     ) -> None:
-        vars(self).update(title=title, source=source, steps=steps, results=results or {}, hypotheses=hypotheses)
+        if results is None:
+            said = steps[-1].statement
+            results = {said.lhs: said.rhs} if isinstance(said, sp.Equality) else {}
+        vars(self).update(title=title, source=source, steps=steps, results=results, hypotheses=hypotheses)
 
     @property
     def theorems(self) -> tuple[Theorem, ...]:

@@ -10,14 +10,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    denominator,
-    over_modes,
-    varpi,
-    varrho,
-    vartau,
-)
+from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.leaves import operation_is, updated_form
 from onestep.derivations.free_energy.ridge import spike_inversion, spike_part
 from onestep.derivations.free_energy.stationarity import CONJUGATE
@@ -81,7 +74,6 @@ def spike_integral() -> Derivation:
         proved("All p = beta d modes have the law nu.", summed),
         proved("The integral over the law.", name),
         proved("So the form is beta times the integral.", result),
-        results={s.spike_resolvent: value(result)},
     )
 
 

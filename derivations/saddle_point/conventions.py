@@ -92,7 +92,6 @@ def input_scale() -> Derivation:
         SLIDES,
         proved("Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2,", opened),
         proved("and |v| = 1.", result),
-        results={s.spike_projection_variance: value(result)},
     )
 
 
@@ -134,7 +133,6 @@ def spike_overlap() -> Derivation:
         proved("a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p,", summed),
         proved("which is linear in kappa.", named),
         proved("The slope is a.Wv/sqrt p.", result),
-        results={s.zeta: value(result)},
     )
 
 
@@ -150,14 +148,13 @@ def check_constant() -> Derivation:
         f"{PAPER}, Section 3.1, (12)",
         proved("h1 = E[z sigma] = E[sigma'] by Stein's lemma.", mean),
         proved("Expanding the square: the variance of sigma'.", result),
-        results={s.h1_check: value(result)},
     )
 
 
 @functools.cache
 def size(variable: sp.Symbol) -> Derivation:
     """The equation for q1 or q2 with the conjugates of the slides and pi carrying the norm sqrt(rho)."""
-    base, unknown = equation(variable), CONJUGATE[variable]
+    base = equation(variable)
     _, *hats = slides_names()
     ours = [isolated(symbol, name) for symbol, name in zip((s.zeta_hat, s.psi_hat), hats, strict=True)]
     translated = rewritten(at_saddle(variable), *ours)
@@ -167,7 +164,6 @@ def size(variable: sp.Symbol) -> Derivation:
         *base.steps,
         *(proved("The conjugates of the slides.", name) for name in hats),
         proved("The equation of the system in these.", translated),
-        results={unknown: value(translated)},
         hypotheses=base.hypotheses,
     )
 
@@ -315,7 +311,6 @@ def _invariance(change: Rescaling) -> Derivation:
         proved("The test error is mapped with it.", error),
         proved("The error of the rescaled problem is the one where its free energy is stationary.", unique),
         proved("So they differ by that constant.", result),
-        results={s.error_rescaled: value(result)},
         hypotheses=assembled().hypotheses,
     )
 
@@ -400,7 +395,6 @@ def in_slides_normalisation(variable: sp.Symbol) -> Derivation:
             theorem,
         ),
         proved("The moments of the label written out as averages over z.", written),
-        results={partner: value(written)},
         hypotheses=base.hypotheses,
     )
 
@@ -419,6 +413,5 @@ def test_error_of_the_paper() -> Derivation:
         *base.steps,
         proved("The paper's psi carries the norm of Pi theta.", psi_is),
         proved("The label moments written out as averages over z, and psi in the paper's normalisation.", written),
-        results={s.test_error: value(written)},
         hypotheses=base.hypotheses,
     )

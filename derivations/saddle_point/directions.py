@@ -242,7 +242,6 @@ def equation(variable: sp.Symbol) -> Derivation:
         proved(f"Its derivative in ${sp.latex(variable)}$.", derivative),
         proved("It vanishes at the saddle point.", vanishing),
         proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
-        results={unknown: value(solution)},
         hypotheses=(*REPLICA_HYPOTHESES, ORTHOGONAL, EXCHANGE),
     )
 
@@ -278,6 +277,5 @@ def test_error() -> Derivation:
         proved("A new input has no thermal response: target less output, squared.", meaning),
         proved("Averaged at given kappa.", averaged),
         proved("It is e2, of which the label noise is not counted.", solution),
-        results={s.test_error: value(solution)},
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )

@@ -37,11 +37,7 @@ from onestep.derivations.free_energy.sample_energy import (
     fitted_at,
     local_fields,
 )
-from onestep.derivations.free_energy.stationarity import (
-    CONJUGATE,
-    SAME_ON_BOTH_MAPS,
-    hypothesis,
-)
+from onestep.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS, hypothesis
 from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.search import (

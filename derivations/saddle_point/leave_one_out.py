@@ -22,15 +22,7 @@ from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, 
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
 from onestep.derivations.free_energy.stationarity import BALANCE, hypothesis
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    expanded,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search import averages_expanded, define, expanded, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
@@ -166,7 +158,6 @@ def balance_of_mean() -> Derivation:
             rest,
         ),
         proved("which fixes m.", solution),
-        results={s.m: value(solution)},
         hypotheses=HYPOTHESES,
     )
 

@@ -193,7 +193,6 @@ def energetic() -> Derivation:
         proved("The squared error averaged over z, omega and the label noise is e2 with sums over letters.", exact),
         proved("At zero temperature the determinant drops out.", limit),
         proved("A sample costs e2/(2(1+V)).", result),
-        results={s.moreau: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -217,7 +216,6 @@ def trace() -> Derivation:
         proved("For R replicas it is a polynomial in R,", counted),
         proved("linear in R as R -> 0.", at_zero),
         proved("As B -> infinity V V^ is of lower order in B.", result),
-        results={s.trace_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -391,7 +389,6 @@ def entropic() -> Derivation:
         proved("s.G t vanishes, since v and theta_perp are orthogonal and independent of the bulk.", kept),
         *(proved("A trace or form of one given bulk.", name) for name in block_names()),
         proved("Written by blocks.", result),
-        results={s.entropic_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -418,6 +415,5 @@ def assembled() -> Derivation:
         ),
         proved("n/p = alpha/beta, and m^ is dropped.", counted),
         proved("Minus the trace term, minus the entropic term, plus alpha/beta times the energetic average.", result),
-        results={s.free_energy: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )

@@ -150,7 +150,6 @@ def third_function() -> Derivation:
             "z^2 sigma into sigma + sqrt(c) z sigma'.",
             result,
         ),
-        results={s.third_of: value(result)},
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
 
@@ -221,7 +220,6 @@ def readout_mean() -> Derivation:
         proved("The cost of a sample.", cost),
         proved("Its slope in m: a readout that is uniform on group 1 costs O(1/p), so that it vanishes.", slope),
         proved("Linear in m.", result),
-        results={s.m_of[0]: value(result)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 
@@ -316,6 +314,5 @@ def norm_overlap() -> Derivation:
         proved("chi is linear in them.", meaning),
         *(proved("A form between delta and one of these vectors.", name) for name in names),
         proved("So it is a sum of forms times forces.", result),
-        results={s.chi_of[0]: value(result)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )

@@ -17,14 +17,7 @@ from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.orders import squeeze
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    by_ring,
-    define,
-    expanded,
-    proved,
-    value,
-)
+from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, proved, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -87,7 +80,6 @@ def population() -> Derivation:
         ),
         proved("Averaged over kappa, term by term.", terms),
         proved("Collected.", result),
-        results={s.population: value(result)},
     )
 
 
@@ -158,7 +150,6 @@ def replica_identity() -> Derivation:
         proved("Z^R = exp(R ln Z), averaged over any law of Z.", meaning),
         proved("ln E Z^R vanishes at R = 0.", none),
         proved("Its slope there is the average of ln Z.", result),
-        results={s.moment_slope: value(result)},
         hypotheses=HYPOTHESES[:1],
     )
 
@@ -177,7 +168,6 @@ def independent_samples() -> Derivation:
         f"{SOURCE}, (178)",
         proved("Z^R is an integral over R readouts, under which the average over the samples passes.", meaning),
         proved("Given the readouts each further sample multiplies the average by one sample's.", result),
-        results={s.replicated_weight: value(result)},
     )
 
 
@@ -275,6 +265,5 @@ def outlier() -> Derivation:
         proved("from below by the vector of ones.", below),
         proved("With p = t^2 both bounds over p tend to E[mu0^2],", bounds[0]),
         proved("and what is between them.", result),
-        results={s.spike_eigenvalue_rate: value(result)},
         hypotheses=(BOUNDED,),
     )

@@ -12,23 +12,8 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import (
-    V_of_kappa,
-    mu0,
-    mu1,
-    mu2,
-    over_kappa,
-    over_modes,
-    varrho,
-)
-from onestep.derivations.free_energy.leaves import (
-    gaussian,
-    of_network,
-    over_replicas,
-    per_neuron,
-    product_of,
-    unfolded,
-)
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, over_kappa, over_modes, varrho
+from onestep.derivations.free_energy.leaves import gaussian, of_network, over_replicas, per_neuron, product_of, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import field_force, one_replica
 from onestep.derivations.free_energy.ridge import SAMPLES, one_mode, spike_inversion, spike_part
@@ -109,7 +94,6 @@ def energetic() -> Derivation:
         proved("As R -> 0 the average over kappa passes through the logarithm.", at_zero),
         proved("Each is a Gaussian integral.", exact),
         proved("n/p = alpha/beta samples for each neuron.", result),
-        results={s.energetic_term: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -165,7 +149,6 @@ def entropic() -> Derivation:
         proved("s.G0 s is beta I.", form),
         proved("The force is zeta^ sqrt p along s = W v.", reduced),
         proved("The spike's part is s.G s by Sherman-Morrison.", result),
-        results={s.entropic_term: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -190,7 +173,6 @@ def trace() -> Derivation:
         f"{SOURCE}, (183)-(186)",
         proved("Overlaps V delta_ij + q and conjugates -V^ delta_ij + q^, each pair of replicas once.", counted),
         proved("The sum over replicas is linear in R as R -> 0.", result),
-        results={s.trace_term: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -213,7 +195,6 @@ def free_entropy() -> Derivation:
         *(step for part in parts for step in part.steps),
         proved("E Z^R is the integral of exp(p R times the sum of three terms), constants left out.", exponent),
         proved("The three terms.", result),
-        results={s.free_entropy: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -286,7 +267,6 @@ def combined() -> Derivation:
             "and zeta^ is minus (alpha/beta) times the average of the output's own slope: linear in zeta.",
             result,
         ),
-        results={s.zeta: value(result)},
         hypotheses=(*HYPOTHESES, EXCHANGE),
     )
 
@@ -416,6 +396,5 @@ def stieltjes() -> Derivation:
         proved("There only the explicit z counts,", explicit),
         proved("which enters as -V2^ does: the derivative in V2^ vanishes, leaving V2 + q2,", together),
         proved("with q2 = 0.", result),
-        results={s.stieltjes: value(result)},
         hypotheses=(*HYPOTHESES, EXCHANGE, INDEPENDENT),
     )

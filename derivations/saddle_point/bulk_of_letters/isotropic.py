@@ -11,14 +11,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import (
-    LETTERS,
-    PAIRS,
-    Place,
-    blocks_by_mixed,
-    mixed_solved,
-    traces_by_mixed,
-)
+from onestep.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mixed, mixed_solved, traces_by_mixed
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.search import concluded, define, equal, isolated, proved, rewritten, value
@@ -220,6 +213,5 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         *base.steps,
         *(proved("For isotropic rows v and theta_perp are independent of the bulk.", law) for law in laws),
         proved("Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2).", result),
-        results={unknown: value(result)},
         hypotheses=(*base.hypotheses, ISOTROPIC),
     )

@@ -156,7 +156,6 @@ def response() -> Derivation:
         proved("It is least where the weight is G (sqrt(p) s e + h), G = 1/(lambda + V^_u).", weight),
         proved("A force on a neuron moves it by G: finitely many directions that all neurons share are O(1/p).", moved),
         proved("Summed over the neurons of a letter.", result),
-        results={s.V_of_letter[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -190,7 +189,6 @@ def spike() -> Derivation:
         proved("s is of variance c/d: zeta is the force along W v times beta c V.", by_response),
         proved("W Pi W^T = W W^T - s s^T: what all letters have along W v acts back.", fed_back),
         proved("Solved for the letter's own overlap.", result),
-        results={s.zeta_of[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -213,7 +211,6 @@ def sizes() -> Derivation:
         proved("Signal and noise do not mix.", found),
         proved("The force in terms of zeta: it is zeta over beta c_u V_u.", force),
         proved("So the signal's part is zeta_u^2/(beta c_u pi_u).", result),
-        results={s.q2_of[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -265,7 +262,6 @@ def output_variance() -> Derivation:
         proved("Feature and weight of a neuron are independent given the data.", counted),
         *(proved("Its sums have names.", name) for name in known),
         proved("q(kappa) is the sum of nu_u q_u less what points along the spike.", result),
-        results={s.output_variance: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -325,6 +321,5 @@ def averaged() -> Derivation:
         proved("Larger weights of a letter fluctuate more by the variance of its features: what they cost.", cost),
         proved("Its slope vanishes at the saddle point.", slope),
         proved("The conjugate of the letter, which is c_u V1^_uu + V2^_u, since |w|^2 = c_u.", result),
-        results={s.V_hat_of_letter[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )

@@ -77,7 +77,6 @@ def test_error() -> Derivation:
         proved("With theta.x.", found[1]),
         proved("Only E g^2 and E[z g] of the target enter the error, as in that of any such Gaussian pair.", found[2]),
         proved("By its variance and covariance.", result),
-        results={s.test_error: value(result)},
         hypotheses=HYPOTHESES,
     )
 

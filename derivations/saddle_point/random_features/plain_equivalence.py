@@ -75,7 +75,6 @@ def input_covariance() -> Derivation:
         proved("theta.x is epsilon z plus an independent part,", meaning),
         proved("which averages to zero.", exact),
         proved("The linear part has the same covariance.", result),
-        results={s.input_covariance: value(result)},
     )
 
 
@@ -122,7 +121,6 @@ def covariance_gap() -> Derivation:
         proved("Its slope is mu1^2, that of the equivalent map.", at_zero),
         proved("Overlaps are of order d^(-1/2).", exact),
         proved("What is left out is of order 1/d.", limit),
-        results={s.covariance_gap: value(limit)},
         hypotheses=(f"the activation is a polynomial of degree {DEGREE}",),
     )
 
@@ -158,7 +156,6 @@ def without_spike() -> Derivation:
         proved("At r = 0, c = 1 a neuron receives z alone.", here),
         *(proved("A constant of Section 3.1.", name) for name in names),
         proved("The coefficients are those of Section 3.1, and do not depend on kappa.", result),
-        results={s.mu2_square: value(result)},
     )
 
 

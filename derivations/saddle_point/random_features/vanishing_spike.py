@@ -24,14 +24,7 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point import equations
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features.no_spike import (
-    ODD,
-    SOURCE,
-    isotropic,
-    k1,
-    k2,
-    target_moments,
-)
+from onestep.derivations.saddle_point.random_features.no_spike import ODD, SOURCE, isotropic, k1, k2, target_moments
 
 _ONE = sp.Integer(1)
 _t = sp.Symbol("1/r", positive=True)

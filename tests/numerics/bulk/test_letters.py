@@ -16,13 +16,7 @@ from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, packed_direc
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_constants import slope_constants
 from onestep.numerics.bulk.network_groups import NetworkGroups
-from onestep.numerics.bulk.network_law import (
-    GroupsLaw,
-    groups_law,
-    isotropic_law,
-    network_law,
-    step_laws,
-)
+from onestep.numerics.bulk.network_law import GroupsLaw, groups_law, isotropic_law, network_law, step_laws
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.bulk.overlapping_rows import stepped
 from onestep.numerics.experiments.ensembles import Sizes, trained_network
