@@ -225,7 +225,6 @@ def square() -> Derivation:
     )
     distance = bounds.span().theorem_of(s.distance)
     named = bounds.span().theorems[0]
-    assert distance is not None
     by_distance = rewrite((rewrite((meaning, loss)), named), True)
     least = order(
         (another, by_distance, bounds.at_least_distance(others, *BASIS)),

@@ -156,7 +156,6 @@ def over_kappa_of(square: Theorem) -> Theorem:
 def _bound(overlap: Theorem, norm: Theorem, size: Theorem) -> Theorem:
     """The limit of the error as the ridge grows."""
     bound = heavy_ridge().theorem_of(s.error_infinity)
-    assert bound is not None
     for name in (OVERLAP, NORM):
         bound = rewrite((bound, name), True)
     return rewritten(bound, size, overlap, norm)

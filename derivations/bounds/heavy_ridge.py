@@ -39,9 +39,7 @@ _gain = 1 + s.beta * s.c * s.V1_hat * s.V2
 
 def _isotropic(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation for isotropic rows from stationarity in ``variable``."""
-    theorem = equations.isotropic(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equations.isotropic(variable).theorem_of(CONJUGATE[variable])
 
 
 @functools.cache

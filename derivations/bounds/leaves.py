@@ -68,9 +68,7 @@ def orthogonal(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
 
 def test_error() -> Theorem:
     """The test error for any readout."""
-    theorem = equations.test_error().theorem_of(s.test_error)
-    assert theorem is not None
-    return theorem
+    return equations.test_error().theorem_of(s.test_error)
 
 
 _sequence = sp.Symbol("N", positive=True)

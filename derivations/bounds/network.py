@@ -129,7 +129,6 @@ def floor(readout: Readout) -> Derivation:
     """The test error of a network is never below the distance of y0 from the span."""
     network = one_letter.errors() if readout == ONE_LETTER else letters.errors()
     error = network.theorem_of(s.test_error)
-    assert error is not None
     (integrand,) = (mean.integrand for mean in value(error).atoms(Expectation))
     fit = (y0 - readout.mean(readout.coefficients)) ** 2
     signal = sp.Add(*(f * p for f, p in zip(readout.linear, readout.psi, strict=True)))

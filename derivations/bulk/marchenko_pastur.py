@@ -274,7 +274,6 @@ def spike_direction() -> Derivation:
     concentrates = _trusted("isotropic bulk, spike direction", s.spike_resolvent, s.beta * _bulk)
     direct = rewrite((concentrates, TRACES[0]), True)
     inversion = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inversion is not None
     over = s.beta * _gain / (1 - s.beta * s.V1_hat * s.V1)
     result = ring(
         (rewritten(inversion, direct), law()), Equation(s.spike_resolvent_bulk, s.beta * s.c * s.V2), (_ONE, over)

@@ -92,7 +92,6 @@ def covariance() -> Derivation:
     weight = value(omega)
     along = 1 + weight * TARGET_TILTED
     trace = bulk().theorem_of(s.c)
-    assert trace is not None
     return Derivation(
         "the covariance of a bulk row",
         SOURCE,

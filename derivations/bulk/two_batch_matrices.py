@@ -101,7 +101,7 @@ def averaged(weight: sp.Expr = sp.S.One) -> tuple[tuple[Theorem, ...], tuple[The
     names = tuple(
         define(name, over(weight * Y**power), f"E[w Y^{power}/D]") for name, power in ((_first, 1), (_second, 2))
     )
-    opened = tuple(rewritten(name, *(x for x in found if x is not None)) for name in names)
+    opened = tuple(rewritten(name, *found) for name in names)
     one, two = (value(name).integrand for name in opened)
     root = sp.sqrt(s.gain)
     parts: tuple[tuple[tuple[sp.Expr, sp.Expr], ...], ...] = (

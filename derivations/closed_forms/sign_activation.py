@@ -90,7 +90,6 @@ def strong_spike(statement: Relational) -> Theorem:
         s.feature_variance, at_spike(mean_square() - mu0_of() ** 2), "the variance of a feature given kappa"
     )
     mean = conditional_coefficients().theorem_of(s.mu0)
-    assert mean is not None
     named = rewrite((meaning, MU0), True)
     variance = rewritten(named, sign_at(received), square_of_sign(received), mean)
     tail = chebyshev(ratio)

@@ -136,7 +136,7 @@ def free_energy() -> Derivation:
         s.free_energy, -of_network(per_neuron(terms)), "minus (1/(p R B)) ln E Z^R, of features and network alike"
     )
     parts = ((trace(), s.trace_term), (entropic(), s.entropic_term), (energetic(), s.energetic_term))
-    known = [found for part, name in parts if (found := part.theorem_of(name)) is not None]
+    known = [part.theorem_of(name) for part, name in parts]
     result = rewritten(unfolded(meaning), DROPPED[s.dropped_m_hat], *known)
     hypotheses = dict.fromkeys((*entropic().hypotheses, *energetic().hypotheses))
     return Derivation(
@@ -205,7 +205,6 @@ def equation(variable: sp.Symbol) -> Derivation:
     """Equations (119)-(120): stationarity of (106) in one variable, for any convex loss."""
     base = free_energy()
     energy = base.theorem_of(s.free_energy)
-    assert energy is not None
     name = s.m_response if variable == s.m else sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
     rate = in_forces(slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}"))
     if variable == s.m:
@@ -230,9 +229,7 @@ def equation(variable: sp.Symbol) -> Derivation:
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation of a convex loss from stationarity in ``variable``, for any law nu."""
-    theorem = equation(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equation(variable).theorem_of(CONJUGATE[variable])
 
 
 def at_square_loss(expression: sp.Expr) -> sp.Expr:

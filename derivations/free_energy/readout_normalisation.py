@@ -140,7 +140,6 @@ def slides_penalty_in_ratios() -> Derivation:
     """lambda = 2 alpha lambda_slides/beta at n = alpha d, p = beta d."""
     base = slides_penalty()
     penalty = base.theorem_of(s.ridge)
-    assert penalty is not None
     ratios = rewritten(penalty, SAMPLES, WIDTH)
     result = equal(ratios, sp.cancel(value(ratios)))
     return Derivation(

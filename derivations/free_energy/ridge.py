@@ -272,7 +272,6 @@ def spike_part(B: sp.Expr = B, of_mode: sp.Expr = denominator) -> tuple[Theorem,
     )
     counted = unfolded(adds)
     inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inverted is not None
     reduced = equal(counted, sp.expand(value(counted)))
     return form, reduced, rewritten(reduced, inverted, form)
 
@@ -362,7 +361,7 @@ def assembled() -> Derivation:
     parts = (trace(), entropic(), energetic())
     *_, cost = sample_limit((s.kappa,), s.sample_cost, "the cost of one sample per replica, at zero temperature")
     terms = [part.theorem_of(name) for part, name in ((parts[0], s.trace_term), (parts[1], s.entropic_term))]
-    exponent, counted, result = at_saddle_point(cost, *(term for term in terms if term is not None))
+    exponent, counted, result = at_saddle_point(cost, *terms)
     steps = tuple(step for part in parts for step in part.steps)
     hypotheses = tuple(dict.fromkeys(h for part in parts for h in part.hypotheses))
     return Derivation(

@@ -69,7 +69,6 @@ class Energy:
     def partial(self, variable: sp.Symbol) -> Theorem:
         """The derivative in one variable under a name of its own, averages over kappa and modes written out."""
         theorem = self.derivation().theorem_of(self.symbol)
-        assert theorem is not None
         return _partial(theorem, variable, self.glyph, self.says)
 
     def vanishing(self, variable: sp.Symbol) -> Theorem:

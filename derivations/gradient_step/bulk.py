@@ -291,7 +291,7 @@ def bulk(noise: sp.Expr = sp.S.Zero) -> Derivation:
         s.c, 1 + s.delta_square + 2 * s.delta_cross, "the limit of |w + delta|^2, the square of a sum, with |w| = 1"
     )
     pieces = [correction.theorem_of(s.delta_square), cross.theorem_of(s.delta_cross)]
-    result = rewritten(meaning, *(piece for piece in pieces if piece is not None))
+    result = rewritten(meaning, *pieces)
     return Derivation(
         "the bulk variance" + (" with label noise" if noise != 0 else ""),
         "Section 3.1, Result 3.1 and Appendix A.4",

@@ -70,7 +70,6 @@ def least_floor() -> tuple[Theorem, Theorem]:
 def square_alignment() -> Theorem:
     """gamma^2 by Result 3.1."""
     alignment = spike().theorem_of(s.gamma)
-    assert alignment is not None
     squared = congruence((alignment,), _hole**2, _hole)
     return equal(squared, s.alpha0 * s.h1_star**2 / _total(s.alpha0))
 
@@ -133,7 +132,6 @@ def _squared_alignment(ratio: sp.Expr) -> sp.Expr:
 def noisy_alignment() -> tuple[Theorem, Theorem]:
     """gamma by Result 3.1 with label noise, and its square."""
     alignment = spike(s.noise).theorem_of(s.gamma)
-    assert alignment is not None
     squared = congruence((alignment,), _hole**2, _hole)
     return alignment, equal(squared, _squared_alignment(s.alpha0))
 

@@ -98,7 +98,6 @@ COUNTING = assume(
 def count() -> Derivation:
     """As many Taylor terms exceed the bulk as natural numbers lie below 1/(2 (1 - s))."""
     over_bulk = norms().theorem_of(s.margin_rate)
-    assert over_bulk is not None
     form = value(over_bulk).subs(s.taylor_order, _order)
     curve = define(_margin_of(_order), form, "the margin of the term of an order", _order)
     vanishing = assume(

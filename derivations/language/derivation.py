@@ -122,8 +122,15 @@ class Derivation:
         """What the kernel made of the steps, in order."""
         return tuple(step.theorem for step in self.steps if step.theorem is not None)
 
-    def theorem_of(self, symbol: sp.Basic) -> Theorem | None:
-        """The theorem that makes ``symbol`` equal to its result, the last of them."""
+    def theorem_of(self, symbol: sp.Basic) -> Theorem:
+        """The theorem that makes ``symbol`` equal to its result, the last of them. Raises LookupError without one."""
+        found = self.known_theorem_of(symbol)
+        if found is None:
+            raise LookupError(f"no rule made {symbol} in {self.title}")
+        return found
+
+    def known_theorem_of(self, symbol: sp.Basic) -> Theorem | None:
+        """The same, or None."""
         equal = [t for t in self.theorems if getattr(t.statement, "left", None) == symbol]
         return next((t for t in reversed(equal) if getattr(t.statement, "right", None) == self.results[symbol]), None)
 

@@ -111,7 +111,6 @@ def finite_bulk() -> Derivation:
     """zeta, psi, q1, q2, V1, V2 of the saddle point, and the forms and traces of one bulk, as the same integrals."""
     x, *_ = spike_part()
     inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inverted is not None
     variables = (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
     saddle = {CONJUGATE[variable]: at_saddle(variable) for variable in variables}
     form = rewritten(inverted, x)

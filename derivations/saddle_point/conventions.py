@@ -176,7 +176,7 @@ def sign_at_one() -> Derivation:
         assume((), Assumption(Ground.MODEL, f"{name} = 1", Equation(name, sp.Integer(1)), "the slides' convention"))
         for name in (s.r, s.c)
     ]
-    found = [rewritten(theorem, *unit) for name in base.results if (theorem := base.theorem_of(name)) is not None]
+    found = [rewritten(base.theorem_of(name), *unit) for name in base.results]
     return Derivation(
         "the sign activation at r = c = 1",
         base.source,
@@ -295,7 +295,6 @@ def _invariance(change: Rescaling) -> Derivation:
         moved, still = differentiate((scales,), x), vanishing_slope(energy, x)
         zeros.append(ring((moved, still), Equation(slope(*there), sp.S.Zero), (weight, k * weight)))
     known = test_error().theorem_of(s.test_error)
-    assert known is not None
     errors = [averages_expanded(e, s.kappa) for e in (instantiate((scaled_error(change),), values), known)]
     error = ring(tuple(errors), Equation(_scaled_error(*there), k * s.test_error), (sp.S.One, -k))
     unique = instantiate((one_stationary_point(),), values)
@@ -404,7 +403,6 @@ def test_error_of_the_paper() -> Derivation:
     """Equation (25) as an average over kappa and z, with the psi that carries sqrt(rho)."""
     base = test_error()
     ours = base.theorem_of(s.test_error)
-    assert ours is not None
     psi_is, *_ = slides_names()
     written = in_two_variables(rewritten(averages_expanded(ours, s.kappa), isolated(s.psi, psi_is)))
     return Derivation(

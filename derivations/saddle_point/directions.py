@@ -250,7 +250,7 @@ def traces_named(theorem: Theorem) -> Theorem:
     """V1, V2 and the second moments of the resolvent for the integrals over the bulk."""
     traces = (equation(x).theorem_of(CONJUGATE[x]) for x in (s.q1_hat, s.q2_hat))
     for name in (*traces, *second_names()):
-        if name is not None and value(theorem).has(value(name)):
+        if value(theorem).has(value(name)):
             theorem = rewrite((theorem, name), True)
     return theorem
 

@@ -81,9 +81,7 @@ def equation(variable: sp.Symbol) -> Derivation:
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation from stationarity in ``variable``."""
-    theorem = equation(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equation(variable).theorem_of(CONJUGATE[variable])
 
 
 Saddle = Callable[[sp.Symbol], Theorem]
@@ -310,7 +308,6 @@ def value() -> Derivation:
     """The stationary value: the minimum of (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2), equation (104)."""
     base = assembled()
     energy = base.theorem_of(s.free_energy)
-    assert energy is not None
     half, ratio, weight = sp.Rational(1, 2), s.alpha / s.beta, 1 / (1 + V_of_kappa)
     sample = over_kappa(squared_residual * weight)
     empirical = ratio * over_kappa(squared_residual * weight**2)

@@ -398,7 +398,6 @@ def assembled() -> Derivation:
     """Equation (151): the free energy with traces of one given bulk."""
     parts = (trace(), entropic(), energetic())
     traced = trace().theorem_of(s.trace_term)
-    assert traced is not None
     *_, limit = sample_limit((s.kappa,), e.sample_cost, "the cost of one sample per replica", FIELDS)
     cost = rewritten(limit, response()[1])
     exponent, counted, result = at_saddle_point(cost, traced)

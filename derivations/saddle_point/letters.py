@@ -98,9 +98,7 @@ def entropic_slope(variable: sp.Symbol) -> Theorem:
     """The entropic term in a form that shows ``variable``: V1^, V2^ move the resolvent, the others forces and noise."""
     if variable in (*s.V2_hat_of, *(s.V1_hat_of[a][b] for a, b in PAIRS)):
         return explicit_entropic()[-1]
-    found = entropic().theorem_of(s.entropic_term)
-    assert found is not None
-    return found
+    return entropic().theorem_of(s.entropic_term)
 
 
 @functools.cache
@@ -131,7 +129,6 @@ def equation(variable: sp.Symbol) -> Derivation:
     """Equations (155)-(156): stationarity of the free energy in one variable, the traces of one given bulk kept."""
     base, unknown = assembled(), CONJUGATE[variable]
     energy = base.theorem_of(s.free_energy)
-    assert energy is not None
     shown = rewritten(energy, entropic_slope(variable)) if variable in HATS else energy
     name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
     rate = slope((shown,), variable, name, f"the derivative of the free energy in {variable.name}")
@@ -299,7 +296,7 @@ def row_norm() -> Derivation:
     meaning = define(
         s.c_of[0], 1 + once**2 * s.delta_square + 2 * once * s.delta_cross, "the limit of |w + u delta|^2, with |w| = 1"
     )
-    result = rewritten(meaning, *(limit for limit in limits if limit is not None))
+    result = rewritten(meaning, *limits)
     return Derivation(
         "bulk variance of a letter",
         f"{FEATURES_SOURCE}, (133)",

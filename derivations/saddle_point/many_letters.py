@@ -272,7 +272,6 @@ def mellin() -> Derivation:
 def test_error() -> Derivation:
     """e2 where yhat = y0, averaged; two letters are written out."""
     base = groups_test_error().theorem_of(s.test_error)
-    assert base is not None
     gap = y0 - prediction
     fits = assume((), Assumption(Ground.HYPOTHESIS, "yhat = y0", Equation(prediction, y0), YHAT, frozenset({s.kappa})))
     nothing = ring((fits,), Equation(gap**2, sp.Integer(0)), (-gap,))

@@ -113,7 +113,6 @@ def isotropic() -> Derivation:
     """The paper's bulk, one group."""
     rates, initial, of_modes = log_of_modes()
     entropy = resolvent.free_entropy().theorem_of(s.free_entropy)
-    assert entropy is not None
     meaning = define(
         s.features_log_det,
         -2 * s.free_entropy,

@@ -188,7 +188,7 @@ def free_entropy() -> Derivation:
         "(1/p) E ln Z, the exponent at the saddle point, which the equivalent features share with the network",
     )
     exponent = unfolded(meaning)
-    result = rewritten(exponent, *(term for term in terms if term is not None))
+    result = rewritten(exponent, *terms)
     return Derivation(
         "free entropy of the resolvent",
         f"{SOURCE}, (186)",
@@ -228,9 +228,7 @@ def equation(variable: sp.Symbol) -> Derivation:
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation from stationarity in ``variable``."""
-    theorem = equation(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equation(variable).theorem_of(CONJUGATE[variable])
 
 
 @functools.cache
@@ -238,7 +236,6 @@ def spike_form() -> Theorem:
     """s.G s as an integral over nu."""
     form, _, _ = spike_part(_ONE, ridge_of_mode)
     inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inverted is not None
     return rewritten(inverted, form)
 
 
@@ -319,7 +316,7 @@ def vanishing_overlaps() -> Derivation:
 @functools.cache
 def acting() -> tuple[Theorem, ...]:
     """zeta and m, which vanish, the force that is left of them, and the conjugates of V1 and V2 without them."""
-    none = tuple(t for x in (s.zeta, s.m) if (t := vanishing_overlaps().theorem_of(x)) is not None)
+    none = tuple(vanishing_overlaps().theorem_of(x) for x in (s.zeta, s.m))
     force = rewritten(averages_expanded(at_saddle(s.zeta), s.kappa), *none)
     forces = (
         both_expanded(rewritten(at_saddle(x), *none, at_saddle(q)), s.kappa) for x, q in ((s.V1, s.q1), (s.V2, s.q2))
@@ -330,7 +327,7 @@ def acting() -> tuple[Theorem, ...]:
 def silent() -> tuple[Theorem, ...]:
     """All that vanishes where the free entropy is stationary: m, zeta, q1, q2 and their conjugates."""
     zeta, m, force, *forces = acting()
-    sizes = tuple(t for q in (s.q1, s.q2) if (t := no_sizes().theorem_of(q)) is not None)
+    sizes = tuple(no_sizes().theorem_of(q) for q in (s.q1, s.q2))
     return zeta, m, force, *sizes, *(rewritten(conjugate, *sizes) for conjugate in forces)
 
 
@@ -385,7 +382,6 @@ def stieltjes() -> Derivation:
     by_size = rewrite((ENTROPY.partial(s.V2_hat), ENTROPY.vanishing(s.V2_hat)))
     together = ring((ENTROPY.partial(z), by_size), Equation(rates[z], (s.V2 + s.q2) / 2), (_ONE, _ONE))
     sizes = no_sizes().theorem_of(s.q2)
-    assert sizes is not None
     result = rewritten(explicit, together, sizes)
     return Derivation(
         "Stieltjes transform",

@@ -80,7 +80,6 @@ def moving_bulk() -> tuple[Theorem, ...]:
 def _trace(conjugate: sp.Symbol, at_zero: sp.Expr) -> Theorem:
     """What an order parameter is at the saddle point, a trace of one given bulk, for isotropic rows."""
     found = equation(conjugate).theorem_of(CONJUGATE[conjugate])
-    assert found is not None
     assert isinstance(value(found), sp.Symbol)
     return rewrite((found, isotropic_law(value(found), at_zero)))
 
@@ -138,7 +137,6 @@ def _overlaps() -> tuple[Theorem, ...]:
     found = []
     for a in LETTERS:
         general = equation(s.V2_hat_of[a]).theorem_of(s.q2_of[a])
-        assert general is not None
         found.append(rewrite((general, _moves_by(s.double_letter[a]))))
     return tuple(found)
 
@@ -163,7 +161,6 @@ def isotropic_size(a: int) -> Theorem:
 def isotropic_overlap(a: int, b: int) -> Theorem:
     """q1 of two letters: beta T X T, and what the sizes move."""
     general = equation(s.V1_hat_of[a][b]).theorem_of(s.q1_of[a][b])
-    assert general is not None
     slope = _slopes_at_zero()[3 + 2 * PAIRS.index((a, b))]
     return rewritten(general, _moves_by(s.double_block[a][b]), slope, mixed_moves()[a, b], *at_line())
 
@@ -192,7 +189,6 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     """
     base, unknown = equation(variable), CONJUGATE[variable]
     general = base.theorem_of(unknown)
-    assert general is not None
     laws: tuple[Theorem, ...]
     if double_of(unknown) is None:
         laws = tuple(isotropic_law(name, found) for name, found in isotropic_traces().items())

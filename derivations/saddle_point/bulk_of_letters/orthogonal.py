@@ -174,7 +174,6 @@ def spike() -> Derivation:
     """zeta_u with the rank-one term kept: zeta = X (zeta^ + V1^ zeta), X = diag(beta c_u V_u)."""
     base = response()
     V = base.theorem_of(s.V_of_letter[0])
-    assert V is not None
     meaning, by_force = _overlap_of_letter()
     x = s.beta * s.c_of[0] * s.V_of_letter[0]
     by_response = concluded(Equation(s.zeta_of[0], x * _force), by_force, V)

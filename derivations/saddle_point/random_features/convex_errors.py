@@ -106,8 +106,6 @@ def training() -> Derivation:
     hats, overlaps = energetic(), entropic()
     q_s_hat, q_w_hat = (hats.theorem_of(name) for name in (s.q_s_hat, s.q_w_hat))
     known = [overlaps.theorem_of(name) for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)]
-    assert q_s_hat is not None
-    assert q_w_hat is not None
     pull = over_labels(((prox - omega_1) / s.V) ** 2)
     each, shared = s.gamma_p * s.V_s / s.alpha_p, s.V_w / s.alpha_p
     work = ring(
@@ -119,9 +117,8 @@ def training() -> Derivation:
     shown = value(exact) - s.V * pull / 2 + value(work) / 2
     without = ring((exact, work), Equation(s.training_objective, shown), (sp.Integer(1), half))
     goal = mean_loss + s.ridge / (2 * s.alpha_p) * s.q_w
-    result = concluded(Equation(s.training_objective, goal), without, *(t for t in known if t is not None))
+    result = concluded(Equation(s.training_objective, goal), without, *known)
     size = overlaps.theorem_of(s.q_w)
-    assert size is not None
     return Derivation(
         "training objective of random features",
         SOURCE,

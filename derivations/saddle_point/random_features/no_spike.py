@@ -201,7 +201,6 @@ def sizes() -> tuple[Theorem, Theorem]:
 def error() -> Theorem:
     """The test error of any readout at r = 0, by its overlap with the target and its sizes."""
     base = equations.test_error().theorem_of(s.test_error)
-    assert base is not None
     known = averages_expanded(rewritten(without_spike(base), *target_moments()))
     linear = s.h2_star - 2 * k1 * s.h1_star * s.M
     return concluded(Equation(s.test_error, linear + k1**2 * s.Q1 + k2**2 * s.q2), known, OVERLAP, SIZE)

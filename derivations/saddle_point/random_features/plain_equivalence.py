@@ -181,7 +181,6 @@ def on_plain_map(theorem: Theorem) -> Theorem:
 def at_solution() -> tuple[Theorem, Theorem, Theorem]:
     """m, the force along the spike, which vanishes, and zeta with it."""
     of_zeta = isotropic(s.zeta_hat).theorem_of(s.zeta)
-    assert of_zeta is not None
     learned, pulled = on_plain_map(at_saddle(s.m)), on_plain_map(at_saddle(s.zeta))
     force = concluded(Equation(s.zeta_hat, sp.Integer(0)), pulled, learned)
     return learned, force, rewrite((of_zeta, force))
@@ -220,7 +219,6 @@ def after_step() -> Derivation:
 def floor() -> Derivation:
     """The error of the plain map after a step is never below that of the best linear fit, h2* - h1*^2."""
     error = after_step().theorem_of(s.gaussian_error)
-    assert error is not None
     bound = order(
         (error, cauchy_schwarz(), ALIGNMENT),
         AtLeast(s.gaussian_error, s.h2_star - s.h1_star**2),

@@ -119,7 +119,6 @@ def limits() -> tuple[Theorem, Theorem, Theorem]:
     along = s.gamma * s.h1_star
     of_m, of_zeta = _tends(rm, along / k1), _tends(zeta, sp.Integer(0))
     base = equations.test_error().theorem_of(s.test_error)
-    assert base is not None
     exact = rewrite((_at_strength(base), isolated(s.m, SCALED)))
     more = (*_holes, *sp.symbols("h_m h_zeta", real=True))
     scaled, first, second, of_rm, of_zeta_ = more
