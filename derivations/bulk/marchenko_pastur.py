@@ -22,7 +22,9 @@ from onestep.derivations.kernel.search import (
     both_expanded,
     concluded,
     define,
+    in_model,
     isolated,
+    lemma,
     proved,
     rewritten,
     value,
@@ -53,17 +55,14 @@ corner_entry, coupling_form = sp.symbols("A q", real=True)
 inverse_entry = sp.Function("(S^{-1})_{ii}", real=True)
 # A diagonal entry of an inverse, by the diagonal entry A of the matrix and b.D^-1 b of the rest D and the row b, times
 # the Schur complement, which is positive where the matrix is.
-SCHUR = assume(
-    (),
-    Assumption(
-        Ground.LEMMA,
-        "Schur complement",
-        Equation(inverse_entry(corner_entry, coupling_form) * (corner_entry - coupling_form), _ONE),
-        "inversion of a matrix in two blocks",
-        frozenset({corner_entry, coupling_form}),
-    ),
+SCHUR = lemma(
+    "Schur complement",
+    Equation(inverse_entry(corner_entry, coupling_form) * (corner_entry - coupling_form), _ONE),
+    "inversion of a matrix in two blocks",
+    corner_entry,
+    coupling_form,
 )
-NORM = assume((), Assumption(Ground.MODEL, "rows of the bulk", Equation(_SQUARED_NORM, s.c), "|w_i|^2 = c"))
+NORM = in_model("rows of the bulk", Equation(_SQUARED_NORM, s.c), "|w_i|^2 = c")
 TRACES = (
     define(s.V1, _bulk, "(1/p) tr[W Pi W^T S^-1], mode by mode"),
     define(s.V2, _ones, "(1/p) tr S^-1, mode by mode"),

@@ -16,10 +16,10 @@ from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.any_activation import SOURCE, U, Y
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.bulk.overlapping_bulk import acting
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, named_slope, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import define, hypothesis, in_model, named_slope, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -127,7 +127,7 @@ def linear_matrix(weight: sp.Expr = sp.S.One) -> sp.Matrix:
 def inverts(product: sp.Matrix, i: int, j: int, weight: sp.Expr = sp.S.One) -> Theorem:
     """An entry of the product of blocks and linear matrix, which is that of one, with S1 and S2 in it."""
     one = Equation(product[i, j], sp.Integer(int(i == j)))
-    theorem = assume((), Assumption(Ground.HYPOTHESIS, f"samples left out, entry {i + 1}{j + 1}", one, SAMPLES))
+    theorem = hypothesis(f"samples left out, entry {i + 1}{j + 1}", one, SAMPLES)
     for mean in averaged(weight)[1]:
         if product[i, j].has(sides(mean.statement)[0]):
             theorem = rewrite((theorem, mean))
@@ -250,7 +250,7 @@ def _first_column() -> tuple[Theorem, ...]:
         (_left[1] + s.beta * (_C[0][1] * _T[0][0] + _C[1][1] * _T[0][1]), zero),
     )
     return tuple(
-        assume((), Assumption(Ground.HYPOTHESIS, f"samples and rows left out, entry {k}", Equation(*sides_), SAMPLES))
+        hypothesis(f"samples and rows left out, entry {k}", Equation(*sides_), SAMPLES)
         for k, sides_ in enumerate(entries, start=1)
     )
 
@@ -293,7 +293,7 @@ def letter_trace() -> Derivation:
     shift, met = s.ridge + s.V2_hat_of[0], _C[0][0] * _T[0][0] + _C[0][1] * _T[0][1]
     diagonal = Equation(s.fraction[0], shift * s.V2_of[0] + met)
     meaning = "S is ridge + D and C o (W W^T)"
-    block = assume((), Assumption(Ground.MODEL, "(1/p) tr S S^-1 over the first letter", diagonal, meaning))
+    block = in_model("(1/p) tr S S^-1 over the first letter", diagonal, meaning)
     rest = ring((block,), Equation(s.V2_of[0], (s.fraction[0] - met) / shift), (-1 / shift,))
     return Derivation(
         "the readout's resolvent times its inverse",

@@ -25,9 +25,9 @@ from onestep.derivations.gradient_step.signs import (
     square_of_sign,
     without_factor,
 )
-from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.search import define, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
+from onestep.derivations.kernel.search import define, in_model, proved, rewritten, value
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.named_functions import sgn, sigma
@@ -35,12 +35,7 @@ from onestep.derivations.language.named_functions import sgn, sigma
 DENSITY = sp.exp(-(s.z**2) / 2) / sp.sqrt(2 * sp.pi)
 _x = sp.Symbol("x", real=True)
 
-SIGN = assume(
-    (),
-    Assumption(
-        Ground.MODEL, "sign activation", Equation(sigma(_x), sgn(_x)), "Section 3.2: sigma = sign", frozenset({_x})
-    ),
-)
+SIGN = in_model("sign activation", Equation(sigma(_x), sgn(_x)), "Section 3.2: sigma = sign", _x)
 
 
 def sign_at(argument: sp.Expr) -> Theorem:

@@ -28,7 +28,7 @@ from onestep.derivations.equivalence.spike_coefficients import (
 )
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import rotate
 from onestep.derivations.kernel.limits import limit_rational, name_limit, taylor
 from onestep.derivations.kernel.search import (
@@ -36,6 +36,7 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     equal,
+    in_model,
     limit_of,
     named_slope,
     proved,
@@ -43,7 +44,7 @@ from onestep.derivations.kernel.search import (
     slope_at,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -93,10 +94,7 @@ PROJECTED = define(
     Expectation(across(_row) * across(_other_row), *_sample),
     "the covariance of what two neurons receive across v",
 )
-UNIT_TARGET = assume(
-    (),
-    Assumption(Ground.MODEL, "theta is normalised", Equation(s.gamma**2 + _target**2, sp.Integer(1)), "Section 2"),
-)
+UNIT_TARGET = in_model("theta is normalised", Equation(s.gamma**2 + _target**2, sp.Integer(1)), "Section 2")
 
 
 @functools.cache

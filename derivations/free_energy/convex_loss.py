@@ -40,6 +40,7 @@ from onestep.derivations.kernel.search import (
     averages_expanded,
     both_expanded,
     define,
+    hypothesis,
     isolated,
     proved,
     rewritten,
@@ -76,15 +77,11 @@ def over_samples(integrand: sp.Expr) -> sp.Expr:
 def laplace() -> Theorem:
     """-(1/B) ln E exp(-B l(y, omega + (V/B)^(1/2) w)) -> the envelope, at any label, centre and variance."""
     B = s.inverse_temperature
-    return assume(
-        (),
-        Assumption(
-            Ground.HYPOTHESIS,
-            "Laplace's method",
-            Tends(-sp.log(loss_of_replica(*_PLACES)) / B, envelope_of(*_PLACES), B),
-            "convex.laplace",
-            frozenset(_PLACES),
-        ),
+    return hypothesis(
+        "Laplace's method",
+        Tends(-sp.log(loss_of_replica(*_PLACES)) / B, envelope_of(*_PLACES), B),
+        "convex.laplace",
+        *_PLACES,
     )
 
 

@@ -14,9 +14,18 @@ import sympy as sp
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.ridge import SAMPLES
 from onestep.derivations.gradient_step.leaves import REPEATED, WIDTH
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    equal,
+    in_model,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -61,14 +70,10 @@ def normal_equation() -> Derivation:
         )
     ]
     slope = averages_expanded(instantiate((differentiate((_counted(risk),), _weight),), {_weight: s.readout_weight}))
-    least = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "ridge readout",
-            Equation(sides(slope.statement)[0], _ZERO),
-            "Section 2, (4): the readout minimises the objective, which is convex",
-        ),
+    least = in_model(
+        "ridge readout",
+        Equation(sides(slope.statement)[0], _ZERO),
+        "Section 2, (4): the readout minimises the objective, which is convex",
     )
     row = rewrite((least, slope))
     for entry in sums:
@@ -105,15 +110,11 @@ def slides_penalty() -> Derivation:
             (_slides, _ours), rescaled_objectives(), ("the slides' objective", "that of (4)"), strict=True
         )
     )
-    proportional = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "one readout",
-            Equation(_ours, _ratio * _slides),
-            "two objectives of one minimiser for all data are proportional",
-            frozenset(places),
-        ),
+    proportional = in_model(
+        "one readout",
+        Equation(_ours, _ratio * _slides),
+        "two objectives of one minimiser for all data are proportional",
+        *places,
     )
 
     def at(residuals: sp.Expr, square: sp.Expr) -> Theorem:

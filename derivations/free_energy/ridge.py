@@ -31,7 +31,7 @@ from onestep.derivations.free_energy.replicas import field_force, form_of, one_r
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
 from onestep.derivations.free_energy.stationarity import Energy
 from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import limit_compose, name_limit
@@ -39,13 +39,14 @@ from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
     equal,
+    hypothesis,
     in_order,
     limit_of,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -240,7 +241,7 @@ def _cold(exact: Theorem) -> Theorem:
 
 
 def _dropped(symbol: sp.Symbol, claim: str) -> Theorem:
-    return assume((), Assumption(Ground.HYPOTHESIS, claim.removeprefix("dropped."), Equation(symbol, _ZERO), claim))
+    return hypothesis(claim.removeprefix("dropped."), Equation(symbol, _ZERO), claim)
 
 
 # The terms that vanish with d, each a claim about its order.

@@ -34,6 +34,7 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     equal,
+    in_model,
     isolated,
     limit_of,
     proved,
@@ -93,15 +94,7 @@ def square_loss() -> Derivation:
         _point,
     )
     at_point = instantiate((differentiate((objective,), _point),), {_point: h})
-    stationary = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "proximal point",
-            Equation(proximal_slope(h), sp.Integer(0)),
-            LEAST,
-        ),
-    )
+    stationary = in_model("proximal point", Equation(proximal_slope(h), sp.Integer(0)), LEAST)
     minimiser = isolated(h, rewrite((stationary, at_point)))
     least = equal(minimiser, sp.factor(value(minimiser)))
     meaning = define(s.moreau, proximal_objective(h), "the least energy of the sample")

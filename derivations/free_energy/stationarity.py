@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import sympy as sp
 
 from onestep.derivations.free_energy.leaves import STATIONARY, saddle_point
-from onestep.derivations.kernel.algebra import assume, rewrite
+from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import averages_expanded, isolated, proved
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import averages_expanded, hypothesis, isolated, proved
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
@@ -43,11 +43,6 @@ BALANCE = (
     "make m of order sqrt p"
 )
 SAME_ON_BOTH_MAPS = "result-3-2.same-test-error"
-
-
-def hypothesis(name: str, statement: Equation, reference: str, *universal: sp.Symbol) -> Theorem:
-    """What is taken on trust: ``reference`` is the claim that carries it, or the sentence in which it is made."""
-    return assume((), Assumption(Ground.HYPOTHESIS, name, statement, reference, frozenset(universal)))
 
 
 def vanishing_slope(energy: Theorem, variable: sp.Symbol) -> Theorem:

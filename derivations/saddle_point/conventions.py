@@ -22,24 +22,26 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, pr
 from onestep.derivations.free_energy.leaves import STATIONARY
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.sample_energy import TEACHER
-from onestep.derivations.free_energy.stationarity import CONJUGATE, hypothesis, vanishing_slope
+from onestep.derivations.free_energy.stationarity import CONJUGATE, vanishing_slope
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
 from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
     equal,
     expanded,
+    hypothesis,
+    in_model,
     isolated,
     named_slope,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -69,7 +71,7 @@ _output, *_ = with_slopes("f_a")
 
 
 def _unit(square: sp.Expr) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, "unit spike", Equation(square, sp.Integer(1)), "v is normalised"))
+    return in_model("unit spike", Equation(square, sp.Integer(1)), "v is normalised")
 
 
 @functools.cache
@@ -172,10 +174,7 @@ def size(variable: sp.Symbol) -> Derivation:
 def sign_at_one() -> Derivation:
     """mu0, mu1, mu2 of the sign activation at r = c = 1."""
     base = sign_activation.conditional_coefficients()
-    unit = [
-        assume((), Assumption(Ground.MODEL, f"{name} = 1", Equation(name, sp.Integer(1)), "the slides' convention"))
-        for name in (s.r, s.c)
-    ]
+    unit = [in_model(f"{name} = 1", Equation(name, sp.Integer(1)), "the slides' convention") for name in (s.r, s.c)]
     found = [rewritten(base.theorem_of(name), *unit) for name in base.results]
     return Derivation(
         "the sign activation at r = c = 1",

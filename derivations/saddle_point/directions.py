@@ -17,7 +17,7 @@ from onestep.derivations.free_energy.along_spike import denominator, over_modes,
 from onestep.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
 from onestep.derivations.free_energy.ridge import trace
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
-from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, hypothesis, vanishing_slope
+from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
 from onestep.derivations.kernel.algebra import differentiate, rewrite
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.search import (
@@ -25,6 +25,7 @@ from onestep.derivations.kernel.search import (
     define,
     equal,
     expanded,
+    hypothesis,
     in_form,
     in_order,
     isolated,

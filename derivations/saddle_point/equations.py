@@ -37,7 +37,7 @@ from onestep.derivations.free_energy.sample_energy import (
     fitted_at,
     local_fields,
 )
-from onestep.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS, hypothesis
+from onestep.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS
 from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.search import (
@@ -47,6 +47,7 @@ from onestep.derivations.kernel.search import (
     define,
     expanded,
     follows,
+    hypothesis,
     in_form,
     in_order,
     isolated,

@@ -20,9 +20,18 @@ from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
-from onestep.derivations.free_energy.stationarity import BALANCE, hypothesis
+from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import averages_expanded, define, expanded, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    expanded,
+    hypothesis,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

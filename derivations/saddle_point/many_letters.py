@@ -42,6 +42,7 @@ from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
+    hypothesis,
     isolated,
     over,
     proved,
@@ -273,7 +274,7 @@ def test_error() -> Derivation:
     """e2 where yhat = y0, averaged; two letters are written out."""
     base = groups_test_error().theorem_of(s.test_error)
     gap = y0 - prediction
-    fits = assume((), Assumption(Ground.HYPOTHESIS, "yhat = y0", Equation(prediction, y0), YHAT, frozenset({s.kappa})))
+    fits = hypothesis("yhat = y0", Equation(prediction, y0), YHAT, s.kappa)
     nothing = ring((fits,), Equation(gap**2, sp.Integer(0)), (-gap,))
     names = (
         define(unexplained, over_kappa(y2 - y0**2) - s.noise, "what kappa does not tell of the label, less its noise"),

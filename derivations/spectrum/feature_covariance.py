@@ -12,13 +12,13 @@ from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import log_partition as log_of_draw
 from onestep.derivations.free_energy.replicas import moment, one_replica
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.orders import squeeze
-from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, proved, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, hypothesis, proved, value
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -235,8 +235,7 @@ _length, _norm = sp.symbols("e c", positive=True)
 
 
 def _bounded(name: str, left: sp.Expr, right: sp.Expr) -> Theorem:
-    leaf = Assumption(Ground.HYPOTHESIS, name, AtLeast(left, right), BOUNDED, frozenset({_root}))
-    return assume((), leaf)
+    return hypothesis(name, AtLeast(left, right), BOUNDED, _root)
 
 
 @functools.cache

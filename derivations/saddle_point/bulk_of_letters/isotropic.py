@@ -13,9 +13,9 @@ import sympy as sp
 
 from onestep.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mixed, mixed_solved, traces_by_mixed
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.search import concluded, define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.search import concluded, define, equal, hypothesis, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import with_slopes
@@ -34,8 +34,7 @@ def isotropic_traces() -> dict[sp.Symbol, sp.Expr]:
 
 def isotropic_law(name: sp.Symbol, found: sp.Expr) -> Theorem:
     """The hypothesis that a form or trace of one given bulk is what it is for isotropic rows."""
-    leaf = Assumption(Ground.HYPOTHESIS, f"isotropic rows, {name}", Equation(name, found), ISOTROPIC)
-    return assume((), leaf)
+    return hypothesis(f"isotropic rows, {name}", Equation(name, found), ISOTROPIC)
 
 
 # Traces of a bulk whose conjugates are moved by t along (X, Y), and M = C (1 + Theta C)^-1 there.

@@ -18,18 +18,20 @@ from onestep.derivations.bulk.blocks import LETTERS, PAIRS
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
 from onestep.derivations.free_energy.leaves import STATIONARY, unfolded
 from onestep.derivations.gradient_step.leaves import WIDTH, concentrates
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
     equal,
+    hypothesis,
+    in_model,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -91,14 +93,13 @@ class Neuron:
             energy(MOVE, *arguments), move, "the energy of the readout, its weight moved by t", MOVE, *arguments
         )
         slope = instantiate((differentiate((meaning,), MOVE),), {MOVE: _ZERO})
-        at_least = Assumption(
-            Ground.MODEL,
+        at_least = in_model(
             "least energy",
             Equation(PARTIALS[energy][0](_ZERO, *arguments), _ZERO),
             "the readout is where its energy is least, so that no move of one weight changes it at first order",
-            frozenset(arguments),
+            *arguments,
         )
-        weight = isolated(self.weight(*arguments), rewrite((assume((), at_least), slope)))
+        weight = isolated(self.weight(*arguments), rewrite((at_least, slope)))
         tidy = equal(weight, sp.factor(value(weight)))
         return meaning, tidy, differentiate((tidy,), NOISE)
 
@@ -280,13 +281,8 @@ def conjugate(V_hat: sp.Expr, of_feature: sp.Expr, V: sp.Expr) -> tuple[Theorem,
         _more,
     )
     slope = instantiate((differentiate((meaning,), _more),), {_more: _ZERO})
-    stationary = Assumption(
-        Ground.HYPOTHESIS,
-        "stationary saddle point",
-        Equation(_weights_slope(_ZERO), _ZERO),
-        STATIONARY,
-    )
-    found = isolated(V_hat, rewrite((assume((), stationary), slope)))
+    stationary = hypothesis("stationary saddle point", Equation(_weights_slope(_ZERO), _ZERO), STATIONARY)
+    found = isolated(V_hat, rewrite((stationary, slope)))
     whole = s.alpha / s.beta * over_kappa(of_feature / (1 + V))
     return meaning, slope, concluded(Equation(V_hat, whole), averages_expanded(found, s.kappa))
 

@@ -18,19 +18,20 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
-from onestep.derivations.kernel.algebra import assume, congruence, order, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, iterated, rotate
 from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
     expanded,
+    in_model,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -53,7 +54,7 @@ ratio = s.alpha / s.beta
 
 
 def _model(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, name, Equation(left, right), reference, frozenset(universal)))
+    return in_model(name, Equation(left, right), reference, *universal)
 
 
 WITHOUT_SPIKE = tuple(

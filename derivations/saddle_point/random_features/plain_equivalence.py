@@ -18,19 +18,20 @@ from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.gradient_step.hermite_tensors import hermite
 from onestep.derivations.gradient_step.leaves import H1, H2
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, order, rewrite
+from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite
 from onestep.derivations.kernel.limits import name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
     equal,
+    in_model,
     limit_of,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -163,7 +164,7 @@ def without_spike() -> Derivation:
 
 
 PLAIN_MAP = tuple(
-    assume((), Assumption(Ground.MODEL, f"plain map, {name}", Equation(name, form), why, frozenset({s.kappa})))
+    in_model(f"plain map, {name}", Equation(name, form), why, s.kappa)
     for name, form, why in (
         (mu0, k1 * s.r * s.kappa, "mu1 (w + r v).x is linear in kappa"),
         (mu1, k1, "what the features have of the input does not depend on kappa"),

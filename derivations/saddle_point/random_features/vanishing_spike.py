@@ -14,12 +14,12 @@ from onestep.derivations.free_energy.along_spike import mu0 as mu0_of
 from onestep.derivations.free_energy.along_spike import mu1 as mu1_of
 from onestep.derivations.free_energy.along_spike import mu2 as mu2_of
 from onestep.derivations.free_energy.along_spike import squared_residual, y0
-from onestep.derivations.kernel.algebra import assume, rewrite, ring
+from onestep.derivations.kernel.algebra import rewrite, ring
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_compose, name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Statement, Tends, sides
+from onestep.derivations.kernel.search import averages_expanded, define, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation, Statement, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point import equations
@@ -35,7 +35,7 @@ _LAST = "the limit r -> 0 is taken after d -> infinity; the order parameters but
 
 
 def _model(name: str, statement: Statement, reference: str) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset({s.kappa})))
+    return in_model(name, statement, reference, s.kappa)
 
 
 AT_STRENGTH = tuple(
