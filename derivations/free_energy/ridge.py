@@ -198,23 +198,34 @@ def one_mode(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_
 _whole = sp.Function("mode exponent in parts", real=True)
 
 
-@functools.cache
-def all_modes() -> tuple[Theorem, ...]:
-    """The entropic term without the spike: of R replicas, at R = 0, at zero temperature."""
-    _, curvature, noise, force, _ = one_mode()
-    field = s.mode_field
-    acting = B * (_force(s.mode) + field_force(_noise(s.mode), field))
-    replicated = Expectation(product_of(R, one_replica(B * _curvature(s.mode), acting)), field)
+def over_replicas_of_a_mode(
+    curvature: sp.Expr, acting: sp.Expr, known: tuple[Theorem, ...]
+) -> tuple[Theorem, Theorem, Expectation]:
+    """ln of the integral over R readouts, a mode at a time, and its slope at R = 0; the integral over one weight there.
+
+    ``curvature`` and what is ``acting`` on a weight are named as the theorems that are ``known`` name them.
+    """
+    replicated = Expectation(product_of(R, one_replica(curvature, acting)), s.mode_field)
     meaning = define(
         prior_exponent(R),
         over_modes(sp.log(replicated)),
         "ln of the integral over R readouts, per neuron: an average over the law nu of the modes",
         R,
     )
-    powers = unfolded(rewritten(meaning, curvature, noise, force))
+    powers = unfolded(rewritten(meaning, *known))
     at_zero = slope_at_zero(powers)
-    S, J = value(curvature), value(force) + field_force(value(noise), field)
     (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s.replica_weight,)]
+    return powers, at_zero, single
+
+
+@functools.cache
+def all_modes() -> tuple[Theorem, ...]:
+    """The entropic term without the spike: of R replicas, at R = 0, at zero temperature."""
+    _, curvature, noise, force, _ = one_mode()
+    field = s.mode_field
+    acting = B * (_force(s.mode) + field_force(_noise(s.mode), field))
+    powers, at_zero, single = over_replicas_of_a_mode(B * _curvature(s.mode), acting, (curvature, noise, force))
+    S, J = value(curvature), value(force) + field_force(value(noise), field)
     separate = logarithm((), B * S, ((B, _ONE), (S, _ONE)))
     one = rewrite((gaussian(single, B * S, B * J), separate))
     form = B / (2 * S) * J**2 - (sp.log(B) + sp.log(S)) / 2

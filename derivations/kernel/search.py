@@ -12,16 +12,7 @@ from sympy.core.function import AppliedUndef
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import independent, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import limit_compose, limit_rational
-from onestep.derivations.kernel.statements import (
-    Assumption,
-    AtLeast,
-    Equation,
-    Ground,
-    Refused,
-    Statement,
-    Tends,
-    sides,
-)
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import positive
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Step, eq, ge
@@ -40,17 +31,17 @@ def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbo
     return assume((), leaf)
 
 
-def in_model(name: str, statement: Statement, reference: str, *universal: sp.Symbol) -> Theorem:
+def in_model(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
     """What the setting says, for all values of the ``universal`` symbols."""
     return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset(universal)))
 
 
-def lemma(name: str, statement: Statement, reference: str, *universal: sp.Symbol) -> Theorem:
+def lemma(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
     """A lemma of the textbooks."""
     return assume((), Assumption(Ground.LEMMA, name, statement, reference, frozenset(universal)))
 
 
-def hypothesis(name: str, statement: Statement, reference: str, *universal: sp.Symbol) -> Theorem:
+def hypothesis(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
     """What is taken on trust: ``reference`` is the claim that carries it, or the sentence in which it is made."""
     return assume((), Assumption(Ground.HYPOTHESIS, name, statement, reference, frozenset(universal)))
 

@@ -12,11 +12,17 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, over_kappa, over_modes, varrho
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, over_kappa, varrho
 from onestep.derivations.free_energy.leaves import gaussian, of_network, over_replicas, per_neuron, product_of, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.replicas import field_force, one_replica
-from onestep.derivations.free_energy.ridge import SAMPLES, one_mode, spike_inversion, spike_part
+from onestep.derivations.free_energy.replicas import field_force
+from onestep.derivations.free_energy.ridge import (
+    SAMPLES,
+    one_mode,
+    over_replicas_of_a_mode,
+    spike_inversion,
+    spike_part,
+)
 from onestep.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
 from onestep.derivations.free_energy.stationarity import EXCHANGE, Energy
 from onestep.derivations.gradient_step.leaves import WIDTH
@@ -39,7 +45,6 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import (
-    prior_exponent,
     prior_exponent_slope,
     repeated,
     sample_exponent,
@@ -106,17 +111,9 @@ def modes() -> tuple[Theorem, ...]:
     S, N = value(curvature), value(noise)
     names = (sides(x.statement)[0] for x in (curvature, noise, force))
     of_mode, coupling, acting = names
-    replicated = Expectation(product_of(R, one_replica(of_mode, acting + field_force(coupling, field))), field)
-    meaning = define(
-        prior_exponent(R),
-        over_modes(sp.log(replicated)),
-        "ln of the integral over R readouts, per neuron: an average over the law nu of the modes",
-        R,
-    )
-    powers = unfolded(rewritten(meaning, curvature, noise, force))
-    at_zero = slope_at_zero(powers)
+    forces = acting + field_force(coupling, field)
+    powers, at_zero, single = over_replicas_of_a_mode(of_mode, forces, (curvature, noise, force))
     J = field_force(N, field)
-    (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s_free.replica_weight,)]
     integrated = rewrite((at_zero, gaussian(single, S, J)))
     (inner,) = [e for e in value(integrated).atoms(Expectation) if e.variables == (field,)]
     split = linear((), inner, ((1 / (2 * S), J**2), (-sp.log(S) / 2, _ONE)))
