@@ -57,7 +57,7 @@ def erf_target() -> Derivation:
         proved("Overlap of target and mu0, with a = 1 and b = r/sqrt(1+2c);", overlap),
         proved("norm of mu0, with a = b;", norm),
         proved("what the projection leaves.", bound),
-        results={s.error_infinity: value(bound), s.target_overlap: value(overlap), s.student_norm: value(norm)},
+        results=(bound, overlap, norm),
     )
 
 
@@ -133,7 +133,7 @@ def sign_target() -> Derivation:
         proved("Overlap of target and student, with a = gamma/sqrt(2(1-gamma^2)) and b = r/sqrt(2c).", overlap),
         proved("Norm of mu0, with a = b = r/sqrt(2c).", norm),
         proved("E[g^2] = 1 less the projection.", bound),
-        results={s.error_infinity: value(bound), s.target_overlap: value(overlap), s.student_norm: value(norm)},
+        results=(bound, overlap, norm),
     )
 
 

@@ -177,6 +177,6 @@ def heavy_ridge() -> Derivation:
             "The test error tends to the squared distance of the target from the line through mu0, equation (168).",
             result,
         ),
-        results={s.m_infinity: value(m_infinity), s.error_infinity: value(result)},
+        results=(m_infinity, result),
         hypotheses=(DOMINATED, NOT_ZERO),
     )

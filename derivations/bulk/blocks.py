@@ -437,6 +437,6 @@ def equal_groups() -> Derivation:
             "With C_ab = C and c_a = c every entry of M is C/(1 + beta c C tau), tau summed over the groups.", M_one
         ),
         proved("T summed over the blocks: that of one group.", T_one),
-        results={s.V1: value(T_one), s.mixed[0][0]: value(M_one)},
+        results=(T_one, M_one),
         hypotheses=(ISOTROPIC,),
     )

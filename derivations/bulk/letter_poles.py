@@ -169,7 +169,7 @@ def sums() -> Derivation:
             "Entry 11 of (1 + Theta C)^-1 is (1 + C_22 theta_2)/det, linear over quadratic: two simple poles.", trace
         ),
         proved("Entry 12 of M is C_12/det.", mixed),
-        results={s.filter_trace: value(trace), s.mixed_form: value(mixed)},
+        results=(trace, mixed),
         hypotheses=(INVERTIBLE,),
     )
 

@@ -371,7 +371,7 @@ def isotropic() -> Derivation:
         ),
         proved("theta_perp does not meet v: nothing is added.", target),
         proved("The spike taken out of t leaves Theta: v is independent of the rest of the bulk.", spike),
-        results={s.spike_overlap_of: value(spike), s.target_overlap_mixed: value(target)},
+        results=(spike, target),
         hypotheses=(ROWS_OF_GROUPS,),
     )
 

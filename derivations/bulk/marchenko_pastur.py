@@ -262,7 +262,7 @@ def second_moments() -> Derivation:
         proved("The lowest moment.", square),
         proved("The mixed moment.", mixed),
         proved("The moment of order two.", double),
-        results={sides(x.statement)[0]: value(x) for x in (square, mixed, double, law())},
+        results=(square, mixed, double, law()),
         hypotheses=(ISOTROPIC,),
     )
 
@@ -292,6 +292,6 @@ def spike_direction() -> Derivation:
             "independent of W Pi, gives directly as (c/d) tr G.",
             result,
         ),
-        results={s.spike_resolvent_bulk: value(result), s.V1: value(law())},
+        results=(result, law()),
         hypotheses=(ISOTROPIC,),
     )

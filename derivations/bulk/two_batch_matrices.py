@@ -71,7 +71,7 @@ def places() -> Derivation:
         ),
         proved("The coefficient of Y,", first),
         proved("and that of Y^2.", square),
-        results={s.place_linear: value(first), s.place_square: value(square)},
+        results=(first, square),
         hypotheses=(SAMPLES,),
     )
 
@@ -164,7 +164,7 @@ def blocks() -> Derivation:
         ),
         proved("b = (1 + nu S1) a.", bridge),
         proved("k = (1 + g omega S2) a.", rest),
-        results={s.bridge_trace: value(bridge), s.rest_trace: value(rest)},
+        results=(bridge, rest),
         hypotheses=(SAMPLES,),
     )
 
@@ -232,7 +232,7 @@ def target_forms() -> Derivation:
         proved("in both blocks.", lower),
         proved("theta.H theta.", found[0]),
         proved("The second block is H P.", found[1]),
-        results={s.target_form: value(found[0]), s.target_bridge: value(found[1])},
+        results=found,
         hypotheses=(SAMPLES,),
     )
 
@@ -282,7 +282,7 @@ def letters_of_one_batch() -> Derivation:
             for entry in (first, second, third, fourth)
         ),
         *(proved("Elimination.", theorem) for theorem in traces.values()),
-        results={symbol: value(theorem) for symbol, theorem in traces.items()},
+        results=traces.values(),
         hypotheses=(SAMPLES,),
     )
 

@@ -53,7 +53,7 @@ def first_moments() -> Derivation:
         "Section 3.1, equation (12)",
         proved("z sign(z) = |z|: the slope at zero of the mean sign of z + a, which is erf(a/sqrt 2).", h1),
         proved("sign(z)^2 = 1.", h2),
-        results={s.h1: value(h1), s.h2: value(h2)},
+        results=(h1, h2),
     )
 
 
@@ -74,7 +74,7 @@ def conditional_coefficients() -> Derivation:
         proved("sign(r kappa + sqrt(c) z) is the sign of z + r kappa/sqrt(c), whose mean is an error function.", mu0),
         proved("With a factor z it is the derivative of that mean in the shift; divided by sqrt(c).", mu1),
         proved("sign^2 = 1, so the residual variance needs no further average.", rest),
-        results={s.mu0: value(mu0), s.mu1: value(mu1), s.mu2_square: value(rest)},
+        results=(mu0, mu1, rest),
     )
 
 

@@ -176,12 +176,7 @@ def conditional_mean() -> Derivation:
             "d times the difference has a limit, which is the second order.",
             gap,
         ),
-        results={
-            s.feature_mean: value(exact),
-            s.feature_mean_slope: value(slope),
-            s.feature_mean_curvature: value(curvature),
-            s.mean_gap: value(gap),
-        },
+        results=(exact, slope, curvature, gap),
         hypotheses=(REGULAR, FEATURE),
     )
 
@@ -250,12 +245,7 @@ def conditional_covariance() -> Derivation:
             "order: d times it has a limit.",
             gap,
         ),
-        results={
-            s.covariance_slope: value(slope),
-            s.covariance_gap: value(gap),
-            s.covariance_curvature: value(curvature),
-            s.feature_variance: value(variance),
-        },
+        results=(slope, gap, curvature, variance),
         hypotheses=(REGULAR, FEATURE),
     )
 
@@ -298,7 +288,7 @@ def equivalent_map() -> Derivation:
             "A neuron's own variance has the noise xi on top; |Pi w|^2 = c - s^2.",
             concluded(Equation(variance_name, whole), own, NORM),
         ),
-        results={s.equivalent_covariance: value(covariance), s.feature_mean: value(mean)},
+        results=(covariance, mean),
     )
 
 
@@ -358,6 +348,6 @@ def expansion_terms() -> Derivation:
         ),
         proved("It vanishes.", rewrite((limit_rational((), value(exact), sp.Integer(0), s.d), exact), True)),
         proved("It decays like 1/d.", rate),
-        results={s.spike_row_norm: value(kept), s.hadamard_variance: value(exact), s.hadamard_rate: value(rate)},
+        results=(kept, exact, rate),
         hypotheses=("the readout weights in the dropped terms are independent of the overlaps with v",),
     )

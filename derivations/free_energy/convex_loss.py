@@ -219,7 +219,7 @@ def equation(variable: sp.Symbol) -> Derivation:
             rate,
         ),
         *(() if variable == s.m else (proved("It vanishes at the saddle point.", result),)),
-        results={unknown: value(result)},
+        results=(result,),
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
 

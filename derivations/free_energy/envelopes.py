@@ -148,7 +148,7 @@ def envelope() -> Derivation:
                 ((-value(of_force), _ONE),),
             ),
         ),
-        results={sides(t.statement)[0]: value(t) for t in (in_centre, in_variance, of_force, loss_slope)},
+        results=(in_centre, in_variance, of_force, loss_slope),
         hypotheses=("the loss is convex and twice differentiable in the output",),
     )
 

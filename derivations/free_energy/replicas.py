@@ -35,7 +35,7 @@ from onestep.derivations.kernel.search import (
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -178,7 +178,7 @@ def output() -> Derivation:
             "local field.",
             split,
         ),
-        results={sides(t.statement)[0]: value(t) for t in (total, m, zeta, field)},
+        results=(total, m, zeta, field),
     )
 
 
@@ -226,7 +226,7 @@ def covariance() -> Derivation:
         proved("psi is the readout's overlap with theta_perp through the rows.", psi),
         proved("Averaged over g and xi only the overlaps of the replicas are left.", meet),
         proved("The label depends on kappa and on theta_perp.x.", label),
-        results={sides(t.statement)[0]: value(t) for t in (fields, label, q1, q2, psi)},
+        results=(fields, label, q1, q2, psi),
     )
 
 
@@ -294,14 +294,7 @@ def symmetric() -> Derivation:
         proved("The determinant of V 1, and what the rank one adds.", counted),
         proved("On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.", determinant),
         proved("The logarithm vanishes at R = 0; its derivative is what the replica trick keeps.", slope),
-        results={
-            s.inverse_same: value(same),
-            s.inverse_other: value(other),
-            s.log_det: value(determinant),
-            s.log_det_slope: value(slope),
-            s.difference_eigenvalue: value(difference),
-            s.own_square: value(square),
-        },
+        results=(same, other, determinant, slope, difference, square),
     )
 
 
@@ -428,5 +421,5 @@ def rescaling() -> Derivation:
         proved("The exponent of one replica in the field.", of_conjugates),
         proved("At low temperature replicas differ by 1/B; the conjugates are rescaled.", result),
         proved("Every term of the exponent carries B.", equal(result, -B * objective)),
-        results={s.replica_exponent: value(result)},
+        results=(result,),
     )

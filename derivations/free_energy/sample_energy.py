@@ -133,7 +133,7 @@ def square_loss() -> Derivation:
             thermal,
         ),
         proved("The determinant drops out at zero temperature.", cold),
-        results={h: value(least), s.moreau: value(envelope)},
+        results=(least, envelope),
     )
 
 
@@ -212,7 +212,7 @@ def local_fields() -> Derivation:
         proved("The common part is omega of equation (101).", omega),
         proved("What of it does not carry z is one Gaussian variable xi,", xi),
         proved("of unit variance.", equal(unit, sp.cancel(value(unit)))),
-        results={s.V: value(variance), s.field_mean: value(omega), s.xi: value(xi)},
+        results=(variance, omega, xi),
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 

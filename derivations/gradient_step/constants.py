@@ -105,7 +105,7 @@ def alignment_growth() -> Derivation:
         proved("The square of the alignment is a function of the ratio of samples.", rewrite((square, here), True)),
         proved("Its derivative in alpha0 is a square over a square, times h2*:", growth),
         proved("it does not decrease.", rising),
-        results={s.gamma_square_growth: value(growth), s.linear_floor: value(floor)},
+        results=(growth, floor),
         hypotheses=OF_THE_SPIKE,
     )
 

@@ -75,11 +75,7 @@ def norms() -> Derivation:
         proved("What is not rank one stays below the bulk sqrt(d), as r vanishes.", small),
         proved("Over the bulk, of order sqrt(d).", over_bulk),
         proved("It stands out of the bulk where its exponent exceeds one half.", threshold),
-        results={
-            s.taylor_rate: value(exponent),
-            s.threshold_rate: value(threshold),
-            s.margin_rate: value(over_bulk),
-        },
+        results=(exponent, threshold, over_bulk),
         hypotheses=HYPOTHESES,
     )
 

@@ -63,7 +63,7 @@ def giant_step() -> Derivation:
         SLIDES,
         proved("The step is eta/sqrt(p) times the readout times a batch mean of order one.", strength),
         proved("The alignment is a quotient of two numbers of order one, a cosine.", alignment),
-        results={s.spike_rate: value(strength), s.alignment_rate: value(alignment)},
+        results=(strength, alignment),
         hypotheses=("the batch has n0 = Theta(d) samples and the width is p = Theta(d)",),
     )
 
@@ -118,7 +118,7 @@ def shapes() -> Derivation:
         SLIDES,
         proved("|u|^2 = p with entries one: p entries, one for each neuron.", entries),
         proved("Blocks of p_j rows on top of each other.", rows),
-        results={s.spike_entries: value(entries), s.pattern_rows: value(rows)},
+        results=(entries, rows),
     )
 
 

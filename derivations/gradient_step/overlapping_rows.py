@@ -155,7 +155,7 @@ def spike_of_step() -> Derivation:
         proved("The spike is as long as the mean row.", strength),
         proved("Along theta, only the label's linear part is met,", target),
         proved("over the length.", overlap),
-        results={s.r: value(strength), s.gamma: value(overlap)},
+        results=(strength, overlap),
         hypotheses=(OTHER_ROWS, SELF_AVERAGING, *first_coefficient().hypotheses),
     )
 

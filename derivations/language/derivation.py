@@ -8,7 +8,7 @@ costs more than all the rest and would turn what it can decide into the word `Tr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -93,7 +93,7 @@ class Step:
 class Derivation:
     """A chain of steps that ends in ``results``: each symbol on the left is established to equal its expression.
 
-    Where no results are given they are the equation of the last step, left side and right.
+    Theorems for results stand for what they say, left side and right; without results it is what the last step says.
     ``hypotheses`` are the sentences that the steps use without proving them (an exchange of limits, the
     replica-symmetric ansatz); they travel with every claim that rests on this derivation.
     """
@@ -109,12 +109,14 @@ class Derivation:
         title: str,
         source: str,
         *steps: Step,
-        results: Mapping[sp.Basic, sp.Expr] | None = None,
+        results: Mapping[sp.Basic, sp.Expr] | Iterable[Theorem] | None = None,
         hypotheses: tuple[str, ...] = (),
     ) -> None:
         if results is None:
             said = steps[-1].statement
             results = {said.lhs: said.rhs} if isinstance(said, sp.Equality) else {}
+        elif not isinstance(results, Mapping):
+            results = {vars(t.statement)["left"]: vars(t.statement)["right"] for t in results}
         vars(self).update(title=title, source=source, steps=steps, results=results, hypotheses=hypotheses)
 
     @property

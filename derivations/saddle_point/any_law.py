@@ -132,6 +132,6 @@ def finite_bulk() -> Derivation:
             )
         ),
         *of_saddle,
-        results={name: value(theorem) for name, theorem in (saddle | known).items()},
+        results=(saddle | known).values(),
         hypotheses=equation(s.V1_hat).hypotheses,
     )

@@ -115,7 +115,7 @@ def split_along_spike() -> Derivation:
         SLIDES,
         proved("Along v, x has kappa, and kappa v takes all of it.", result),
         proved("kappa theta takes only the share gamma.", by_target),
-        results={s.component_along_spike: value(result)},
+        results=(result,),
     )
 
 
@@ -181,7 +181,7 @@ def sign_at_one() -> Derivation:
         base.source,
         *base.steps,
         *(proved("At r = c = 1.", theorem) for theorem in found),
-        results={sides(theorem.statement)[0]: value(theorem) for theorem in found},
+        results=found,
         hypotheses=base.hypotheses,
     )
 

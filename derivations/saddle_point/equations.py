@@ -159,7 +159,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     ``variable`` is one of zeta^, psi^, V1^, V2^; the equations for V1 and V2 are the Marchenko-Pastur law itself, and
     those for the conjugates do not involve the bulk.
     """
-    unknown, general = CONJUGATE[variable], equation(variable)
+    general = equation(variable)
     tau, pi, law = isotropic_law()
     in_traces, solution = for_isotropic_rows(variable)
     return Derivation(
@@ -175,7 +175,6 @@ def isotropic(variable: sp.Symbol) -> Derivation:
             in_traces,
         ),
         proved("The law and its derivatives bring it to this form.", solution),
-        results={unknown: right(solution)},
         hypotheses=tuple(dict.fromkeys((*general.hypotheses, ISOTROPIC))),
     )
 
@@ -231,7 +230,6 @@ def test_error() -> Derivation:
         ),
         proved("Its square averaged at given kappa: only y0, y1 and y2 of the label enter.", averaged),
         proved("It is e2 less the label noise.", solution),
-        results={s.test_error: right(solution)},
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
@@ -263,7 +261,6 @@ def training_error() -> Derivation:
         proved("The training error of the equivalent features.", meaning),
         proved("Its square averaged over z, the fields and label noise, at given kappa.", averaged),
         proved("It is e2/(1 + V)^2.", solution),
-        results={s.training_error: right(solution)},
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
@@ -292,7 +289,6 @@ def ridge_response() -> Derivation:
         proved("There only the explicit dependence on lambda counts.", explicit),
         proved("lambda enters beside V2^, whose derivative also has -q2/2 and is zero.", together),
         proved("So the free energy grows with lambda like half the size of the readout.", result),
-        results={s.ridge_response: right(result)},
         hypotheses=base.hypotheses,
     )
 

@@ -145,7 +145,7 @@ def samples() -> Derivation:
                 proved("averaged over the sample's own variables.", found[name]),
             )
         ),
-        results={name: value(theorem) for name, theorem in found.items()},
+        results=found.values(),
         hypotheses=HYPOTHESES,
     )
 

@@ -20,7 +20,7 @@ from onestep.derivations.free_energy.ridge import DROPPED, at_saddle_point, cold
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
 from onestep.derivations.kernel.algebra import congruence, rewrite
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -168,7 +168,7 @@ def local_fields() -> Derivation:
         ),
         proved("What a replica has of its own, equations (147)-(148).", own),
         proved("Its variance is V(kappa), with V for q in q(kappa).", of_V),
-        results={s.V: value(of_V), s.field_covariance: value(covariance)},
+        results=(of_V, covariance),
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 

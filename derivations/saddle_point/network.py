@@ -187,7 +187,7 @@ def errors() -> Derivation:
         proved("Its squared distance from the label, without the label's own noise.", at_kappa),
         proved("The test error.", test),
         *training_steps(fits, shrinks, of_sample, training),
-        results={s.test_error: value(test), s.training_error: value(training)},
+        results=(test, training),
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 

@@ -17,7 +17,7 @@ from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.orders import squeeze
-from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, hypothesis, proved, value
+from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, hypothesis, proved
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -131,7 +131,7 @@ def log_partition() -> Derivation:
         ),
         proved("In a mode of eigenvalue s the integral is sqrt(2 pi/(s - z));", known),
         proved("twice the derivative of its logarithm is 1/(s - z).", result),
-        results={s.log_partition_slope: value(result), s.gibbs_exponent: value(weight)},
+        results=(result, weight),
     )
 
 
@@ -224,7 +224,7 @@ def outputs() -> Derivation:
         proved("The overlaps of equation (181); two components are shown.", q1),
         proved("That of the weights.", q2),
         proved("Wick's rule: E[h_i h_j] = mu1^2 q1_ij + mu2^2 q2_ij.", result),
-        results={s.field_covariance: value(result), s.letter_output: value(collected)},
+        results=(result, collected),
     )
 
 

@@ -186,7 +186,7 @@ def alphabet() -> Derivation:
         proved("and that of zeta,", zeta),
         proved("are what a letter contributes to the mean output.", of_mean),
         proved("The residual of the mean output.", residual),
-        results={V_along: value(V), s.output_variance: value(q), s.residual: value(residual)},
+        results=(V, q, residual),
         hypotheses=(ORTHOGONAL, MANY_LETTERS),
     )
 

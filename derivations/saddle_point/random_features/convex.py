@@ -338,7 +338,7 @@ def energetic() -> Derivation:
         *(proved("The force in the proximal map.", theorem) for theorem in proximal_map()),
         *(proved("At the overlaps.", theorem) for theorem in at_overlaps()),
         *steps,
-        results={hat: value(theorem) for hat, theorem in found.items()},
+        results=found.values(),
         hypotheses=HYPOTHESES,
     )
 
@@ -397,6 +397,6 @@ def entropic() -> Derivation:
         proved("The free energy in overlaps and conjugates.", whole),
         *rates,
         *(proved(f"${sp.latex(name)}$ in traces of the resolvent.", theorem) for name, theorem in found.items()),
-        results={name: value(theorem) for name, theorem in found.items()},
+        results=found.values(),
         hypotheses=HYPOTHESES,
     )

@@ -127,6 +127,6 @@ def training() -> Derivation:
         proved("The free energy per sample.", exact),
         proved("What the force does on V is what the conjugates do on V_s and V_w.", work),
         proved("Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.", result),
-        results={s.training_objective: value(result), s.q_w: value(size)},
+        results=(result, size),
         hypotheses=HYPOTHESES,
     )

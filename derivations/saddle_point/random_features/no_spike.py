@@ -229,7 +229,7 @@ def plain_error() -> Derivation:
         *(proved("The sizes of the readout do not tell v from any other direction.", size) for size in sizes()),
         proved("So the error is affine in itself,", affine),
         proved("and one linear equation is left.", result),
-        results={s.test_error: value(result), s.V: value(RESPONSE)},
+        results=(result, RESPONSE),
         hypotheses=reduction().hypotheses,
     )
 
@@ -259,7 +259,7 @@ def reduction() -> Derivation:
         proved("psi = sqrt(rho) M.", found[1]),
         proved("What W^T a has along the spike is not in q1.", found[2]),
         proved("The test error is that of a Gaussian output of overlap M and size Q1.", error()),
-        results={sides(t.statement)[0]: value(t) for t in (*found, error())},
+        results=(*found, error()),
         hypotheses=(*equations.isotropic(s.zeta_hat).hypotheses, ODD),
     )
 
@@ -284,6 +284,6 @@ def floor() -> Derivation:
         proved("The test error of a readout.", error()),
         proved("q1 >= psi^2 by Cauchy-Schwarz,", cauchy_schwarz()),
         proved("hence Q1 >= M^2, and the error exceeds the best linear fit of the target by squares.", result),
-        results={s.test_error: value(error())},
+        results=(error(),),
         hypotheses=OF_FLOOR,
     )

@@ -211,7 +211,7 @@ def after_step() -> Derivation:
         proved("The coefficient of kappa in the output is that of the target's linear part along the spike.", total),
         proved("The error of the plain map on a new input.", missed),
         proved("What remains is plain random features for the target without its linear part along the spike.", error),
-        results={s.gaussian_mean: value(total), s.gaussian_error: value(error)},
+        results=(total, error),
         hypotheses=(ODD, *equation(s.zeta).hypotheses),
     )
 

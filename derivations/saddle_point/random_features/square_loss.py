@@ -160,6 +160,6 @@ def square_loss() -> Derivation:
             proved(f"${sp.latex(name)}$: with the same conjugates the two are the same.", theorem)
             for name, theorem in found.items()
         ),
-        results={name: value(theorem) for name, theorem in results.items()},
+        results=results.values(),
         hypotheses=(*HYPOTHESES, *no_spike.reduction().hypotheses),
     )

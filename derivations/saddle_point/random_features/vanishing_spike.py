@@ -154,6 +154,6 @@ def vanishing_spike() -> Derivation:
             "h2* - gamma^2 h1*^2.",
             error,
         ),
-        results={s.m_no_spike: value(m_limit), s.zeta_no_spike: value(zeta_limit), s.error_no_spike: value(error)},
+        results=(m_limit, zeta_limit, error),
         hypotheses=(ODD, _LAST),
     )
