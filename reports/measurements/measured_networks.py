@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.ridge import predicted
@@ -40,7 +41,7 @@ class Point:
 
 def _point(student: str, target: str, *numbers: float, runs: tuple[tuple[int, int], ...]) -> Point:
     """From alpha0, eta, beta, alpha, ridge and noise."""
-    values = dict(zip(("alpha0", "eta", "beta", "alpha", "ridge", "noise"), numbers, strict=True))
+    values: dict[str, Any] = dict(zip(("alpha0", "eta", "beta", "alpha", "ridge", "noise"), numbers, strict=True))
     words = ", ".join(f"{name} {value:g}" for name, value in values.items() if name != "noise" or value)
     return Point(f"{student}/{target}, {words}", Network(student, target, **values), runs)
 
