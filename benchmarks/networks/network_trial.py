@@ -39,7 +39,7 @@ def measure(known: Data) -> Iterator[tuple[str, Data]]:
             if str(dimension) in runs and len(runs[str(dimension)]["test_error"]) >= seeds:
                 continue
             start = time.process_time()
-            found = simulate(point.network(), dimension=dimension, seeds=seeds, seed=SEED, kind="network")
+            found = simulate(point.network, dimension=dimension, seeds=seeds, seed=SEED, kind="network")
             runs[str(dimension)] = {name: [float(f"{x:.7g}") for x in found.values(name)] for name in OBSERVABLES}
             yield f"{point.name}: d = {dimension}, {time.process_time() - start:.0f} s", data
 

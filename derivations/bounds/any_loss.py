@@ -21,19 +21,13 @@ from onestep.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
 from onestep.derivations.bounds.leaves import BASIS, TEACHER, combination, infimum
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
-from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
+from onestep.derivations.kernel.algebra import instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, independent, linear, moment
 from onestep.derivations.kernel.orders import limit_order
-from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, Tends, sides
+from onestep.derivations.kernel.search import averages_expanded, define, hypothesis, in_model, proved, rewritten
+from onestep.derivations.kernel.statements import AtLeast, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import (
-    Derivation,
-    NonNegative,
-    RationalLimit,
-    Step,
-    eq,
-)
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, eq
 from onestep.derivations.language.expectation import Expectation
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
@@ -65,15 +59,13 @@ def bound_on_traces() -> tuple[sp.Expr, sp.Expr]:
 _at, _other = sp.symbols("f f'", real=True)
 # Along which the loss is above its value at a point, for each label.
 _support = sp.Function("slope of a supporting line", real=True)
-SUPPORT = assume(
-    (),
-    Assumption(
-        Ground.MODEL,
-        "convex loss",
-        AtLeast(loss_of(s.y, _other), loss_of(s.y, _at) + _support(s.y, _at) * (_other - _at)),
-        CONVEX,
-        frozenset({s.y, _at, _other}),
-    ),
+SUPPORT = in_model(
+    "convex loss",
+    AtLeast(loss_of(s.y, _other), loss_of(s.y, _at) + _support(s.y, _at) * (_other - _at)),
+    CONVEX,
+    s.y,
+    _at,
+    _other,
 )
 
 
@@ -104,14 +96,13 @@ def above_infimum() -> tuple[Theorem, ...]:
     noise = mu1 * sp.sqrt(s.q1 - s.psi**2) * _elsewhere + mu2 * sp.sqrt(s.q2) * _feature
     quiet = average((jensen(_label, combination(*readout), noise, _elsewhere, _feature),), _sample)
     meaning = define(s.test_loss, sides(quiet.statement)[0], "the loss on a new sample, over the noise of the output")
-    least = Assumption(
-        Ground.MODEL,
+    least = in_model(
         f"infimum, {s.least_loss}",
         AtLeast(_loss_at(*_coefficients), s.least_loss),
         "no combination has a smaller loss than the infimum over the span",
-        frozenset(_coefficients),
+        *_coefficients,
     )
-    below = instantiate((assume((), least),), dict(zip(_coefficients, readout, strict=True)))
+    below = instantiate((least,), dict(zip(_coefficients, readout, strict=True)))
     ones = (sp.Integer(1), sp.Integer(1), sp.Integer(1))
     return quiet, below, order((meaning, quiet, below), AtLeast(s.test_loss, s.least_loss), ones)
 
@@ -120,13 +111,10 @@ def above_infimum() -> tuple[Theorem, ...]:
 def below_limit() -> Theorem:
     """inf <= limit: at every ridge the test loss is at least its infimum, and it has a limit as the ridge grows."""
     below, _ = infimum(s.test_loss, s.best_loss, "the ridge")
-    limit = Assumption(
-        Ground.HYPOTHESIS,
-        "limit of heavy ridge",
-        Tends(s.test_loss, s.least_loss_means, s.ridge),
-        "bounds.any-loss.heavy-ridge",
+    limit = hypothesis(
+        "limit of heavy ridge", Tends(s.test_loss, s.least_loss_means, s.ridge), "bounds.any-loss.heavy-ridge"
     )
-    return limit_order((below, assume((), limit)), s.ridge)
+    return limit_order((below, limit), s.ridge)
 
 
 def minimum_over_means() -> NonNegative:
@@ -231,7 +219,6 @@ def square() -> Derivation:
     )
     distance = bounds.span().theorem_of(s.distance)
     named = bounds.span().theorems[0]
-    assert distance is not None
     by_distance = rewrite((rewrite((meaning, loss)), named), True)
     least = order(
         (another, by_distance, bounds.at_least_distance(others, *BASIS)),
@@ -247,5 +234,4 @@ def square() -> Derivation:
         proved("It averages to half of the squared distance plus half of the label noise;", by_distance),
         proved("so it does for any other combination, and none has less.", least),
         proved("The distance from the span.", result),
-        results={s.least_loss: value(result)},
     )

@@ -18,10 +18,19 @@ from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
 from onestep.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
 from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import averages_expanded, define, in_order, over, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    in_model,
+    in_order,
+    lemma,
+    over,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sgn
@@ -34,8 +43,7 @@ _ONE = sp.Integer(1)
 
 
 def _lemma(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
-    leaf = Assumption(Ground.LEMMA, name, Equation(left, right), reference, frozenset(universal))
-    return assume((), leaf)
+    return lemma(name, Equation(left, right), reference, *universal)
 
 
 OF_SIGN = _lemma(
@@ -67,10 +75,7 @@ def arcsine(first: sp.Expr, second: sp.Expr, argument: sp.Expr) -> Theorem:
 
 def target_is(activation: sp.FunctionClass) -> Theorem:
     """g(x) = activation(x)."""
-    return assume(
-        (),
-        Assumption(Ground.MODEL, "target", Equation(g(_x), activation(_x)), "activation and target", frozenset({_x})),
-    )
+    return in_model("target", Equation(g(_x), activation(_x)), "activation and target", _x)
 
 
 def target_at(target: Theorem, theorem: Theorem) -> Theorem:
@@ -113,9 +118,7 @@ def sign_upper() -> tuple[Theorem, ...]:
     at = s.gamma * s.kappa + sp.sqrt(s.rho) * s.z
     square = rewritten(target_at(target, LABEL_MOMENTS[2]), square_of_sign(at))
     scale, teacher = s.r / sp.sqrt(2 * s.c), s.gamma / sp.sqrt(2 * s.rho)
-    apart = assume(
-        (), Assumption(Ground.MODEL, "alignment", Equation(s.rho, 1 - s.gamma**2), "rho is what gamma^2 leaves of one")
-    )
+    apart = in_model("alignment", Equation(s.rho, 1 - s.gamma**2), "rho is what gamma^2 leaves of one")
     overlap = _overlap(student, first, _turned(teacher, scale, apart))
     norm = _norm(student, arcsine(scale, scale, s.r**2 / (s.c + s.r**2)))
     return student, first, overlap, norm, _bound(overlap, norm, over_kappa_of(square))
@@ -156,7 +159,6 @@ def over_kappa_of(square: Theorem) -> Theorem:
 def _bound(overlap: Theorem, norm: Theorem, size: Theorem) -> Theorem:
     """The limit of the error as the ridge grows."""
     bound = heavy_ridge().theorem_of(s.error_infinity)
-    assert bound is not None
     for name in (OVERLAP, NORM):
         bound = rewrite((bound, name), True)
     return rewritten(bound, size, overlap, norm)

@@ -19,10 +19,10 @@ from onestep.derivations.gradient_step.bulk import bulk
 from onestep.derivations.gradient_step.leaves import H1_STAR
 from onestep.derivations.gradient_step.spike import spike
 from onestep.derivations.kernel import calculus
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import over, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.search import in_model, over, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -43,7 +43,6 @@ def same_line(name: str) -> Derivation:
         PAPER,
         proved("mu1 by its closed form.", linear),
         proved("It is a Gaussian in kappa: its slope is a multiple of kappa times itself.", moved),
-        results={s.mu1_slope: value(moved)},
     )
 
 
@@ -58,22 +57,21 @@ def erf_target() -> Derivation:
         proved("Overlap of target and mu0, with a = 1 and b = r/sqrt(1+2c);", overlap),
         proved("norm of mu0, with a = b;", norm),
         proved("what the projection leaves.", bound),
-        results={s.error_infinity: value(bound), s.target_overlap: value(overlap), s.student_norm: value(norm)},
+        results=(bound, overlap, norm),
     )
 
 
 def _perfect(strength: sp.Symbol, variance: sp.Symbol) -> tuple[Theorem, Theorem]:
     """That mu0 of erf is erf at a spike, and what the spike is then: both have one slope at kappa = 0."""
     student = Expectation(sp.erf(strength * s.kappa + sp.sqrt(variance) * _noise), _noise)
-    leaf = Assumption(
-        Ground.MODEL,
+    leaf = in_model(
         f"perfect learning at {strength}",
         Equation(student, sp.erf(s.kappa)),
         "Section 4.3: the spike at which mu0 of erf is the target",
-        frozenset({s.kappa}),
+        s.kappa,
     )
     mean = instantiate((mean_of_erf(),), {s.x: strength * s.kappa, s.c: variance})
-    learned = rewrite((assume((), leaf), over(_noise, mean)))
+    learned = rewrite((leaf, over(_noise, mean)))
     slopes = instantiate((differentiate((learned,), s.kappa),), {s.kappa: _ZERO})
     root = sp.sqrt(1 + 2 * variance)
     return learned, ring((slopes,), Equation(strength, root), (sp.sqrt(sp.pi) * root / 2,))
@@ -88,16 +86,13 @@ def perfect_spike() -> Derivation:
         f"{PAPER}, Section 4.3",
         proved("mu0 of erf is an erf of kappa; at r_0 it is the target.", learned),
         proved("So both have one slope at kappa = 0.", found),
-        results={s.spike_perfect: value(found)},
     )
 
 
 @functools.cache
 def perfect_rate() -> Derivation:
     """The learning rate that makes the spike r_0, as alpha0 grows: c tends to one and r to (eta/beta) h1 h1*."""
-    rate = Assumption(
-        Ground.MODEL, "learning rate", Equation(s.eta, s.eta_perfect), "Section 4.3: the rate that makes the spike r_0"
-    )
+    rate = in_model("learning rate", Equation(s.eta, s.eta_perfect), "Section 4.3: the rate that makes the spike r_0")
     strength, norm = _theorem(spike(), s.r), _theorem(bulk(), s.c)
     hole = sp.Symbol("a", nonnegative=True)
     (root,) = (power for power in value(strength).atoms(sp.Pow) if power.exp == sp.Rational(1, 2))
@@ -109,7 +104,7 @@ def perfect_rate() -> Derivation:
     learned, found = _perfect(_spike_limit, _bulk_limit)
     slope = instantiate((with_power(mean_of_erf(), 1),), {s.x: _ZERO, s.c: _ONE})
     h1_star = rewritten(arcsines.target_at(arcsines.target_is(sp.erf), H1_STAR), slope)
-    limit = rewritten(limit, _theorem(closed_form("erf(z)", s.h1), s.h1), h1_star, assume((), rate))
+    limit = rewritten(limit, _theorem(closed_form("erf(z)", s.h1), s.h1), h1_star, rate)
     wanted = rewrite((found, bulk_limit))
     weight = sp.cancel(s.eta_perfect / value(limit))
     goal = Equation(s.eta_perfect, weight * value(wanted))
@@ -122,7 +117,6 @@ def perfect_rate() -> Derivation:
         proved("In the limit mu0 is the target,", learned),
         proved("so that the spike is sqrt(3).", wanted),
         proved("The rate that makes this spike.", result),
-        results={s.eta_perfect: value(result)},
         hypotheses=(*spike().hypotheses, *bulk().hypotheses),
     )
 
@@ -139,11 +133,9 @@ def sign_target() -> Derivation:
         proved("Overlap of target and student, with a = gamma/sqrt(2(1-gamma^2)) and b = r/sqrt(2c).", overlap),
         proved("Norm of mu0, with a = b = r/sqrt(2c).", norm),
         proved("E[g^2] = 1 less the projection.", bound),
-        results={s.error_infinity: value(bound), s.target_overlap: value(overlap), s.student_norm: value(norm)},
+        results=(bound, overlap, norm),
     )
 
 
 def _theorem(derivation: Derivation, symbol: sp.Symbol) -> Theorem:
-    found = derivation.theorem_of(symbol)
-    assert found is not None
-    return found
+    return derivation.theorem_of(symbol)

@@ -14,13 +14,7 @@ import sympy as sp
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.leaves import test_error
 from onestep.derivations.bulk import marchenko_pastur
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    mu0,
-    over_kappa,
-    y0,
-    y2,
-)
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit
@@ -45,9 +39,7 @@ _gain = 1 + s.beta * s.c * s.V1_hat * s.V2
 
 def _isotropic(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation for isotropic rows from stationarity in ``variable``."""
-    theorem = equations.isotropic(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equations.isotropic(variable).theorem_of(CONJUGATE[variable])
 
 
 @functools.cache
@@ -185,6 +177,6 @@ def heavy_ridge() -> Derivation:
             "The test error tends to the squared distance of the target from the line through mu0, equation (168).",
             result,
         ),
-        results={s.m_infinity: value(m_infinity), s.error_infinity: value(result)},
+        results=(m_infinity, result),
         hypotheses=(DOMINATED, NOT_ZERO),
     )

@@ -9,11 +9,11 @@ import sympy as sp
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1
 from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
-from onestep.derivations.kernel.algebra import assume, rewrite
+from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.averages import average, iterated
 from onestep.derivations.kernel.orders import limit_order
-from onestep.derivations.kernel.search import averages_expanded, expanded, rewritten
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.search import averages_expanded, expanded, in_model, rewritten
+from onestep.derivations.kernel.statements import AtLeast, Equation, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import equations
@@ -28,7 +28,7 @@ BASIS = {s.b1: mu0, s.b2: s.kappa * mu1, s.b3: mu1 * s.z}
 def aligned() -> tuple[Theorem, ...]:
     """y0, y1 and y2 at gamma = 1, where the label depends on kappa alone."""
     at_one = [
-        assume((), Assumption(Ground.MODEL, "aligned", Equation(x, sp.Integer(v)), "gamma = 1, so that rho = 0"))
+        in_model("aligned", Equation(x, sp.Integer(v)), "gamma = 1, so that rho = 0")
         for x, v in ((s.gamma, 1), (s.rho, 0))
     ]
     return tuple(averages_expanded(rewritten(name, *at_one), s.kappa) for name in LABEL_MOMENTS)
@@ -51,13 +51,11 @@ def combination(*coefficients: sp.Symbol) -> sp.Expr:
 def normal_equation(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
     """The error of the nearest combination is orthogonal to each function that it combines: what b1, b2, b3 mean."""
     error = (TEACHER - combination(*coefficients)) * BASIS[coefficient]
-    leaf = Assumption(
-        Ground.MODEL,
+    return in_model(
         f"projection, {coefficient}",
         Equation(Expectation(error, s.kappa, s.z), sp.Integer(0)),
         "the coefficients solve the normal equations: the error is orthogonal to the span",
     )
-    return assume((), leaf)
 
 
 def orthogonal(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
@@ -68,9 +66,7 @@ def orthogonal(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
 
 def test_error() -> Theorem:
     """The test error for any readout."""
-    theorem = equations.test_error().theorem_of(s.test_error)
-    assert theorem is not None
-    return theorem
+    return equations.test_error().theorem_of(s.test_error)
 
 
 _sequence = sp.Symbol("N", positive=True)
@@ -78,13 +74,9 @@ _sequence = sp.Symbol("N", positive=True)
 
 def infimum(of: sp.Expr, name: sp.Symbol, over: str) -> tuple[Theorem, Theorem]:
     """What ``name`` means: no value of a quantity is below it, and there is a sequence of values that tends to it."""
-    below = Assumption(
-        Ground.MODEL, f"infimum, {name}", AtLeast(of, name), f"no value is below the infimum over {over}"
-    )
-    reached = Assumption(
-        Ground.MODEL, f"infimum, {name}, reached", Tends(of, name, _sequence), f"values along some sequence of {over}"
-    )
-    return assume((), below), assume((), reached)
+    below = in_model(f"infimum, {name}", AtLeast(of, name), f"no value is below the infimum over {over}")
+    reached = in_model(f"infimum, {name}, reached", Tends(of, name, _sequence), f"values along some sequence of {over}")
+    return below, reached
 
 
 def above_infimum(bound: Theorem, name: sp.Symbol, over: str) -> Theorem:

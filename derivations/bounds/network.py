@@ -20,10 +20,10 @@ from onestep.derivations.bulk.network_rows import SOURCE
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
 from onestep.derivations.free_energy.sample_energy import TEACHER, moments_named
-from onestep.derivations.kernel.algebra import assume, instantiate, order
+from onestep.derivations.kernel.algebra import instantiate, order
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import define, expanded, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, sides
+from onestep.derivations.kernel.search import define, expanded, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import AtLeast, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -80,14 +80,13 @@ VOCABULARY = Readout(
 def never_nearer(readout: Readout) -> Theorem:
     """What the distance means: no combination of the functions is nearer to y0."""
     free = sp.symbols(f"b_1:{len(readout.functions) + 1}", real=True)
-    leaf = Assumption(
-        Ground.MODEL,
+    leaf = in_model(
         "distance from a span",
         AtLeast(over_kappa((y0 - readout.mean(free)) ** 2), readout.distance),
         "the infimum over all coefficients of the mean square of the error",
-        frozenset(free),
+        *free,
     )
-    return instantiate((assume((), leaf),), dict(zip(free, readout.coefficients, strict=True)))
+    return instantiate((leaf,), dict(zip(free, readout.coefficients, strict=True)))
 
 
 def _mean_square(base: sp.Expr, variable: sp.Symbol) -> tuple[Theorem, Theorem]:
@@ -129,7 +128,6 @@ def floor(readout: Readout) -> Derivation:
     """The test error of a network is never below the distance of y0 from the span."""
     network = one_letter.errors() if readout == ONE_LETTER else letters.errors()
     error = network.theorem_of(s.test_error)
-    assert error is not None
     (integrand,) = (mean.integrand for mean in value(error).atoms(Expectation))
     fit = (y0 - readout.mean(readout.coefficients)) ** 2
     signal = sp.Add(*(f * p for f, p in zip(readout.linear, readout.psi, strict=True)))

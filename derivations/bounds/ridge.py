@@ -12,14 +12,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.leaves import (
-    BASIS,
-    TEACHER,
-    averaged,
-    combination,
-    orthogonal,
-    test_error,
-)
+from onestep.derivations.bounds.leaves import BASIS, TEACHER, averaged, combination, orthogonal, test_error
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.kernel.algebra import order, rewrite, ring
@@ -95,7 +88,7 @@ def projection() -> Derivation:
         proved("The error is orthogonal to mu0: b1 is the limit of m.", best),
         proved("No other multiple is nearer: what it adds is a square.", at_least_distance((_other[0],), s.b1)),
         proved("What it leaves.", least),
-        results={s.b1: value(best), s.distance: value(least)},
+        results=(best, least),
     )
 
 
@@ -168,6 +161,6 @@ def lower_bound() -> Derivation:
             cauchy_schwarz(),
         ),
         proved("Both terms of the noise are non-negative.", result),
-        results={s.test_error: value(error)},
+        results=(error,),
         hypotheses=(ONE_READOUT,),
     )

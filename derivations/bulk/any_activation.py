@@ -22,15 +22,7 @@ from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, eva
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import average, stein
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    equal,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
@@ -144,9 +136,7 @@ def spike() -> Derivation:
         proved("The mean of sigma' over rows is h1, times w_Y: the spike.", strength),
         proved("w_Y.theta is E[Y u],", along),
         proved("over the length.", alignment),
-        results={
-            s.batch_norm: value(exact), s.v_square: value(limit), s.r: value(strength), s.gamma: value(alignment)
-        },
+        results=(exact, limit, strength, alignment),
         hypotheses=(CENTRED, CONCENTRATES, SELF_AVERAGING),
     )  # fmt: skip
 
@@ -180,7 +170,7 @@ def bulk() -> Derivation:
             "E[s^2].",
             form,
         ),
-        results={s.row_norm: value(exact), s.c: value(form)},
+        results=(exact, form),
         hypotheses=(CENTRED, CONCENTRATES),
     )
 

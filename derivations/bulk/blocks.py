@@ -21,7 +21,18 @@ from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, corner_e
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.gradient_step.leaves import repeated_is
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.search import by_ring, concluded, define, equal, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search import (
+    by_ring,
+    concluded,
+    define,
+    equal,
+    hypothesis,
+    in_model,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
@@ -147,20 +158,14 @@ def corner(at: Place, a: int) -> sp.Expr:
 @functools.cache
 def isotropic_rows(at: Place = HERE) -> tuple[Theorem, ...]:
     """|w|^2 = c_a, and w.W_b^T S_i^-1 W_b' w = (c_a/d) tr[W_b^T S^-1 W_b'], in a bulk of independent isotropic rows."""
-    norms = [
-        assume((), Assumption(Ground.MODEL, f"rows of group {a + 1}", Equation(SQUARES[a], s.c_of[a]), "|w_i|^2 = c_a"))
-        for a in LETTERS
-    ]
+    norms = [in_model(f"rows of group {a + 1}", Equation(SQUARES[a], s.c_of[a]), "|w_i|^2 = c_a") for a in LETTERS]
     forms = [
-        assume(
-            (),
-            Assumption(
-                Ground.HYPOTHESIS,
-                f"isotropic row, block {b + 1}{e + 1}{', conjugates moved' if at.moved else ''}",
-                Equation(_form(at, b, e, _size), _size * s.beta * at.T[b, e]),
-                ISOTROPIC,
-                frozenset({_size, *at.moved}),
-            ),
+        hypothesis(
+            f"isotropic row, block {b + 1}{e + 1}{', conjugates moved' if at.moved else ''}",
+            Equation(_form(at, b, e, _size), _size * s.beta * at.T[b, e]),
+            ISOTROPIC,
+            _size,
+            *at.moved,
         )
         for b, e in PAIRS
     ]
@@ -414,8 +419,7 @@ def equal_groups() -> Derivation:
     """Groups that do not differ are one group: tau summed and T summed satisfy the equations of one group."""
     same = {s.c_of[a]: s.c for a in LETTERS} | dict.fromkeys(C, s.V1_hat)
     alike = [
-        assume((), Assumption(Ground.MODEL, f"equal groups: {of}", Equation(of, one), "groups that do not differ"))
-        for of, one in same.items()
+        in_model(f"equal groups: {of}", Equation(of, one), "groups that do not differ") for of, one in same.items()
     ]
     whole = define(s.V2, sum(s.V2_of), "(1/p) tr S^-1 over the rows of all groups")
     total = define(s.V1, sum(T), "(1/p) tr[W W^T S^-1] over all blocks")
@@ -433,6 +437,6 @@ def equal_groups() -> Derivation:
             "With C_ab = C and c_a = c every entry of M is C/(1 + beta c C tau), tau summed over the groups.", M_one
         ),
         proved("T summed over the blocks: that of one group.", T_one),
-        results={s.V1: value(T_one), s.mixed[0][0]: value(M_one)},
+        results=(T_one, M_one),
         hypotheses=(ISOTROPIC,),
     )

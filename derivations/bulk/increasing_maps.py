@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
+from onestep.derivations.kernel.algebra import instantiate, order, rewrite
 from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
-from onestep.derivations.kernel.search import value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, sides
+from onestep.derivations.kernel.search import in_model, value
+from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, sides
 from onestep.derivations.kernel.terms import substitute
 from onestep.derivations.kernel.theorem import Theorem
 
@@ -134,7 +134,7 @@ def stated(theorems: Sequence[Theorem], statement: Relational) -> Theorem:
 
 def _taken(name: str, statement: AtLeast | Equation, *universal: sp.Symbol) -> Theorem:
     """A premise of the theorem on any map."""
-    return assume((), Assumption(Ground.MODEL, name, statement, "a premise of the theorem", frozenset(universal)))
+    return in_model(name, statement, "a premise of the theorem", *universal)
 
 
 @functools.cache

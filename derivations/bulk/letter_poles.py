@@ -15,10 +15,10 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
 from onestep.derivations.bulk.letters import NU, SOURCE, first_direction, form, second_direction, theta_at, varrho
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, proved, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.search import define, in_model, proved, value
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
@@ -65,25 +65,17 @@ def quadratic(point: sp.Expr) -> sp.Expr:
 
 # det(1 + C Theta) as a function of the eigenvalue.
 _determinant = sp.Function("det(1+CTheta)", positive=True)
-DETERMINANT = assume(
-    (),
-    Assumption(
-        Ground.MODEL,
-        "the determinant at an eigenvalue",
-        Equation(_determinant(x), determinant().subs(at(x))),
-        "C is positive definite, and so is the determinant positive at every eigenvalue of A",
-        frozenset({x}),
-    ),
+DETERMINANT = in_model(
+    "the determinant at an eigenvalue",
+    Equation(_determinant(x), determinant().subs(at(x))),
+    "C is positive definite, and so is the determinant positive at every eigenvalue of A",
+    x,
 )
-ROOTS = assume(
-    (),
-    Assumption(
-        Ground.MODEL,
-        "the poles",
-        Equation(_determinant(x), lead() * (x + s.pole[0]) * (x + s.pole[1])),
-        "the poles are minus the roots of the determinant, with their multiplicity",
-        frozenset({x}),
-    ),
+ROOTS = in_model(
+    "the poles",
+    Equation(_determinant(x), lead() * (x + s.pole[0]) * (x + s.pole[1])),
+    "the poles are minus the roots of the determinant, with their multiplicity",
+    x,
 )
 _distance = sp.Symbol("t_2-t_1", positive=True)
 APART = define(_distance, s.pole[1] - s.pole[0], "the poles differ, and the second is the larger")
@@ -177,7 +169,7 @@ def sums() -> Derivation:
             "Entry 11 of (1 + Theta C)^-1 is (1 + C_22 theta_2)/det, linear over quadratic: two simple poles.", trace
         ),
         proved("Entry 12 of M is C_12/det.", mixed),
-        results={s.filter_trace: value(trace), s.mixed_form: value(mixed)},
+        results=(trace, mixed),
         hypotheses=(INVERTIBLE,),
     )
 

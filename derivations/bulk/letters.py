@@ -46,8 +46,8 @@ from onestep.derivations.bulk.network_rows import covariance, norm_covariance, n
 from onestep.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import define, equal, hypothesis, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
@@ -276,7 +276,6 @@ def without_spike(overlap: sp.Symbol = s.vector_overlap, vectors: str = "any two
             "rank one.",
             result,
         ),
-        results={overlap: value(result)},
     )
 
 
@@ -345,7 +344,7 @@ def rows() -> Derivation:
 
 def _isotropic(name: str, left: sp.Expr, right: sp.Expr, claim: str) -> Theorem:
     """What the law of a network's groups is where A is a multiple of one, t does not vary, and B_a = c_a."""
-    return assume((), Assumption(Ground.HYPOTHESIS, f"isotropic rows: {name}", Equation(left, right), claim))
+    return hypothesis(f"isotropic rows: {name}", Equation(left, right), claim)
 
 
 @functools.cache
@@ -372,7 +371,7 @@ def isotropic() -> Derivation:
         ),
         proved("theta_perp does not meet v: nothing is added.", target),
         proved("The spike taken out of t leaves Theta: v is independent of the rest of the bulk.", spike),
-        results={s.spike_overlap_of: value(spike), s.target_overlap_mixed: value(target)},
+        results=(spike, target),
         hypotheses=(ROWS_OF_GROUPS,),
     )
 
@@ -384,7 +383,7 @@ def _of_group(a: int) -> Theorem:
     opened = sp.expand((IDENTITY + C * Theta).det()).subs(dict(zip(theta, gains, strict=True)), simultaneous=True)
     entry = (C[a, a] + gains[b] * (C[0, 0] * C[1, 1] - C[0, 1] ** 2)) / opened
     row = Equation(s.fraction[a] / s.V2_of[a], shift[a] + Expectation(form[a] * entry, NU))
-    return assume((), Assumption(Ground.HYPOTHESIS, f"one row of group {a + 1}", row, "beyond.groups.V2"))
+    return hypothesis(f"one row of group {a + 1}", row, "beyond.groups.V2")
 
 
 @functools.cache
@@ -392,13 +391,12 @@ def equal_groups() -> Derivation:
     """Groups that do not differ are one: tau summed satisfies the equation of one group."""
     same = dict.fromkeys(C, s.V1_hat) | dict.fromkeys(s.letter, sp.S.One) | dict.fromkeys(s.V2_hat_of, s.V2_hat)
     alike = [
-        assume((), Assumption(Ground.MODEL, f"equal groups: {of}", Equation(of, one), "groups that do not differ"))
-        for of, one in same.items()
+        in_model(f"equal groups: {of}", Equation(of, one), "groups that do not differ") for of, one in same.items()
     ]
     whole = define(s.V2, sum(s.V2_of), "(1/p) tr S^-1 over the rows of all groups")
     gain = isolated(s.V2, define(s.gain, s.beta * s.V1_hat * s.V2, "beta V1^ V2"))
     shares = Equation(s.fraction[1], 1 - s.fraction[0])
-    rest = assume((), Assumption(Ground.MODEL, "shares of the neurons", shares, "they add up to one"))
+    rest = in_model("shares of the neurons", shares, "they add up to one")
     one = 1 + s.row_weight * varrho(NU)
     common = one * s.V1_hat / (1 + s.beta * s.V1_hat * sum(s.V2_of) * one)
     filtered = one * s.V1_hat / (1 + s.gain * one)
@@ -419,6 +417,5 @@ def equal_groups() -> Derivation:
         *traces().steps,
         *(proved("With C_ab = C and equal letters an entry of M is C/(1 + g B), g = beta C tau.", t) for t in groups),
         proved("B C/(1 + g B) is (C/g) (1 - 1/(1 + g B)): the equation of one group.", result),
-        results={s.V2: value(result)},
         hypotheses=(ROWS_OF_GROUPS,),
     )

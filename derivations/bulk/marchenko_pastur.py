@@ -22,7 +22,9 @@ from onestep.derivations.kernel.search import (
     both_expanded,
     concluded,
     define,
+    in_model,
     isolated,
+    lemma,
     proved,
     rewritten,
     value,
@@ -53,17 +55,14 @@ corner_entry, coupling_form = sp.symbols("A q", real=True)
 inverse_entry = sp.Function("(S^{-1})_{ii}", real=True)
 # A diagonal entry of an inverse, by the diagonal entry A of the matrix and b.D^-1 b of the rest D and the row b, times
 # the Schur complement, which is positive where the matrix is.
-SCHUR = assume(
-    (),
-    Assumption(
-        Ground.LEMMA,
-        "Schur complement",
-        Equation(inverse_entry(corner_entry, coupling_form) * (corner_entry - coupling_form), _ONE),
-        "inversion of a matrix in two blocks",
-        frozenset({corner_entry, coupling_form}),
-    ),
+SCHUR = lemma(
+    "Schur complement",
+    Equation(inverse_entry(corner_entry, coupling_form) * (corner_entry - coupling_form), _ONE),
+    "inversion of a matrix in two blocks",
+    corner_entry,
+    coupling_form,
 )
-NORM = assume((), Assumption(Ground.MODEL, "rows of the bulk", Equation(_SQUARED_NORM, s.c), "|w_i|^2 = c"))
+NORM = in_model("rows of the bulk", Equation(_SQUARED_NORM, s.c), "|w_i|^2 = c")
 TRACES = (
     define(s.V1, _bulk, "(1/p) tr[W Pi W^T S^-1], mode by mode"),
     define(s.V2, _ones, "(1/p) tr S^-1, mode by mode"),
@@ -149,7 +148,6 @@ def cavity() -> Derivation:
         proved("The complement is s0 + c V1^ - V1^^2 beta c V1.", named(inverse)),
         proved("The trace of S S^-1 = 1.", named(trace_identity())),
         proved("Subtract: V2 times the inverse of the second relation minus the third is linear in V1.", result),
-        results={s.V1: value(result)},
         hypotheses=(ISOTROPIC,),
     )
 
@@ -195,7 +193,6 @@ def quadratic() -> Derivation:
         proved("Its discriminant is the square of what is positive for V2 > 0,", square),
         proved("whose root it is,", root),
         proved("so that V2 is the root with the plus sign.", result),
-        results={s.V2: value(result)},
         hypotheses=(ISOTROPIC,),
     )
 
@@ -265,7 +262,7 @@ def second_moments() -> Derivation:
         proved("The lowest moment.", square),
         proved("The mixed moment.", mixed),
         proved("The moment of order two.", double),
-        results={sides(x.statement)[0]: value(x) for x in (square, mixed, double, law())},
+        results=(square, mixed, double, law()),
         hypotheses=(ISOTROPIC,),
     )
 
@@ -276,7 +273,6 @@ def spike_direction() -> Derivation:
     concentrates = _trusted("isotropic bulk, spike direction", s.spike_resolvent, s.beta * _bulk)
     direct = rewrite((concentrates, TRACES[0]), True)
     inversion = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inversion is not None
     over = s.beta * _gain / (1 - s.beta * s.V1_hat * s.V1)
     result = ring(
         (rewritten(inversion, direct), law()), Equation(s.spike_resolvent_bulk, s.beta * s.c * s.V2), (_ONE, over)
@@ -296,6 +292,6 @@ def spike_direction() -> Derivation:
             "independent of W Pi, gives directly as (c/d) tr G.",
             result,
         ),
-        results={s.spike_resolvent_bulk: value(result), s.V1: value(law())},
+        results=(result, law()),
         hypotheses=(ISOTROPIC,),
     )

@@ -285,7 +285,6 @@ def third_function() -> Derivation:
         SOURCE,
         proved("To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.", in_bulk),
         proved("Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.", result),
-        results={s.third: value(result)},
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
 
@@ -358,7 +357,7 @@ def errors() -> Derivation:
         proved("Its squared distance from the label, without the label's own noise.", at_kappa),
         proved("The test error.", test),
         *training_steps(fits, shrinks, of_sample, training),
-        results={s.test_error: value(test), s.training_error: value(training)},
+        results=(test, training),
         hypotheses=(ROWS, WITH_NORMS),
     )
 

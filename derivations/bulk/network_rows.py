@@ -92,7 +92,6 @@ def covariance() -> Derivation:
     weight = value(omega)
     along = 1 + weight * TARGET_TILTED
     trace = bulk().theorem_of(s.c)
-    assert trace is not None
     return Derivation(
         "the covariance of a bulk row",
         SOURCE,
@@ -318,7 +317,6 @@ def large_batch() -> Derivation:
         proved("and the component along the spike by one.", component),
         proved("The readout meets the norms,", chi),
         proved("as it meets the components: chi is a multiple of zeta, whatever the readout.", result),
-        results={s.chi: value(result)},
         hypotheses=(
             "at a large batch the spike is the target, and averages over the batch are those over inputs",
             "overlaps of neurons with the target are of order d^(-1/2); terms beyond the first order are dropped",

@@ -25,10 +25,10 @@ from sympy.core.relational import Relational
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, at_most_one, stated
 from onestep.derivations.free_energy.along_spike import mu1, mu2, over_kappa, over_modes, varrho
-from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search import define, proved
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from onestep.derivations.kernel.search import define, in_model, proved
+from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 
@@ -228,15 +228,13 @@ def increasing_map(of: Setting) -> IncreasingMap:
 def fixed_point(of: Setting, point: tuple[sp.Symbol, sp.Symbol]) -> tuple[Theorem, Theorem]:
     """F_i(x) = x_i, the premise that a point solves the equations."""
     first, second = (
-        assume(
-            (),
-            Assumption(
-                Ground.MODEL, f"{x} solves the saddle point", Equation(of.name(f"F_{i}")(*point), x),
-                "the two nonlinear equations of Result 3.3",
-            ),
+        in_model(
+            f"{x} solves the saddle point",
+            Equation(of.name(f"F_{i}")(*point), x),
+            "the two nonlinear equations of Result 3.3",
         )
         for i, x in enumerate(point, start=1)
-    )  # fmt: skip
+    )
     return first, second
 
 

@@ -26,9 +26,9 @@ from onestep.derivations.gradient_step.overlapping_rows import (
     output,
     scatter,
 )
-from onestep.derivations.kernel.algebra import assume, ring
-from onestep.derivations.kernel.search import proved, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.algebra import ring
+from onestep.derivations.kernel.search import in_model, proved, value
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
@@ -83,16 +83,12 @@ def acting(W: sp.Matrix, G: sp.Matrix, primed: sp.Matrix, *universal: sp.Symbol)
         ((0, 0), (0, 1), (1, 1)), put_in(W[0, 0], W[0, 1], (G[0, 0], G[0, 1], G[1, 1])), strict=True
     ):
         row = tuple(
-            assume(
-                (),
-                Assumption(
-                    Ground.MODEL,
-                    f"a sample put in, entry {i + 1}{k + 1}",
-                    Equation(acts[i, k], W[i, k]),
-                    "Woodbury: (L + x W x^T/n0)^-1 = L^-1 - L^-1 x W' x^T L^-1/n0 with W' (1 + G W/alpha0) = W, where "
-                    "G/alpha0 is x^T L^-1 x/n0",
-                    frozenset(universal),
-                ),
+            in_model(
+                f"a sample put in, entry {i + 1}{k + 1}",
+                Equation(acts[i, k], W[i, k]),
+                "Woodbury: (L + x W x^T/n0)^-1 = L^-1 - L^-1 x W' x^T L^-1/n0 with W' (1 + G W/alpha0) = W, where "
+                "G/alpha0 is x^T L^-1 x/n0",
+                *universal,
             )
             for k in (0, 1)
         )

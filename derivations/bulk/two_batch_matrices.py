@@ -16,10 +16,10 @@ from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.any_activation import SOURCE, U, Y
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.bulk.overlapping_bulk import acting
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, named_slope, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import define, hypothesis, in_model, named_slope, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -71,7 +71,7 @@ def places() -> Derivation:
         ),
         proved("The coefficient of Y,", first),
         proved("and that of Y^2.", square),
-        results={s.place_linear: value(first), s.place_square: value(square)},
+        results=(first, square),
         hypotheses=(SAMPLES,),
     )
 
@@ -101,7 +101,7 @@ def averaged(weight: sp.Expr = sp.S.One) -> tuple[tuple[Theorem, ...], tuple[The
     names = tuple(
         define(name, over(weight * Y**power), f"E[w Y^{power}/D]") for name, power in ((_first, 1), (_second, 2))
     )
-    opened = tuple(rewritten(name, *(x for x in found if x is not None)) for name in names)
+    opened = tuple(rewritten(name, *found) for name in names)
     one, two = (value(name).integrand for name in opened)
     root = sp.sqrt(s.gain)
     parts: tuple[tuple[tuple[sp.Expr, sp.Expr], ...], ...] = (
@@ -127,7 +127,7 @@ def linear_matrix(weight: sp.Expr = sp.S.One) -> sp.Matrix:
 def inverts(product: sp.Matrix, i: int, j: int, weight: sp.Expr = sp.S.One) -> Theorem:
     """An entry of the product of blocks and linear matrix, which is that of one, with S1 and S2 in it."""
     one = Equation(product[i, j], sp.Integer(int(i == j)))
-    theorem = assume((), Assumption(Ground.HYPOTHESIS, f"samples left out, entry {i + 1}{j + 1}", one, SAMPLES))
+    theorem = hypothesis(f"samples left out, entry {i + 1}{j + 1}", one, SAMPLES)
     for mean in averaged(weight)[1]:
         if product[i, j].has(sides(mean.statement)[0]):
             theorem = rewrite((theorem, mean))
@@ -164,7 +164,7 @@ def blocks() -> Derivation:
         ),
         proved("b = (1 + nu S1) a.", bridge),
         proved("k = (1 + g omega S2) a.", rest),
-        results={s.bridge_trace: value(bridge), s.rest_trace: value(rest)},
+        results=(bridge, rest),
         hypotheses=(SAMPLES,),
     )
 
@@ -203,7 +203,6 @@ def trace() -> Derivation:
         proved("With b and k by a, one equation for a is left.", closed),
         proved("Its discriminant is a square,", square),
         proved("and a the positive root.", result),
-        results={a: value(result)},
         hypotheses=(SAMPLES,),
     )
 
@@ -233,7 +232,7 @@ def target_forms() -> Derivation:
         proved("in both blocks.", lower),
         proved("theta.H theta.", found[0]),
         proved("The second block is H P.", found[1]),
-        results={s.target_form: value(found[0]), s.target_bridge: value(found[1])},
+        results=found,
         hypotheses=(SAMPLES,),
     )
 
@@ -251,7 +250,7 @@ def _first_column() -> tuple[Theorem, ...]:
         (_left[1] + s.beta * (_C[0][1] * _T[0][0] + _C[1][1] * _T[0][1]), zero),
     )
     return tuple(
-        assume((), Assumption(Ground.HYPOTHESIS, f"samples and rows left out, entry {k}", Equation(*sides_), SAMPLES))
+        hypothesis(f"samples and rows left out, entry {k}", Equation(*sides_), SAMPLES)
         for k, sides_ in enumerate(entries, start=1)
     )
 
@@ -283,7 +282,7 @@ def letters_of_one_batch() -> Derivation:
             for entry in (first, second, third, fourth)
         ),
         *(proved("Elimination.", theorem) for theorem in traces.values()),
-        results={symbol: value(theorem) for symbol, theorem in traces.items()},
+        results=traces.values(),
         hypotheses=(SAMPLES,),
     )
 
@@ -294,12 +293,11 @@ def letter_trace() -> Derivation:
     shift, met = s.ridge + s.V2_hat_of[0], _C[0][0] * _T[0][0] + _C[0][1] * _T[0][1]
     diagonal = Equation(s.fraction[0], shift * s.V2_of[0] + met)
     meaning = "S is ridge + D and C o (W W^T)"
-    block = assume((), Assumption(Ground.MODEL, "(1/p) tr S S^-1 over the first letter", diagonal, meaning))
+    block = in_model("(1/p) tr S S^-1 over the first letter", diagonal, meaning)
     rest = ring((block,), Equation(s.V2_of[0], (s.fraction[0] - met) / shift), (-1 / shift,))
     return Derivation(
         "the readout's resolvent times its inverse",
         SOURCE,
         proved("S is ridge + D and C o (W W^T); S S^-1 = 1 on the neurons of a letter.", block),
         proved("Solved for tau.", rest),
-        results={s.V2_of[0]: value(rest)},
     )

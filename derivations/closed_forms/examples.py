@@ -34,7 +34,16 @@ from onestep.derivations.gradient_step.signs import in_order, modulus, square_of
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.inequalities import equal_roots, specialise
-from onestep.derivations.kernel.search import averages_expanded, define, expanded, proved, reflected, rewritten, value
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    expanded,
+    in_model,
+    proved,
+    reflected,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -94,8 +103,7 @@ EXISTS = Assumption(
 
 
 def _said(name: str, text: str, function: sp.FunctionClass, term: Function) -> Theorem:
-    leaf = Assumption(Ground.MODEL, name, Equation(function(x), term(x)), f"{name} {text}", frozenset({x}))
-    return assume((), leaf)
+    return in_model(name, Equation(function(x), term(x)), f"{name} {text}", x)
 
 
 def activation_is(text: str) -> Theorem:
@@ -307,5 +315,4 @@ def closed_form(text: str, quantity: sp.Symbol) -> Derivation:
         "Section 3, equations (12) and (15)",
         *steps,
         proved("What the quantity means, with the averages put in.", found),
-        results={quantity: value(found)},
     )

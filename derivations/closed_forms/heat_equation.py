@@ -17,6 +17,7 @@ Equation (15) of arXiv 2402.04980 defines mu0, mu1 and mu2^2 = E[sigma^2] - mu0^
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -154,18 +155,12 @@ class ClosedForms:
     @cached_property
     def second_moment_centred(self) -> ClosedForm:
         """A form that is E[sigma(z)^2] at x = 0, c = 1: the second moment, or that of the even part of sigma^2."""
-        try:
-            return self.second_moment
-        except NotInClassError:
-            return averaged(even_part(square(self.function)))
+        return _or_even(lambda: self.second_moment, self.function)
 
     @cached_property
     def slope_square_centred(self) -> ClosedForm:
         """A form that is E[sigma'(z)^2] at x = 0, c = 1, of an activation without jumps."""
-        try:
-            return self.slope_square
-        except NotInClassError:
-            return averaged(even_part(square(self.slope)))
+        return _or_even(lambda: self.slope_square, self.slope)
 
     @cached_property
     def slope(self) -> Member:
@@ -237,6 +232,14 @@ def averaged(function: Member) -> ClosedForm:
     """P_c of a member of the class with its obligations. Raises NotInClassError."""
     candidate = semigroup(function)
     return ClosedForm(candidate, valid_below(function), heat_obligations(candidate, function))
+
+
+def _or_even(whole: Callable[[], ClosedForm], function: Member) -> ClosedForm:
+    """P_c of the square of a function, or of its even part where there is none."""
+    try:
+        return whole()
+    except NotInClassError:
+        return averaged(even_part(square(function)))
 
 
 def square(function: Member) -> Member:

@@ -25,9 +25,9 @@ from onestep.derivations.gradient_step.signs import (
     square_of_sign,
     without_factor,
 )
-from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.search import define, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
+from onestep.derivations.kernel.search import define, in_model, proved, rewritten, value
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.named_functions import sgn, sigma
@@ -35,12 +35,7 @@ from onestep.derivations.language.named_functions import sgn, sigma
 DENSITY = sp.exp(-(s.z**2) / 2) / sp.sqrt(2 * sp.pi)
 _x = sp.Symbol("x", real=True)
 
-SIGN = assume(
-    (),
-    Assumption(
-        Ground.MODEL, "sign activation", Equation(sigma(_x), sgn(_x)), "Section 3.2: sigma = sign", frozenset({_x})
-    ),
-)
+SIGN = in_model("sign activation", Equation(sigma(_x), sgn(_x)), "Section 3.2: sigma = sign", _x)
 
 
 def sign_at(argument: sp.Expr) -> Theorem:
@@ -58,7 +53,7 @@ def first_moments() -> Derivation:
         "Section 3.1, equation (12)",
         proved("z sign(z) = |z|: the slope at zero of the mean sign of z + a, which is erf(a/sqrt 2).", h1),
         proved("sign(z)^2 = 1.", h2),
-        results={s.h1: value(h1), s.h2: value(h2)},
+        results=(h1, h2),
     )
 
 
@@ -79,7 +74,7 @@ def conditional_coefficients() -> Derivation:
         proved("sign(r kappa + sqrt(c) z) is the sign of z + r kappa/sqrt(c), whose mean is an error function.", mu0),
         proved("With a factor z it is the derivative of that mean in the shift; divided by sqrt(c).", mu1),
         proved("sign^2 = 1, so the residual variance needs no further average.", rest),
-        results={s.mu0: value(mu0), s.mu1: value(mu1), s.mu2_square: value(rest)},
+        results=(mu0, mu1, rest),
     )
 
 
@@ -90,7 +85,6 @@ def strong_spike(statement: Relational) -> Theorem:
         s.feature_variance, at_spike(mean_square() - mu0_of() ** 2), "the variance of a feature given kappa"
     )
     mean = conditional_coefficients().theorem_of(s.mu0)
-    assert mean is not None
     named = rewrite((meaning, MU0), True)
     variance = rewritten(named, sign_at(received), square_of_sign(received), mean)
     tail = chebyshev(ratio)

@@ -28,7 +28,7 @@ from onestep.derivations.equivalence.spike_coefficients import (
 )
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import rotate
 from onestep.derivations.kernel.limits import limit_rational, name_limit, taylor
 from onestep.derivations.kernel.search import (
@@ -36,6 +36,7 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     equal,
+    in_model,
     limit_of,
     named_slope,
     proved,
@@ -43,7 +44,7 @@ from onestep.derivations.kernel.search import (
     slope_at,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -93,10 +94,7 @@ PROJECTED = define(
     Expectation(across(_row) * across(_other_row), *_sample),
     "the covariance of what two neurons receive across v",
 )
-UNIT_TARGET = assume(
-    (),
-    Assumption(Ground.MODEL, "theta is normalised", Equation(s.gamma**2 + _target**2, sp.Integer(1)), "Section 2"),
-)
+UNIT_TARGET = in_model("theta is normalised", Equation(s.gamma**2 + _target**2, sp.Integer(1)), "Section 2")
 
 
 @functools.cache
@@ -178,12 +176,7 @@ def conditional_mean() -> Derivation:
             "d times the difference has a limit, which is the second order.",
             gap,
         ),
-        results={
-            s.feature_mean: value(exact),
-            s.feature_mean_slope: value(slope),
-            s.feature_mean_curvature: value(curvature),
-            s.mean_gap: value(gap),
-        },
+        results=(exact, slope, curvature, gap),
         hypotheses=(REGULAR, FEATURE),
     )
 
@@ -252,12 +245,7 @@ def conditional_covariance() -> Derivation:
             "order: d times it has a limit.",
             gap,
         ),
-        results={
-            s.covariance_slope: value(slope),
-            s.covariance_gap: value(gap),
-            s.covariance_curvature: value(curvature),
-            s.feature_variance: value(variance),
-        },
+        results=(slope, gap, curvature, variance),
         hypotheses=(REGULAR, FEATURE),
     )
 
@@ -300,7 +288,7 @@ def equivalent_map() -> Derivation:
             "A neuron's own variance has the noise xi on top; |Pi w|^2 = c - s^2.",
             concluded(Equation(variance_name, whole), own, NORM),
         ),
-        results={s.equivalent_covariance: value(covariance), s.feature_mean: value(mean)},
+        results=(covariance, mean),
     )
 
 
@@ -360,6 +348,6 @@ def expansion_terms() -> Derivation:
         ),
         proved("It vanishes.", rewrite((limit_rational((), value(exact), sp.Integer(0), s.d), exact), True)),
         proved("It decays like 1/d.", rate),
-        results={s.spike_row_norm: value(kept), s.hadamard_variance: value(exact), s.hadamard_rate: value(rate)},
+        results=(kept, exact, rate),
         hypotheses=("the readout weights in the dropped terms are independent of the overlaps with v",),
     )

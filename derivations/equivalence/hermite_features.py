@@ -13,7 +13,7 @@ import sympy as sp
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.search import (
     averages_expanded,
     by_stein,
@@ -21,11 +21,12 @@ from onestep.derivations.kernel.search import (
     define,
     equal,
     expanded,
+    in_model,
     proved,
     slope_at,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g, sigma, with_slopes
@@ -117,10 +118,7 @@ def linear_part() -> Derivation:
     curve = define(
         _error(any_slope), Expectation((g(s.z) - any_slope * s.z) ** 2, s.z), "the error of a slope", any_slope
     )
-    stationary = assume(
-        (),
-        Assumption(Ground.MODEL, "the best slope", Equation(_error_slope(b), sp.Integer(0)), "a minimum is stationary"),
-    )
+    stationary = in_model("the best slope", Equation(_error_slope(b), sp.Integer(0)), "a minimum is stationary")
     slope, convex = slope_at(curve, any_slope, b), slope_at(curve, any_slope, any_slope, 2)
     first = by_stein(H1_STAR)
     best = ring(

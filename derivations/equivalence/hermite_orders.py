@@ -20,7 +20,7 @@ import sympy as sp
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.kernel.algebra import rewrite, ring
 from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, value
+from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
@@ -86,6 +86,7 @@ def rules() -> Derivation:
             eq(sp.Symbol("E[GG]"), sp.exp(first * second)),
             Vanishing("exponents", -(z**2) / 2 + first * z - first**2 / 2 + second * z - second**2 / 2 - squared),
         ),
+        results={},
     )
 
 
@@ -124,7 +125,6 @@ def slope() -> Derivation:
         proved("By Stein's lemma E[He_J sigma'] = E[(z He_J - He_J') sigma],", of_slope),
         proved("which has the next polynomial beside sigma.", following),
         proved("So its coefficient is there, with (J + 1)! = (J + 1) J!.", result),
-        results={s.slope_moment: value(result)},
         hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
     )
 

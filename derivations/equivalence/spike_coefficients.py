@@ -171,7 +171,7 @@ def bias_slopes() -> Derivation:
         "Appendix B, equations (68)-(70)",
         proved("The linear coefficient is the slope of mu0, so its own slope is the second one.", mu1_slope),
         proved("The residual variance: twice the average of sigma', less that of its linear part.", square_slope),
-        results={s.mu1_bias_slope: value(mu1_slope), s.mu2_bias_slope: value(square_slope)},
+        results=(mu1_slope, square_slope),
         hypotheses=(REGULAR,),
     )
 
@@ -217,7 +217,7 @@ def hermite_series(degree: int = 5) -> Derivation:
             "linear term of the equivalent map, the others are of order 1/d and smaller.",
             covariance,
         ),
-        results={s.mu2_square: value(residual), s.pair_covariance: value(covariance)},
+        results=(residual, covariance),
         hypotheses=(
             f"polynomials of degree {degree}; by Parseval's identity the sums extend to every feature of "
             f"finite variance",

@@ -38,9 +38,7 @@ from onestep.derivations.expressions.tree import (
     to_text,
     walk,
 )
-from onestep.derivations.expressions.tree import (
-    depth as depth_of,
-)
+from onestep.derivations.expressions.tree import depth as depth_of
 
 __all__ = [
     "AllOf",

@@ -77,8 +77,6 @@ class Number(Expression):
 
     value: Fraction
 
-    __str__ = Expression.__str__
-
     def own(self) -> object:
         """The value."""
         return self.value
@@ -90,8 +88,6 @@ class Constant(Expression):
 
     name: str
 
-    __str__ = Expression.__str__
-
     def own(self) -> object:
         """The name."""
         return self.name
@@ -101,16 +97,12 @@ class Constant(Expression):
 class Variable(Expression):
     """The variable z."""
 
-    __str__ = Expression.__str__
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sum(Expression):
     """t_1 + ... + t_n, n >= 2; a number, if any, comes last."""
 
     terms: tuple[Expression, ...]
-
-    __str__ = Expression.__str__
 
     def children(self) -> tuple[Expression, ...]:
         """The terms."""
@@ -122,8 +114,6 @@ class Product(Expression):
     """f_1 ... f_n, n >= 2; a number, if any, comes first."""
 
     factors: tuple[Expression, ...]
-
-    __str__ = Expression.__str__
 
     def children(self) -> tuple[Expression, ...]:
         """The factors."""
@@ -137,8 +127,6 @@ class Power(Expression):
     base: Expression
     exponent: Expression
 
-    __str__ = Expression.__str__
-
     def children(self) -> tuple[Expression, ...]:
         """Base and exponent."""
         return (self.base, self.exponent)
@@ -151,8 +139,6 @@ class Quotient(Expression):
     numerator: Expression
     denominator: Expression
 
-    __str__ = Expression.__str__
-
     def children(self) -> tuple[Expression, ...]:
         """Numerator and denominator."""
         return (self.numerator, self.denominator)
@@ -164,8 +150,6 @@ class Call(Expression):
 
     name: str
     argument: Expression
-
-    __str__ = Expression.__str__
 
     def own(self) -> object:
         """The name."""
@@ -182,8 +166,6 @@ class Maximum(Expression):
 
     args: tuple[Expression, ...]
 
-    __str__ = Expression.__str__
-
     def children(self) -> tuple[Expression, ...]:
         """The arguments."""
         return self.args
@@ -194,8 +176,6 @@ class Minimum(Expression):
     """The smallest of two or more expressions."""
 
     args: tuple[Expression, ...]
-
-    __str__ = Expression.__str__
 
     def children(self) -> tuple[Expression, ...]:
         """The arguments."""
@@ -243,8 +223,6 @@ class Piecewise(Expression):
     """The value of the first piece whose condition holds; the last condition is `Always`."""
 
     pieces: tuple[tuple[Expression, Condition], ...]
-
-    __str__ = Expression.__str__
 
     def own(self) -> object:
         """The comparison signs of each condition."""

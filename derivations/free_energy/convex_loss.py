@@ -40,6 +40,7 @@ from onestep.derivations.kernel.search import (
     averages_expanded,
     both_expanded,
     define,
+    hypothesis,
     isolated,
     proved,
     rewritten,
@@ -76,15 +77,11 @@ def over_samples(integrand: sp.Expr) -> sp.Expr:
 def laplace() -> Theorem:
     """-(1/B) ln E exp(-B l(y, omega + (V/B)^(1/2) w)) -> the envelope, at any label, centre and variance."""
     B = s.inverse_temperature
-    return assume(
-        (),
-        Assumption(
-            Ground.HYPOTHESIS,
-            "Laplace's method",
-            Tends(-sp.log(loss_of_replica(*_PLACES)) / B, envelope_of(*_PLACES), B),
-            "convex.laplace",
-            frozenset(_PLACES),
-        ),
+    return hypothesis(
+        "Laplace's method",
+        Tends(-sp.log(loss_of_replica(*_PLACES)) / B, envelope_of(*_PLACES), B),
+        "convex.laplace",
+        *_PLACES,
     )
 
 
@@ -124,7 +121,6 @@ def energetic() -> Derivation:
         proved("and at B -> infinity minus B times the envelope.", cost),
         *envelope().steps,
         proved("There are n = (alpha/beta) p samples.", result),
-        results={s.energetic_term: value(result)},
         hypotheses=(*REPLICA_HYPOTHESES, LAPLACE),
     )
 
@@ -137,7 +133,7 @@ def free_energy() -> Derivation:
         s.free_energy, -of_network(per_neuron(terms)), "minus (1/(p R B)) ln E Z^R, of features and network alike"
     )
     parts = ((trace(), s.trace_term), (entropic(), s.entropic_term), (energetic(), s.energetic_term))
-    known = [found for part, name in parts if (found := part.theorem_of(name)) is not None]
+    known = [part.theorem_of(name) for part, name in parts]
     result = rewritten(unfolded(meaning), DROPPED[s.dropped_m_hat], *known)
     hypotheses = dict.fromkeys((*entropic().hypotheses, *energetic().hypotheses))
     return Derivation(
@@ -147,7 +143,6 @@ def free_energy() -> Derivation:
         *entropic().steps,
         *energetic().steps,
         proved("Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).", result),
-        results={s.free_energy: value(result)},
         hypotheses=tuple(hypotheses),
     )
 
@@ -207,7 +202,6 @@ def equation(variable: sp.Symbol) -> Derivation:
     """Equations (119)-(120): stationarity of (106) in one variable, for any convex loss."""
     base = free_energy()
     energy = base.theorem_of(s.free_energy)
-    assert energy is not None
     name = s.m_response if variable == s.m else sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
     rate = in_forces(slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}"))
     if variable == s.m:
@@ -225,16 +219,14 @@ def equation(variable: sp.Symbol) -> Derivation:
             rate,
         ),
         *(() if variable == s.m else (proved("It vanishes at the saddle point.", result),)),
-        results={unknown: value(result)},
+        results=(result,),
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation of a convex loss from stationarity in ``variable``, for any law nu."""
-    theorem = equation(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equation(variable).theorem_of(CONJUGATE[variable])
 
 
 def at_square_loss(expression: sp.Expr) -> sp.Expr:

@@ -44,5 +44,5 @@ def m_hat() -> Derivation:
         proved("Stationarity in m^.", solution),
         proved("What the free energy keeps of m^,", reduced),
         proved("vanishes with p.", rewrite((limit_of(value(reduced), s.p), reduced), True)),
-        results={s.m_hat: value(solution)},
+        results=(solution,),
     )

@@ -15,9 +15,9 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.search import define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.search import define, equal, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import named_functions as named
 from onestep.derivations.language.derivation import Derivation
@@ -37,10 +37,6 @@ def distance(h: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
     return (h - omega) ** 2 / (2 * V)
 
 
-def _model(name: str, statement: Equation, reference: str, *universal: sp.Symbol) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset(universal)))
-
-
 @functools.cache
 def proximal() -> tuple[Theorem, ...]:
     """The energy of a sample, its stationarity at the proximal point, the envelope and the force, at any label, centre
@@ -54,7 +50,7 @@ def proximal() -> tuple[Theorem, ...]:
         _h,
     )
     balance = instantiate((differentiate((energy,), _h),), {_h: _prox})
-    least = _model(
+    least = in_model(
         "proximal point of a convex loss",
         Equation(sides(balance.statement)[0], _ZERO),
         "the proximal point is where the energy of the sample is stationary, which is its minimum",
@@ -152,7 +148,7 @@ def envelope() -> Derivation:
                 ((-value(of_force), _ONE),),
             ),
         ),
-        results={sides(t.statement)[0]: value(t) for t in (in_centre, in_variance, of_force, loss_slope)},
+        results=(in_centre, in_variance, of_force, loss_slope),
         hypotheses=("the loss is convex and twice differentiable in the output",),
     )
 
@@ -170,7 +166,7 @@ def regulariser() -> Derivation:
         _J,
     )
     slope = instantiate((differentiate((energy,), _weight),), {_weight: at})
-    least = _model(
+    least = in_model(
         "least weight",
         Equation(sides(slope.statement)[0], _ZERO),
         "the readout's weight is where its energy is stationary, which is its minimum",
@@ -196,6 +192,5 @@ def regulariser() -> Derivation:
         proved(
             "So by the chain rule the envelope changes with J as its explicit term does: minus the minimiser.", result
         ),
-        results={s.penalty_slope: value(result)},
         hypotheses=("the regulariser is convex and differentiable",),
     )

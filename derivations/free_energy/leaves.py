@@ -16,7 +16,7 @@ from onestep.derivations.gradient_step.leaves import REPEATED
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, linear, rotate
 from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.search import define, expanded, value
+from onestep.derivations.kernel.search import define, expanded, hypothesis, in_model, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
@@ -102,40 +102,25 @@ LOGARITHM = Assumption(
 LEMMAS = (GAUSSIAN, PRODUCT, SHERMAN_MORRISON, DETERMINANT, MANY_VARIABLES, LOGARITHM)
 
 STATIONARY = "Appendices C and D, (104)-(106), (155): overlaps and conjugates are where the free energy is stationary"
-SYMMETRY = assume(
-    (),
-    Assumption(
-        Ground.HYPOTHESIS,
-        "replica symmetry",
-        Equation(over_replicas(_R, _own, _other), _R * _own + _R * (_R - 1) * _other),
-        "Appendix C, (91)-(92): at the saddle point a pair of replicas is known by whether it is one replica twice; "
-        "expected to be exact where the problem is strictly convex",
-        frozenset({_R, _own, _other}),
-    ),
+SYMMETRY = hypothesis(
+    "replica symmetry",
+    Equation(over_replicas(_R, _own, _other), _R * _own + _R * (_R - 1) * _other),
+    "Appendix C, (91)-(92): at the saddle point a pair of replicas is known by whether it is one replica twice; "
+    "expected to be exact where the problem is strictly convex",
+    _R,
+    _own,
+    _other,
 )
-SADDLE = assume(
-    (),
-    Assumption(
-        Ground.HYPOTHESIS,
-        "saddle point and order of limits",
-        Equation(per_neuron(_t), _t),
-        "Appendix C, (90), (106): Laplace's method for overlaps and conjugates; large d, integers R continued to zero "
-        "and low temperature are exchanged",
-        frozenset({_t}),
-    ),
+SADDLE = hypothesis(
+    "saddle point and order of limits",
+    Equation(per_neuron(_t), _t),
+    "Appendix C, (90), (106): Laplace's method for overlaps and conjugates; large d, integers R continued to zero "
+    "and low temperature are exchanged",
+    _t,
 )
 
 
-EQUIVALENCE = assume(
-    (),
-    Assumption(
-        Ground.HYPOTHESIS,
-        "Result 3.2",
-        Equation(of_network(_t), _t),
-        "result-3-2.same-test-error",
-        frozenset({_t}),
-    ),
-)
+EQUIVALENCE = hypothesis("Result 3.2", Equation(of_network(_t), _t), "result-3-2.same-test-error", _t)
 
 # What each of the names above is by its leaf, and n equal terms.
 _KNOWN = (*(assume((), lemma) for lemma in LEMMAS), SYMMETRY, SADDLE, EQUIVALENCE)
@@ -193,17 +178,14 @@ def logarithm_vanishes() -> Theorem:
 
 def saddle_point(derivative: sp.Symbol) -> Theorem:
     """The hypothesis that a derivative of the free energy vanishes."""
-    return assume((), Assumption(Ground.HYPOTHESIS, "stationary saddle point", Equation(derivative, _ZERO), STATIONARY))
+    return hypothesis("stationary saddle point", Equation(derivative, _ZERO), STATIONARY)
 
 
 # The readout along theta_perp and in all: coordinates of Pi W^T a/sqrt(p), a vector of d components, and of theta_perp.
 READOUT, DIRECTION = (sp.Function(name, real=True)(s.mode) for name in ("U", "T"))
 SIZE = define(s.q1, Expectation(READOUT**2, s.mode), "|u|^2 of u = Pi W^T a/sqrt(p), as a mean over its components")
 ALONG = define(s.psi, Expectation(READOUT * DIRECTION, s.mode), "u.theta_perp, as a mean over components")
-UNIT = assume(
-    (),
-    Assumption(Ground.MODEL, "unit direction", Equation(Expectation(DIRECTION**2, s.mode), _ONE), "|theta_perp| = 1"),
-)
+UNIT = in_model("unit direction", Equation(Expectation(DIRECTION**2, s.mode), _ONE), "|theta_perp| = 1")
 
 
 @functools.cache

@@ -14,9 +14,18 @@ import sympy as sp
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.ridge import SAMPLES
 from onestep.derivations.gradient_step.leaves import REPEATED, WIDTH
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    equal,
+    in_model,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -61,14 +70,10 @@ def normal_equation() -> Derivation:
         )
     ]
     slope = averages_expanded(instantiate((differentiate((_counted(risk),), _weight),), {_weight: s.readout_weight}))
-    least = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "ridge readout",
-            Equation(sides(slope.statement)[0], _ZERO),
-            "Section 2, (4): the readout minimises the objective, which is convex",
-        ),
+    least = in_model(
+        "ridge readout",
+        Equation(sides(slope.statement)[0], _ZERO),
+        "Section 2, (4): the readout minimises the objective, which is convex",
     )
     row = rewrite((least, slope))
     for entry in sums:
@@ -82,7 +87,6 @@ def normal_equation() -> Derivation:
         proved("The derivative in one weight, summed over the samples.", slope),
         proved("It vanishes: a row of (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p).", row),
         proved("Solved for the weight.", solution),
-        results={s.readout_weight: value(solution)},
     )
 
 
@@ -106,15 +110,11 @@ def slides_penalty() -> Derivation:
             (_slides, _ours), rescaled_objectives(), ("the slides' objective", "that of (4)"), strict=True
         )
     )
-    proportional = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "one readout",
-            Equation(_ours, _ratio * _slides),
-            "two objectives of one minimiser for all data are proportional",
-            frozenset(places),
-        ),
+    proportional = in_model(
+        "one readout",
+        Equation(_ours, _ratio * _slides),
+        "two objectives of one minimiser for all data are proportional",
+        *places,
     )
 
     def at(residuals: sp.Expr, square: sp.Expr) -> Theorem:
@@ -133,7 +133,6 @@ def slides_penalty() -> Derivation:
         proved("Equation (4) at the same predictions: its readout is sqrt(p) times as long.", ours),
         proved("The two have the same minimiser if they are proportional; the residuals fix the factor,", loss),
         proved("and the penalties the ridge.", result),
-        results={s.ridge: value(result)},
     )
 
 
@@ -142,7 +141,6 @@ def slides_penalty_in_ratios() -> Derivation:
     """lambda = 2 alpha lambda_slides/beta at n = alpha d, p = beta d."""
     base = slides_penalty()
     penalty = base.theorem_of(s.ridge)
-    assert penalty is not None
     ratios = rewritten(penalty, SAMPLES, WIDTH)
     result = equal(ratios, sp.cancel(value(ratios)))
     return Derivation(
@@ -150,5 +148,4 @@ def slides_penalty_in_ratios() -> Derivation:
         base.source,
         *base.steps,
         proved("At n = alpha d and p = beta d the dimension drops out.", result),
-        results={s.ridge: value(result)},
     )

@@ -35,7 +35,7 @@ from onestep.derivations.kernel.search import (
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -81,7 +81,6 @@ def gibbs() -> Derivation:
         proved("The average of a test function under this law.", average),
         proved("Averaged with E[z^2] = 1 and E[z^4] = 3, every correction carries 1/B.", exact),
         proved("As the temperature vanishes the value at the minimum is left.", limit),
-        results={s.gibbs_average: value(limit)},
     )
 
 
@@ -104,7 +103,6 @@ def trick() -> Derivation:
         proved("It is differentiated under the average.", slope),
         proved("E Z^0 = 1 for no replicas, so that ln E Z^R has the same derivative.", without_replicas(meaning)),
         proved("At R = 0 the average of ln Z is left.", result),
-        results={s.mean_log: value(result)},
         hypotheses=("differentiation in the number of replicas under the average over the data",),
     )
 
@@ -132,7 +130,6 @@ def samples() -> Derivation:
             meaning,
         ),
         proved("Samples are independent with one law: the average of the product is the product of averages.", result),
-        results={s.replicated_average: value(result)},
         hypotheses=("the samples are independent and identically distributed",),
     )
 
@@ -181,7 +178,7 @@ def output() -> Derivation:
             "local field.",
             split,
         ),
-        results={sides(t.statement)[0]: value(t) for t in (total, m, zeta, field)},
+        results=(total, m, zeta, field),
     )
 
 
@@ -229,7 +226,7 @@ def covariance() -> Derivation:
         proved("psi is the readout's overlap with theta_perp through the rows.", psi),
         proved("Averaged over g and xi only the overlaps of the replicas are left.", meet),
         proved("The label depends on kappa and on theta_perp.x.", label),
-        results={sides(t.statement)[0]: value(t) for t in (fields, label, q1, q2, psi)},
+        results=(fields, label, q1, q2, psi),
     )
 
 
@@ -297,14 +294,7 @@ def symmetric() -> Derivation:
         proved("The determinant of V 1, and what the rank one adds.", counted),
         proved("On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.", determinant),
         proved("The logarithm vanishes at R = 0; its derivative is what the replica trick keeps.", slope),
-        results={
-            s.inverse_same: value(same),
-            s.inverse_other: value(other),
-            s.log_det: value(determinant),
-            s.log_det_slope: value(slope),
-            s.difference_eigenvalue: value(difference),
-            s.own_square: value(square),
-        },
+        results=(same, other, determinant, slope, difference, square),
     )
 
 
@@ -345,7 +335,6 @@ def conjugates() -> Derivation:
             meaning,
         ),
         proved("So V^ meets the squares alone, and q^ the square of the sum.", result),
-        results={s.conjugate_form: value(result)},
     )
 
 
@@ -366,7 +355,6 @@ def decoupling() -> Derivation:
         f"{APPENDIX}, (94)",
         proved("One standard normal field Xi acts on all replicas.", meaning),
         proved("The Gaussian integral: the square in Xi is completed.", result),
-        results={s.replica_coupling: value(result)},
     )
 
 
@@ -400,7 +388,6 @@ def entropic_limit() -> Derivation:
         proved("Its derivative at R = 0 is the average of its logarithm,", slope),
         proved("which is that of a Gaussian integral.", averaged),
         proved("Averaged over the field.", result),
-        results={s.entropic_log: value(result)},
     )
 
 
@@ -434,5 +421,5 @@ def rescaling() -> Derivation:
         proved("The exponent of one replica in the field.", of_conjugates),
         proved("At low temperature replicas differ by 1/B; the conjugates are rescaled.", result),
         proved("Every term of the exponent carries B.", equal(result, -B * objective)),
-        results={s.replica_exponent: value(result)},
+        results=(result,),
     )

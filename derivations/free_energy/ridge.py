@@ -14,14 +14,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    denominator,
-    over_modes,
-    varpi,
-    varrho,
-    vartau,
-)
+from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.leaves import (
     gaussian,
     log_gaussian,
@@ -38,7 +31,7 @@ from onestep.derivations.free_energy.replicas import field_force, form_of, one_r
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
 from onestep.derivations.free_energy.stationarity import Energy
 from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import limit_compose, name_limit
@@ -46,21 +39,18 @@ from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
     equal,
+    hypothesis,
     in_order,
     limit_of,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import (
-    prior_exponent,
-    repeated,
-    trace_exponent,
-)
+from onestep.derivations.language.named_functions import prior_exponent, repeated, trace_exponent
 
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"
@@ -124,7 +114,6 @@ def trace() -> Derivation:
         ),
         proved("Only the term linear in R survives as R -> 0.", at_zero),
         proved("At zero temperature V V^ is of lower order in B.", result),
-        results={s.trace_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -148,7 +137,6 @@ def spike_inversion() -> Derivation:
             meaning,
         ),
         proved("Sherman-Morrison, between s on both sides.", result),
-        results={s.spike_resolvent_bulk: value(result)},
     )
 
 
@@ -210,23 +198,34 @@ def one_mode(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_
 _whole = sp.Function("mode exponent in parts", real=True)
 
 
-@functools.cache
-def all_modes() -> tuple[Theorem, ...]:
-    """The entropic term without the spike: of R replicas, at R = 0, at zero temperature."""
-    _, curvature, noise, force, _ = one_mode()
-    field = s.mode_field
-    acting = B * (_force(s.mode) + field_force(_noise(s.mode), field))
-    replicated = Expectation(product_of(R, one_replica(B * _curvature(s.mode), acting)), field)
+def over_replicas_of_a_mode(
+    curvature: sp.Expr, acting: sp.Expr, known: tuple[Theorem, ...]
+) -> tuple[Theorem, Theorem, Expectation]:
+    """ln of the integral over R readouts, a mode at a time, and its slope at R = 0; the integral over one weight there.
+
+    ``curvature`` and what is ``acting`` on a weight are named as the theorems that are ``known`` name them.
+    """
+    replicated = Expectation(product_of(R, one_replica(curvature, acting)), s.mode_field)
     meaning = define(
         prior_exponent(R),
         over_modes(sp.log(replicated)),
         "ln of the integral over R readouts, per neuron: an average over the law nu of the modes",
         R,
     )
-    powers = unfolded(rewritten(meaning, curvature, noise, force))
+    powers = unfolded(rewritten(meaning, *known))
     at_zero = slope_at_zero(powers)
-    S, J = value(curvature), value(force) + field_force(value(noise), field)
     (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s.replica_weight,)]
+    return powers, at_zero, single
+
+
+@functools.cache
+def all_modes() -> tuple[Theorem, ...]:
+    """The entropic term without the spike: of R replicas, at R = 0, at zero temperature."""
+    _, curvature, noise, force, _ = one_mode()
+    field = s.mode_field
+    acting = B * (_force(s.mode) + field_force(_noise(s.mode), field))
+    powers, at_zero, single = over_replicas_of_a_mode(B * _curvature(s.mode), acting, (curvature, noise, force))
+    S, J = value(curvature), value(force) + field_force(value(noise), field)
     separate = logarithm((), B * S, ((B, _ONE), (S, _ONE)))
     one = rewrite((gaussian(single, B * S, B * J), separate))
     form = B / (2 * S) * J**2 - (sp.log(B) + sp.log(S)) / 2
@@ -253,7 +252,7 @@ def _cold(exact: Theorem) -> Theorem:
 
 
 def _dropped(symbol: sp.Symbol, claim: str) -> Theorem:
-    return assume((), Assumption(Ground.HYPOTHESIS, claim.removeprefix("dropped."), Equation(symbol, _ZERO), claim))
+    return hypothesis(claim.removeprefix("dropped."), Equation(symbol, _ZERO), claim)
 
 
 # The terms that vanish with d, each a claim about its order.
@@ -285,7 +284,6 @@ def spike_part(B: sp.Expr = B, of_mode: sp.Expr = denominator) -> tuple[Theorem,
     )
     counted = unfolded(adds)
     inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inverted is not None
     reduced = equal(counted, sp.expand(value(counted)))
     return form, reduced, rewritten(reduced, inverted, form)
 
@@ -341,7 +339,6 @@ def entropic() -> Derivation:
             "(111)-(112); what is left is equation (116).",
             result,
         ),
-        results={s.entropic_term: value(result)},
         hypotheses=(
             *REPLICA_HYPOTHESES,
             "the spectrum of W and the projections of v and theta on it have the joint limit law nu (Assumption 3.2)",
@@ -376,7 +373,7 @@ def assembled() -> Derivation:
     parts = (trace(), entropic(), energetic())
     *_, cost = sample_limit((s.kappa,), s.sample_cost, "the cost of one sample per replica, at zero temperature")
     terms = [part.theorem_of(name) for part, name in ((parts[0], s.trace_term), (parts[1], s.entropic_term))]
-    exponent, counted, result = at_saddle_point(cost, *(term for term in terms if term is not None))
+    exponent, counted, result = at_saddle_point(cost, *terms)
     steps = tuple(step for part in parts for step in part.steps)
     hypotheses = tuple(dict.fromkeys(h for part in parts for h in part.hypotheses))
     return Derivation(
@@ -391,7 +388,6 @@ def assembled() -> Derivation:
         ),
         proved("n/p = alpha/beta, and m^ is dropped, equation (105).", counted),
         proved("The three terms.", result),
-        results={s.free_energy: value(result)},
         hypotheses=hypotheses,
     )
 

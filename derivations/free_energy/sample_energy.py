@@ -34,6 +34,7 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     equal,
+    in_model,
     isolated,
     limit_of,
     proved,
@@ -93,15 +94,7 @@ def square_loss() -> Derivation:
         _point,
     )
     at_point = instantiate((differentiate((objective,), _point),), {_point: h})
-    stationary = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "proximal point",
-            Equation(proximal_slope(h), sp.Integer(0)),
-            LEAST,
-        ),
-    )
+    stationary = in_model("proximal point", Equation(proximal_slope(h), sp.Integer(0)), LEAST)
     minimiser = isolated(h, rewrite((stationary, at_point)))
     least = equal(minimiser, sp.factor(value(minimiser)))
     meaning = define(s.moreau, proximal_objective(h), "the least energy of the sample")
@@ -140,7 +133,7 @@ def square_loss() -> Derivation:
             thermal,
         ),
         proved("The determinant drops out at zero temperature.", cold),
-        results={h: value(least), s.moreau: value(envelope)},
+        results=(least, envelope),
     )
 
 
@@ -219,7 +212,7 @@ def local_fields() -> Derivation:
         proved("The common part is omega of equation (101).", omega),
         proved("What of it does not carry z is one Gaussian variable xi,", xi),
         proved("of unit variance.", equal(unit, sp.cancel(value(unit)))),
-        results={s.V: value(variance), s.field_mean: value(omega), s.xi: value(xi)},
+        results=(variance, omega, xi),
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
@@ -338,6 +331,5 @@ def energetic() -> Derivation:
             exact,
         ),
         proved("At zero temperature the determinant drops out: e2/(2(1+V)).", limit),
-        results={s.moreau: value(limit)},
         hypotheses=REPLICA_HYPOTHESES,
     )

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import sympy as sp
 
 from onestep.derivations.free_energy.leaves import STATIONARY, saddle_point
-from onestep.derivations.kernel.algebra import assume, rewrite
+from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import averages_expanded, isolated, proved, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import averages_expanded, hypothesis, isolated, proved
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
@@ -45,11 +45,6 @@ BALANCE = (
 SAME_ON_BOTH_MAPS = "result-3-2.same-test-error"
 
 
-def hypothesis(name: str, statement: Equation, reference: str, *universal: sp.Symbol) -> Theorem:
-    """What is taken on trust: ``reference`` is the claim that carries it, or the sentence in which it is made."""
-    return assume((), Assumption(Ground.HYPOTHESIS, name, statement, reference, frozenset(universal)))
-
-
 def vanishing_slope(energy: Theorem, variable: sp.Symbol) -> Theorem:
     """The hypothesis that a free energy, a function of its variables, is stationary in one of them."""
     call, _ = sides(energy.statement)
@@ -69,7 +64,6 @@ class Energy:
     def partial(self, variable: sp.Symbol) -> Theorem:
         """The derivative in one variable under a name of its own, averages over kappa and modes written out."""
         theorem = self.derivation().theorem_of(self.symbol)
-        assert theorem is not None
         return _partial(theorem, variable, self.glyph, self.says)
 
     def vanishing(self, variable: sp.Symbol) -> Theorem:
@@ -90,7 +84,6 @@ class Energy:
             proved(f"Its derivative in ${sp.latex(variable)}$.", self.partial(variable)),
             proved("It vanishes at the saddle point.", self.vanishing(variable)),
             proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
-            results={unknown: value(solution)},
             hypotheses=(*base.hypotheses, EXCHANGE),
         )
 

@@ -122,7 +122,7 @@ def mean_vector() -> Derivation:
             on_theta,
         ),
         proved("Along t, the other axis of the plane, only the activation is differentiated.", on_t),
-        results={sides(t.statement)[0]: value(t) for t in (on_theta, on_t)},
+        results=(on_theta, on_t),
         hypotheses=("target and activation are regular enough for Stein's lemma",),
     )
 
@@ -203,7 +203,7 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
             "E[y s x] vanishes, so that only the equal samples remain.",
             limit,
         ),
-        results={s.delta_square_mean: value(counted), s.delta_square: value(limit)},
+        results=(counted, limit),
         hypotheses=(*zero_means().hypotheses, SMOOTH),
     )
 
@@ -236,7 +236,7 @@ def cross_term(noise: sp.Expr = sp.S.Zero) -> Derivation:
         ),
         proved("It is a mean of n0 independent terms, so its variance is that of one over n0,", variance),
         proved("and vanishes.", without_overlap(variance)),
-        results={s.delta_cross: value(limit)},
+        results=(limit,),
         hypotheses=(ODD_ACTIVATION, SMOOTH),
     )
 
@@ -278,7 +278,7 @@ def concentration_of_delta() -> Derivation:
             bound,
         ),
         proved("It vanishes.", without_overlap(bounding)),
-        results={s.delta_variance: value(exact)},
+        results=(exact,),
         hypotheses=(FOURTH_MOMENT + ", and so has y (sigma' - h1)",),
     )
 
@@ -291,7 +291,7 @@ def bulk(noise: sp.Expr = sp.S.Zero) -> Derivation:
         s.c, 1 + s.delta_square + 2 * s.delta_cross, "the limit of |w + delta|^2, the square of a sum, with |w| = 1"
     )
     pieces = [correction.theorem_of(s.delta_square), cross.theorem_of(s.delta_cross)]
-    result = rewritten(meaning, *(piece for piece in pieces if piece is not None))
+    result = rewritten(meaning, *pieces)
     return Derivation(
         "the bulk variance" + (" with label noise" if noise != 0 else ""),
         "Section 3.1, Result 3.1 and Appendix A.4",
@@ -300,6 +300,5 @@ def bulk(noise: sp.Expr = sp.S.Zero) -> Derivation:
         *concentration.steps,
         proved("The squared norm of w + delta, with |w| = 1.", meaning),
         proved("The limits of the pieces.", result),
-        results={s.c: value(result)},
         hypotheses=(*correction.hypotheses, *concentration.hypotheses, SELF_AVERAGING),
     )

@@ -42,7 +42,6 @@ def first_coefficient() -> Derivation:
         "h1 is the mean of sigma'",
         "Section 3.1, equation (12)",
         proved("Stein's lemma, integration by parts against the density exp(-z^2/2).", by_stein),
-        results={s.h1: value(by_stein)},
         hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
     )
 
@@ -71,7 +70,6 @@ def least_floor() -> tuple[Theorem, Theorem]:
 def square_alignment() -> Theorem:
     """gamma^2 by Result 3.1."""
     alignment = spike().theorem_of(s.gamma)
-    assert alignment is not None
     squared = congruence((alignment,), _hole**2, _hole)
     return equal(squared, s.alpha0 * s.h1_star**2 / _total(s.alpha0))
 
@@ -107,7 +105,7 @@ def alignment_growth() -> Derivation:
         proved("The square of the alignment is a function of the ratio of samples.", rewrite((square, here), True)),
         proved("Its derivative in alpha0 is a square over a square, times h2*:", growth),
         proved("it does not decrease.", rising),
-        results={s.gamma_square_growth: value(growth), s.linear_floor: value(floor)},
+        results=(growth, floor),
         hypotheses=OF_THE_SPIKE,
     )
 
@@ -134,7 +132,6 @@ def _squared_alignment(ratio: sp.Expr) -> sp.Expr:
 def noisy_alignment() -> tuple[Theorem, Theorem]:
     """gamma by Result 3.1 with label noise, and its square."""
     alignment = spike(s.noise).theorem_of(s.gamma)
-    assert alignment is not None
     squared = congruence((alignment,), _hole**2, _hole)
     return alignment, equal(squared, _squared_alignment(s.alpha0))
 

@@ -15,7 +15,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.signs import mean_cosine, modulus, moment_of_sign
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import stein
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.search import (
@@ -23,12 +23,13 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     equal,
+    in_model,
     proved,
     reflected,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step
 from onestep.derivations.language.expectation import Expectation, gaussian_moment
@@ -283,7 +284,6 @@ def second_order() -> Derivation:
             for share in shares
         ),
         proved("Their Gram matrix is diagonal with entries 2, 1, 2.", found),
-        results={s.second_order_part: value(found)},
     )
 
 
@@ -291,5 +291,4 @@ def _uncorrelated(polynomial: sp.Expr, which: str) -> Theorem:
     """0 = E[(g - P) f]: what a projection leaves is uncorrelated with the polynomials it is made of."""
     rest = Expectation((_target(z1, z2) - _part(z1, z2)) * polynomial, z1, z2)
     reference = "what a projection leaves is uncorrelated with what it is made of"
-    leaf = Assumption(Ground.MODEL, f"normal equation {which}", Equation(sp.Integer(0), rest), reference)
-    return assume((), leaf)
+    return in_model(f"normal equation {which}", Equation(sp.Integer(0), rest), reference)

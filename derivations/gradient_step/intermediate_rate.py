@@ -18,10 +18,20 @@ import sympy as sp
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import hermite
 from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    define,
+    equal,
+    in_model,
+    isolated,
+    lemma,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -48,14 +58,10 @@ def norms() -> Derivation:
     exponent = exponent_of(s.taylor_rate, _term, "the norm of a Taylor term", TERM, STRENGTH)
     over_bulk = exponent_of(s.margin_rate, _term / _bulk, "a Taylor term over the bulk", TERM, EDGE, STRENGTH)
     curve = define(_margin(_rate), value(over_bulk).subs(s.eta_rate, _rate), "the margin at a rate", _rate)
-    passing = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "the threshold",
-            Equation(_margin(s.threshold_rate), sp.Integer(0)),
-            "the rate at which term and bulk are of one order",
-        ),
+    passing = in_model(
+        "the threshold",
+        Equation(_margin(s.threshold_rate), sp.Integer(0)),
+        "the rate at which term and bulk are of one order",
     )
     there = instantiate((curve,), {_rate: s.threshold_rate})
     threshold = ring((passing, there), Equation(s.threshold_rate, 1 - 1 / (2 * k)), (1 / k, -1 / k))
@@ -69,11 +75,7 @@ def norms() -> Derivation:
         proved("What is not rank one stays below the bulk sqrt(d), as r vanishes.", small),
         proved("Over the bulk, of order sqrt(d).", over_bulk),
         proved("It stands out of the bulk where its exponent exceeds one half.", threshold),
-        results={
-            s.taylor_rate: value(exponent),
-            s.threshold_rate: value(threshold),
-            s.margin_rate: value(over_bulk),
-        },
+        results=(exponent, threshold, over_bulk),
         hypotheses=HYPOTHESES,
     )
 
@@ -82,15 +84,11 @@ _margin_of = sp.Function("e_*^k", real=True)
 _order, _edge = sp.Symbol("k_0", real=True), sp.Symbol("k_*", positive=True)
 _x = sp.Symbol("x", positive=True)
 naturals_below = sp.Function("naturals below", nonnegative=True)
-COUNTING = assume(
-    (),
-    Assumption(
-        Ground.LEMMA,
-        "naturals below",
-        Equation(naturals_below(_x), sp.ceiling(_x) - 1),
-        "definition of the ceiling: 1, 2, ... below x > 0 end with the last integer below x, which is ceil(x) - 1",
-        frozenset({_x}),
-    ),
+COUNTING = lemma(
+    "naturals below",
+    Equation(naturals_below(_x), sp.ceiling(_x) - 1),
+    "definition of the ceiling: 1, 2, ... below x > 0 end with the last integer below x, which is ceil(x) - 1",
+    _x,
 )
 
 
@@ -98,17 +96,12 @@ COUNTING = assume(
 def count() -> Derivation:
     """As many Taylor terms exceed the bulk as natural numbers lie below 1/(2 (1 - s))."""
     over_bulk = norms().theorem_of(s.margin_rate)
-    assert over_bulk is not None
     form = value(over_bulk).subs(s.taylor_order, _order)
     curve = define(_margin_of(_order), form, "the margin of the term of an order", _order)
-    vanishing = assume(
-        (),
-        Assumption(
-            Ground.MODEL,
-            "the order at the edge",
-            Equation(_margin_of(_edge), sp.Integer(0)),
-            "where a term and the bulk would be of one order of magnitude",
-        ),
+    vanishing = in_model(
+        "the order at the edge",
+        Equation(_margin_of(_edge), sp.Integer(0)),
+        "where a term and the bulk would be of one order of magnitude",
     )
     at_edge = rewrite((vanishing, instantiate((curve,), {_order: _edge})))
     edge = equal(isolated(_edge, at_edge), sp.Rational(1, 2) / (1 - s.eta_rate))
@@ -125,7 +118,6 @@ def count() -> Derivation:
         proved("and falls with the order, s being below one: it is positive for the orders below the edge.", falling),
         proved("These are counted.", meaning),
         proved("The natural numbers below a positive number.", result),
-        results={s.spike_count: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -162,7 +154,6 @@ def amplitude(number: int) -> Derivation:
             projected,
         ),
         proved("What is left is of order r^k, times the lengths of kappa^k and of u^k.", limit),
-        results={s.spike_amplitude: value(limit)},
         hypotheses=HYPOTHESES,
     )
 
@@ -172,14 +163,10 @@ def orthogonal(number: int) -> tuple[Theorem, ...]:
     polynomial = _leaves_of(number, s.z)
     return tuple(
         averages_expanded(
-            assume(
-                (),
-                Assumption(
-                    Ground.MODEL,
-                    f"singular vector {number}, orthogonal to power {j}",
-                    Equation(sp.Integer(0), Expectation(polynomial * s.z**j, s.z)),
-                    "the terms are of decreasing order in d, so the k-th vector is what the lower powers leave",
-                ),
+            in_model(
+                f"singular vector {number}, orthogonal to power {j}",
+                Equation(sp.Integer(0), Expectation(polynomial * s.z**j, s.z)),
+                "the terms are of decreasing order in d, so the k-th vector is what the lower powers leave",
             )
         )
         for j in range(number)
@@ -212,6 +199,5 @@ def carried(number: int) -> Derivation:
             for j, condition in enumerate(conditions)
         ),
         proved("What is left of kappa^k is a Hermite polynomial.", carries),
-        results={s.spike_polynomial: value(carries)},
         hypotheses=HYPOTHESES,
     )

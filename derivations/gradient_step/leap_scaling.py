@@ -159,7 +159,6 @@ def signal(leap: int) -> Derivation:
             "factor of the tensor being the direction itself. The limit is the tensor applied to tau.",
             limit,
         ),
-        results={s.leap_signal: value(limit)},
         hypotheses=(POLYNOMIAL,),
     )
 
@@ -230,7 +229,7 @@ def noise() -> Derivation:
         proved("The second moment of the labels, by Parseval's identity.", second),
         proved("The mean slope is the first coefficient of the activation.", mean),
         proved("What the linear part of sigma' leaves.", rest),
-        results={s.leap_noise: value(limit), s.h2_star: value(second), s.h1: value(mean), s.h1_check: value(rest)},
+        results=(limit, second, mean, rest),
         hypotheses=(f"the target is a polynomial of one direction of degree 2, the activation one of degree {DEGREE}",),
     )
 
@@ -325,7 +324,6 @@ def across() -> Derivation:
             outside,
         ),
         proved("Together they are a root of d smaller.", share),
-        results={s.across_rate: value(share)},
         hypotheses=_NO_CANCELLATION,
     )
 
@@ -343,9 +341,5 @@ def rates() -> Derivation:
         proved("The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).", signal_rate),
         proved("The noise is sqrt(d/n) with n = d^(l - delta).", noise_rate),
         proved("The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.", step_rate),
-        results={
-            s.signal_rate: value(signal_rate),
-            s.noise_rate: value(noise_rate),
-            s.step_rate: value(step_rate),
-        },
+        results=(signal_rate, noise_rate, step_rate),
     )

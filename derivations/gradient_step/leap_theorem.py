@@ -113,6 +113,5 @@ def preprocessing() -> Derivation:
             clean,
         ),
         proved("The share of the second direction is the quotient, in both cases.", rate),
-        results={s.overlap_rate: value(rate)},
         hypotheses=("no two terms of a sum cancel",),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.algebra import instantiate, rewrite
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, name_limit
-from onestep.derivations.kernel.search import concluded, define, equal, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import concluded, define, equal, hypothesis, in_model, lemma, rewritten, value
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, repeated, sigma, sigma_check, sigma_prime
@@ -30,42 +30,17 @@ H1_CHECK = define(s.h1_check, Expectation(sigma_check(s.z) ** 2, s.z), "the seco
 SAMPLES = define(s.n0, s.alpha0 * s.d, "the batch of the gradient step, at a fixed ratio to the dimension")
 WIDTH = define(s.p, s.beta * s.d, "the width, at a fixed ratio to the dimension")
 
-ODD = assume(
-    (),
-    Assumption(
-        Ground.MODEL,
-        "odd activation",
-        Equation(sigma(-_x), -sigma(_x)),
-        "Section 2: sigma(-x) = -sigma(x)",
-        frozenset({_x}),
-    ),
-)
+ODD = in_model("odd activation", Equation(sigma(-_x), -sigma(_x)), "Section 2: sigma(-x) = -sigma(x)", _x)
 
-READOUT_OF_ONES = assume(
-    (),
-    Assumption(
-        Ground.MODEL,
-        "readout of ones",
-        Equation(s.readout_weight, 1 / sp.sqrt(s.p)),
-        "Section 2: a = 1/sqrt(p)",
-    ),
-)
-OUTPUT_IS_DROPPED = assume(
-    (),
-    Assumption(
-        Ground.HYPOTHESIS, "output dropped", Equation(s.output, sp.Integer(0)), "section-2.output-is-negligible"
-    ),
-)
+READOUT_OF_ONES = in_model("readout of ones", Equation(s.readout_weight, 1 / sp.sqrt(s.p)), "Section 2: a = 1/sqrt(p)")
+OUTPUT_IS_DROPPED = hypothesis("output dropped", Equation(s.output, sp.Integer(0)), "section-2.output-is-negligible")
 
-REPEATED = assume(
-    (),
-    Assumption(
-        Ground.LEMMA,
-        "equal terms",
-        Equation(repeated(_count, _each), _count * _each),
-        "n terms whose averages are equal by symmetry average to n times one of them",
-        frozenset({_count, _each}),
-    ),
+REPEATED = lemma(
+    "equal terms",
+    Equation(repeated(_count, _each), _count * _each),
+    "n terms whose averages are equal by symmetry average to n times one of them",
+    _count,
+    _each,
 )
 
 
@@ -87,7 +62,7 @@ def repeated_is(call: sp.Expr) -> Theorem:
 
 def concentrates(what: str, statement: Equation, claim: str) -> Theorem:
     """The hypothesis that a quantity whose variance vanishes is its mean in the limit; ``claim`` has the variance."""
-    return assume((), Assumption(Ground.HYPOTHESIS, f"{what} concentrates", statement, claim))
+    return hypothesis(f"{what} concentrates", statement, claim)
 
 
 # Sizes as powers of the dimension, up to factors that do not grow with it: d^e is exp(e log d).

@@ -14,10 +14,10 @@ from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.leap_scaling import root_d
 from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
 from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.search import define, equal, hypothesis, in_model, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import repeated
@@ -63,7 +63,7 @@ def giant_step() -> Derivation:
         SLIDES,
         proved("The step is eta/sqrt(p) times the readout times a batch mean of order one.", strength),
         proved("The alignment is a quotient of two numbers of order one, a cosine.", alignment),
-        results={s.spike_rate: value(strength), s.alignment_rate: value(alignment)},
+        results=(strength, alignment),
         hypotheses=("the batch has n0 = Theta(d) samples and the width is p = Theta(d)",),
     )
 
@@ -82,9 +82,7 @@ def conventions() -> Derivation:
         spike_size(_other_strength, _other_rate, sp.sqrt(s.p)),
         power_of_d(_other_rate, s.eta_rate_rescaled, "their learning rate"), *common,
     )  # fmt: skip
-    alike = assume(
-        (), Assumption(Ground.MODEL, "one spike", Equation(own, other), "both conventions describe one step")
-    )
+    alike = in_model("one spike", Equation(own, other), "both conventions describe one step")
     rate = ring(
         (alike, ours, theirs),
         Equation(s.eta_rate, s.eta_rate_rescaled + sp.Rational(1, 2)),
@@ -96,7 +94,6 @@ def conventions() -> Derivation:
         proved("The spike of a step,", ours),
         proved("and of one that is multiplied by sqrt(p).", theirs),
         proved("Both steps have a spike of the same order where the rates differ by one half.", rate),
-        results={s.eta_rate: value(rate)},
         hypotheses=("p = Theta(d)", "the readout has entries +-1/sqrt(p)"),
     )
 
@@ -106,12 +103,7 @@ def shapes() -> Derivation:
     """u has one entry per neuron; the block-structured resolvent has one row per neuron."""
     entry = sp.Symbol("u_k", positive=True)
     alike = define(entry, sp.S.One, "all neurons move alike where the readout is uniform")
-    length = assume(
-        (),
-        Assumption(
-            Ground.MODEL, "|u|^2 = p", Equation(s.p, repeated(s.spike_entries, entry**2)), "u = 1_p, equation (13)"
-        ),
-    )
+    length = in_model("|u|^2 = p", Equation(s.p, repeated(s.spike_entries, entry**2)), "u = 1_p, equation (13)")
     counted_ = rewritten(counted(length), alike)
     entries = ring((counted_,), Equation(s.spike_entries, s.p), (sp.Integer(-1),))
     rows = counted(
@@ -126,7 +118,7 @@ def shapes() -> Derivation:
         SLIDES,
         proved("|u|^2 = p with entries one: p entries, one for each neuron.", entries),
         proved("Blocks of p_j rows on top of each other.", rows),
-        results={s.spike_entries: value(entries), s.pattern_rows: value(rows)},
+        results=(entries, rows),
     )
 
 
@@ -162,15 +154,8 @@ def independent_noise() -> Derivation:
     """Cov[phi_k, phi_l] less its linear part, at overlap tau/sqrt(d): sum_{m >= 2} s_m^2 epsilon^m -> 0."""
     rest = sp.Function("C_2", real=True)
     powers = sum((c**2 * s.overlap**m for m, c in enumerate(s.hermite_coefficients) if m >= 2), sp.S.Zero)
-    mehler = assume(
-        (),
-        Assumption(
-            Ground.HYPOTHESIS,
-            "covariance beyond the linear part",
-            Equation(rest(s.overlap), powers),
-            "hermite.covariance-series",
-            frozenset({s.overlap}),
-        ),
+    mehler = hypothesis(
+        "covariance beyond the linear part", Equation(rest(s.overlap), powers), "hermite.covariance-series", s.overlap
     )
     small = instantiate((mehler,), {s.overlap: s.scaled_overlap / root_d})
     tends = rewrite((limit_rational((), value(small), sp.Integer(0), root_d), small), True)
@@ -180,7 +165,6 @@ def independent_noise() -> Derivation:
         SLIDES,
         proved("By Mehler's formula what the linear part leaves is a power series from order two on.", mehler),
         proved("At an overlap of order d^(-1/2) two neurons share no noise.", limit),
-        results={s.shared_noise: value(limit)},
         hypotheses=("the activation is a polynomial of degree 6; other ones by hermite.covariance-series",),
     )
 
@@ -203,7 +187,6 @@ def kernel() -> Derivation:
         SLIDES,
         proved("Variances of independent neurons add: the variance of a mean is that of one product over p.", of_mean),
         proved("Its root is the deviation; p is of order d.", rate),
-        results={s.kernel_rate: value(rate)},
         hypotheses=("rows are independent and the products have a finite variance",),
     )
 
@@ -211,13 +194,12 @@ def kernel() -> Derivation:
 @functools.cache
 def unit_sphere() -> Derivation:
     """Coordinates of a uniform point of the unit sphere have variance 1/d: d equal ones that sum to one."""
-    leaf = Assumption(
-        Ground.MODEL,
+    leaf = in_model(
         "inputs on the unit sphere",
         Equation(sp.Integer(1), repeated(s.d, s.spike_projection_variance)),
         "|x|^2 = 1 is the sum of d coordinates of one law",
     )
-    summed = counted(assume((), leaf))
+    summed = counted(leaf)
     each = ring((summed,), Equation(s.spike_projection_variance, 1 / s.d), (-1 / s.d,))
     return Derivation(
         "inputs on the unit sphere",
@@ -226,7 +208,6 @@ def unit_sphere() -> Derivation:
             "By symmetry the d coordinates have one variance, along any direction, and they sum to |x|^2 = 1.", summed
         ),
         proved("So each has a share of 1/d.", each),
-        results={s.spike_projection_variance: value(each)},
     )
 
 
@@ -252,5 +233,4 @@ def long_rows() -> Derivation:
             "longer: the step has to be d times that for inputs of variance one.",
             step,
         ),
-        results={s.step_rate: value(step)},
     )

@@ -19,14 +19,7 @@ import sympy as sp
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR, concentrates
-from onestep.derivations.gradient_step.spike import (
-    SELF_AVERAGING,
-    counted,
-    evaluated,
-    label,
-    squared_length,
-    tends_to,
-)
+from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, label, squared_length, tends_to
 from onestep.derivations.kernel.algebra import congruence, rewrite, ring
 from onestep.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import name_limit
@@ -162,7 +155,7 @@ def spike_of_step() -> Derivation:
         proved("The spike is as long as the mean row.", strength),
         proved("Along theta, only the label's linear part is met,", target),
         proved("over the length.", overlap),
-        results={s.r: value(strength), s.gamma: value(overlap)},
+        results=(strength, overlap),
         hypotheses=(OTHER_ROWS, SELF_AVERAGING, *first_coefficient().hypotheses),
     )
 
@@ -232,7 +225,6 @@ def bulk_of_step() -> Derivation:
         proved("different ones the square of sqrt(1 - o) E[(y - F) K] along u_k.", along_row),
         proved("Along e and theta sigma' - G averages to zero over z: the limit of the correction's length.", limit),
         proved("The row itself is met by its part along u_k.", result),
-        results={s.c: value(result)},
         hypotheses=(OTHER_ROWS, GIVEN_A_ROW, SELF_AVERAGING),
     )
 

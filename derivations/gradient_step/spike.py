@@ -218,7 +218,7 @@ def initial_output() -> Derivation:
         ),
         proved("So different neurons contribute nothing and the p equal pairs give h2/p.", exact),
         proved("At p = beta d it vanishes as d grows.", tends_to(exact, sp.Integer(0))),
-        results={s.initial_output_square: value(exact)},
+        results=(exact,),
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
     )
 
@@ -258,7 +258,7 @@ def output_force() -> Derivation:
         proved("By the symmetry of the rows only equal neurons count.", exact),
         proved("At fixed ratios it vanishes, so the residual of the step is y.", tends_to(exact, sp.Integer(0))),
         proved("It decays like 1/d.", rate),
-        results={s.output_force: value(exact), s.output_force_rate: value(rate)},
+        results=(exact, rate),
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
     )
 
@@ -348,12 +348,7 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
         proved("Along theta, v~ is the mean of n0 independent terms y u, and label noise averages out.", mean),
         proved("The variance of that mean is the variance of one term over n0.", variance),
         proved("So theta.v~ concentrates.", tends_to(variance, sp.Integer(0))),
-        results={
-            s.v_square_mean: value(square),
-            s.v_square: value(limit),
-            s.v_overlap_mean: value(mean),
-            s.v_overlap_variance: value(variance),
-        },
+        results=(square, limit, mean, variance),
         hypotheses=(SECOND_MOMENT,),
     )
 
@@ -398,7 +393,7 @@ def concentration_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
         ),
         proved("With the moments of squared normal variables and of S the variance is exact.", variance),
         proved("At n0 = alpha0 d the variance vanishes.", tends_to(variance, sp.Integer(0))),
-        results={s.v_perp_variance: value(variance)},
+        results=(variance,),
         hypotheses=(FOURTH_MOMENT,),
     )
 
@@ -434,6 +429,6 @@ def spike(noise: sp.Expr = sp.S.Zero) -> Derivation:
             r,
         ),
         proved("The alignment is the overlap of theta with the normalised direction.", gamma),
-        results={s.r: value(r), s.gamma: value(gamma)},
+        results=(r, gamma),
         hypotheses=(*parts.hypotheses, *moments.hypotheses, *concentration.hypotheses, SELF_AVERAGING),
     )

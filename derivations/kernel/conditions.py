@@ -27,15 +27,7 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import (
-    admit,
-    derivative,
-    free,
-    nonzero,
-    positive,
-    shares_sign,
-    substitute,
-)
+from onestep.derivations.kernel.terms import admit, derivative, free, nonzero, positive, shares_sign, substitute
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 

@@ -11,15 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import constants, signed
 from onestep.derivations.kernel.rational import degrees, vanishing
-from onestep.derivations.kernel.statements import (
-    Assumption,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Tends,
-)
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import (
     bounded_below,
     defined_where,

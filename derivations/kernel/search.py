@@ -31,6 +31,21 @@ def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbo
     return assume((), leaf)
 
 
+def in_model(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
+    """What the setting says, for all values of the ``universal`` symbols."""
+    return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset(universal)))
+
+
+def lemma(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
+    """A lemma of the textbooks."""
+    return assume((), Assumption(Ground.LEMMA, name, statement, reference, frozenset(universal)))
+
+
+def hypothesis(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
+    """What is taken on trust: ``reference`` is the claim that carries it, or the sentence in which it is made."""
+    return assume((), Assumption(Ground.HYPOTHESIS, name, statement, reference, frozenset(universal)))
+
+
 def proved(reason: str, theorem: Theorem) -> Step:
     """A step of a derivation: a theorem with its reason."""
     statement = theorem.statement

@@ -16,15 +16,7 @@ from typing import Any, TypeVar
 
 import sympy as sp
 
-from onestep.derivations.kernel.conditions import (
-    can_hold,
-    exists,
-    far_out,
-    fixed,
-    grows,
-    meanings_of,
-    variables,
-)
+from onestep.derivations.kernel.conditions import can_hold, exists, far_out, fixed, grows, meanings_of, variables
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,
@@ -36,13 +28,7 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import (
-    admit,
-    averages,
-    defined_where,
-    plain,
-    without_formula,
-)
+from onestep.derivations.kernel.terms import admit, averages, defined_where, plain, without_formula
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ costs more than all the rest and would turn what it can decide into the word `Tr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -93,6 +93,7 @@ class Step:
 class Derivation:
     """A chain of steps that ends in ``results``: each symbol on the left is established to equal its expression.
 
+    Theorems for results stand for what they say, left side and right; without results it is what the last step says.
     ``hypotheses`` are the sentences that the steps use without proving them (an exchange of limits, the
     replica-symmetric ansatz); they travel with every claim that rests on this derivation.
     """
@@ -108,18 +109,30 @@ class Derivation:
         title: str,
         source: str,
         *steps: Step,
-        results: Mapping[sp.Basic, sp.Expr] | None = None,
+        results: Mapping[sp.Basic, sp.Expr] | Iterable[Theorem] | None = None,
         hypotheses: tuple[str, ...] = (),
     ) -> None:
-        vars(self).update(title=title, source=source, steps=steps, results=results or {}, hypotheses=hypotheses)
+        if results is None:
+            said = steps[-1].statement
+            results = {said.lhs: said.rhs} if isinstance(said, sp.Equality) else {}
+        elif not isinstance(results, Mapping):
+            results = {vars(t.statement)["left"]: vars(t.statement)["right"] for t in results}
+        vars(self).update(title=title, source=source, steps=steps, results=results, hypotheses=hypotheses)
 
     @property
     def theorems(self) -> tuple[Theorem, ...]:
         """What the kernel made of the steps, in order."""
         return tuple(step.theorem for step in self.steps if step.theorem is not None)
 
-    def theorem_of(self, symbol: sp.Basic) -> Theorem | None:
-        """The theorem that makes ``symbol`` equal to its result, the last of them."""
+    def theorem_of(self, symbol: sp.Basic) -> Theorem:
+        """The theorem that makes ``symbol`` equal to its result, the last of them. Raises LookupError without one."""
+        found = self.known_theorem_of(symbol)
+        if found is None:
+            raise LookupError(f"no rule made {symbol} in {self.title}")
+        return found
+
+    def known_theorem_of(self, symbol: sp.Basic) -> Theorem | None:
+        """The same, or None."""
         equal = [t for t in self.theorems if getattr(t.statement, "left", None) == symbol]
         return next((t for t in reversed(equal) if getattr(t.statement, "right", None) == self.results[symbol]), None)
 

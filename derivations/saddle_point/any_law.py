@@ -10,14 +10,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    denominator,
-    over_modes,
-    varpi,
-    varrho,
-    vartau,
-)
+from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.leaves import operation_is, updated_form
 from onestep.derivations.free_energy.ridge import spike_inversion, spike_part
 from onestep.derivations.free_energy.stationarity import CONJUGATE
@@ -81,7 +74,6 @@ def spike_integral() -> Derivation:
         proved("All p = beta d modes have the law nu.", summed),
         proved("The integral over the law.", name),
         proved("So the form is beta times the integral.", result),
-        results={s.spike_resolvent: value(result)},
     )
 
 
@@ -119,7 +111,6 @@ def finite_bulk() -> Derivation:
     """zeta, psi, q1, q2, V1, V2 of the saddle point, and the forms and traces of one bulk, as the same integrals."""
     x, *_ = spike_part()
     inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inverted is not None
     variables = (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
     saddle = {CONJUGATE[variable]: at_saddle(variable) for variable in variables}
     form = rewritten(inverted, x)
@@ -141,6 +132,6 @@ def finite_bulk() -> Derivation:
             )
         ),
         *of_saddle,
-        results={name: value(theorem) for name, theorem in (saddle | known).items()},
+        results=(saddle | known).values(),
         hypotheses=equation(s.V1_hat).hypotheses,
     )

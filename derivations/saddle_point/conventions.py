@@ -22,24 +22,26 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, pr
 from onestep.derivations.free_energy.leaves import STATIONARY
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.sample_energy import TEACHER
-from onestep.derivations.free_energy.stationarity import CONJUGATE, hypothesis, vanishing_slope
+from onestep.derivations.free_energy.stationarity import CONJUGATE, vanishing_slope
 from onestep.derivations.gradient_step.constants import first_coefficient
 from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
 from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
     equal,
     expanded,
+    hypothesis,
+    in_model,
     isolated,
     named_slope,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -69,7 +71,7 @@ _output, *_ = with_slopes("f_a")
 
 
 def _unit(square: sp.Expr) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, "unit spike", Equation(square, sp.Integer(1)), "v is normalised"))
+    return in_model("unit spike", Equation(square, sp.Integer(1)), "v is normalised")
 
 
 @functools.cache
@@ -92,7 +94,6 @@ def input_scale() -> Derivation:
         SLIDES,
         proved("Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2,", opened),
         proved("and |v| = 1.", result),
-        results={s.spike_projection_variance: value(result)},
     )
 
 
@@ -114,7 +115,7 @@ def split_along_spike() -> Derivation:
         SLIDES,
         proved("Along v, x has kappa, and kappa v takes all of it.", result),
         proved("kappa theta takes only the share gamma.", by_target),
-        results={s.component_along_spike: value(result)},
+        results=(result,),
     )
 
 
@@ -134,7 +135,6 @@ def spike_overlap() -> Derivation:
         proved("a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p,", summed),
         proved("which is linear in kappa.", named),
         proved("The slope is a.Wv/sqrt p.", result),
-        results={s.zeta: value(result)},
     )
 
 
@@ -150,14 +150,13 @@ def check_constant() -> Derivation:
         f"{PAPER}, Section 3.1, (12)",
         proved("h1 = E[z sigma] = E[sigma'] by Stein's lemma.", mean),
         proved("Expanding the square: the variance of sigma'.", result),
-        results={s.h1_check: value(result)},
     )
 
 
 @functools.cache
 def size(variable: sp.Symbol) -> Derivation:
     """The equation for q1 or q2 with the conjugates of the slides and pi carrying the norm sqrt(rho)."""
-    base, unknown = equation(variable), CONJUGATE[variable]
+    base = equation(variable)
     _, *hats = slides_names()
     ours = [isolated(symbol, name) for symbol, name in zip((s.zeta_hat, s.psi_hat), hats, strict=True)]
     translated = rewritten(at_saddle(variable), *ours)
@@ -167,7 +166,6 @@ def size(variable: sp.Symbol) -> Derivation:
         *base.steps,
         *(proved("The conjugates of the slides.", name) for name in hats),
         proved("The equation of the system in these.", translated),
-        results={unknown: value(translated)},
         hypotheses=base.hypotheses,
     )
 
@@ -176,17 +174,14 @@ def size(variable: sp.Symbol) -> Derivation:
 def sign_at_one() -> Derivation:
     """mu0, mu1, mu2 of the sign activation at r = c = 1."""
     base = sign_activation.conditional_coefficients()
-    unit = [
-        assume((), Assumption(Ground.MODEL, f"{name} = 1", Equation(name, sp.Integer(1)), "the slides' convention"))
-        for name in (s.r, s.c)
-    ]
-    found = [rewritten(theorem, *unit) for name in base.results if (theorem := base.theorem_of(name)) is not None]
+    unit = [in_model(f"{name} = 1", Equation(name, sp.Integer(1)), "the slides' convention") for name in (s.r, s.c)]
+    found = [rewritten(base.theorem_of(name), *unit) for name in base.results]
     return Derivation(
         "the sign activation at r = c = 1",
         base.source,
         *base.steps,
         *(proved("At r = c = 1.", theorem) for theorem in found),
-        results={sides(theorem.statement)[0]: value(theorem) for theorem in found},
+        results=found,
         hypotheses=base.hypotheses,
     )
 
@@ -299,7 +294,6 @@ def _invariance(change: Rescaling) -> Derivation:
         moved, still = differentiate((scales,), x), vanishing_slope(energy, x)
         zeros.append(ring((moved, still), Equation(slope(*there), sp.S.Zero), (weight, k * weight)))
     known = test_error().theorem_of(s.test_error)
-    assert known is not None
     errors = [averages_expanded(e, s.kappa) for e in (instantiate((scaled_error(change),), values), known)]
     error = ring(tuple(errors), Equation(_scaled_error(*there), k * s.test_error), (sp.S.One, -k))
     unique = instantiate((one_stationary_point(),), values)
@@ -315,7 +309,6 @@ def _invariance(change: Rescaling) -> Derivation:
         proved("The test error is mapped with it.", error),
         proved("The error of the rescaled problem is the one where its free energy is stationary.", unique),
         proved("So they differ by that constant.", result),
-        results={s.error_rescaled: value(result)},
         hypotheses=assembled().hypotheses,
     )
 
@@ -400,7 +393,6 @@ def in_slides_normalisation(variable: sp.Symbol) -> Derivation:
             theorem,
         ),
         proved("The moments of the label written out as averages over z.", written),
-        results={partner: value(written)},
         hypotheses=base.hypotheses,
     )
 
@@ -410,7 +402,6 @@ def test_error_of_the_paper() -> Derivation:
     """Equation (25) as an average over kappa and z, with the psi that carries sqrt(rho)."""
     base = test_error()
     ours = base.theorem_of(s.test_error)
-    assert ours is not None
     psi_is, *_ = slides_names()
     written = in_two_variables(rewritten(averages_expanded(ours, s.kappa), isolated(s.psi, psi_is)))
     return Derivation(
@@ -419,6 +410,5 @@ def test_error_of_the_paper() -> Derivation:
         *base.steps,
         proved("The paper's psi carries the norm of Pi theta.", psi_is),
         proved("The label moments written out as averages over z, and psi in the paper's normalisation.", written),
-        results={s.test_error: value(written)},
         hypotheses=base.hypotheses,
     )

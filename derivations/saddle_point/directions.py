@@ -17,7 +17,7 @@ from onestep.derivations.free_energy.along_spike import denominator, over_modes,
 from onestep.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
 from onestep.derivations.free_energy.ridge import trace
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
-from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, hypothesis, vanishing_slope
+from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
 from onestep.derivations.kernel.algebra import differentiate, rewrite
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.search import (
@@ -25,6 +25,7 @@ from onestep.derivations.kernel.search import (
     define,
     equal,
     expanded,
+    hypothesis,
     in_form,
     in_order,
     isolated,
@@ -242,7 +243,6 @@ def equation(variable: sp.Symbol) -> Derivation:
         proved(f"Its derivative in ${sp.latex(variable)}$.", derivative),
         proved("It vanishes at the saddle point.", vanishing),
         proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
-        results={unknown: value(solution)},
         hypotheses=(*REPLICA_HYPOTHESES, ORTHOGONAL, EXCHANGE),
     )
 
@@ -251,7 +251,7 @@ def traces_named(theorem: Theorem) -> Theorem:
     """V1, V2 and the second moments of the resolvent for the integrals over the bulk."""
     traces = (equation(x).theorem_of(CONJUGATE[x]) for x in (s.q1_hat, s.q2_hat))
     for name in (*traces, *second_names()):
-        if name is not None and value(theorem).has(value(name)):
+        if value(theorem).has(value(name)):
             theorem = rewrite((theorem, name), True)
     return theorem
 
@@ -278,6 +278,5 @@ def test_error() -> Derivation:
         proved("A new input has no thermal response: target less output, squared.", meaning),
         proved("Averaged at given kappa.", averaged),
         proved("It is e2, of which the label noise is not counted.", solution),
-        results={s.test_error: value(solution)},
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )

@@ -37,11 +37,7 @@ from onestep.derivations.free_energy.sample_energy import (
     fitted_at,
     local_fields,
 )
-from onestep.derivations.free_energy.stationarity import (
-    CONJUGATE,
-    SAME_ON_BOTH_MAPS,
-    hypothesis,
-)
+from onestep.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS
 from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.search import (
@@ -51,6 +47,7 @@ from onestep.derivations.kernel.search import (
     define,
     expanded,
     follows,
+    hypothesis,
     in_form,
     in_order,
     isolated,
@@ -85,9 +82,7 @@ def equation(variable: sp.Symbol) -> Derivation:
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation from stationarity in ``variable``."""
-    theorem = equation(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equation(variable).theorem_of(CONJUGATE[variable])
 
 
 Saddle = Callable[[sp.Symbol], Theorem]
@@ -164,7 +159,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     ``variable`` is one of zeta^, psi^, V1^, V2^; the equations for V1 and V2 are the Marchenko-Pastur law itself, and
     those for the conjugates do not involve the bulk.
     """
-    unknown, general = CONJUGATE[variable], equation(variable)
+    general = equation(variable)
     tau, pi, law = isotropic_law()
     in_traces, solution = for_isotropic_rows(variable)
     return Derivation(
@@ -180,7 +175,6 @@ def isotropic(variable: sp.Symbol) -> Derivation:
             in_traces,
         ),
         proved("The law and its derivatives bring it to this form.", solution),
-        results={unknown: right(solution)},
         hypotheses=tuple(dict.fromkeys((*general.hypotheses, ISOTROPIC))),
     )
 
@@ -236,7 +230,6 @@ def test_error() -> Derivation:
         ),
         proved("Its square averaged at given kappa: only y0, y1 and y2 of the label enter.", averaged),
         proved("It is e2 less the label noise.", solution),
-        results={s.test_error: right(solution)},
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
@@ -268,7 +261,6 @@ def training_error() -> Derivation:
         proved("The training error of the equivalent features.", meaning),
         proved("Its square averaged over z, the fields and label noise, at given kappa.", averaged),
         proved("It is e2/(1 + V)^2.", solution),
-        results={s.training_error: right(solution)},
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
@@ -297,7 +289,6 @@ def ridge_response() -> Derivation:
         proved("There only the explicit dependence on lambda counts.", explicit),
         proved("lambda enters beside V2^, whose derivative also has -q2/2 and is zero.", together),
         proved("So the free energy grows with lambda like half the size of the readout.", result),
-        results={s.ridge_response: right(result)},
         hypotheses=base.hypotheses,
     )
 
@@ -314,7 +305,6 @@ def value() -> Derivation:
     """The stationary value: the minimum of (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2), equation (104)."""
     base = assembled()
     energy = base.theorem_of(s.free_energy)
-    assert energy is not None
     half, ratio, weight = sp.Rational(1, 2), s.alpha / s.beta, 1 / (1 + V_of_kappa)
     sample = over_kappa(squared_residual * weight)
     empirical = ratio * over_kappa(squared_residual * weight**2)

@@ -20,12 +20,13 @@ from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
-from onestep.derivations.free_energy.stationarity import BALANCE, hypothesis
+from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
     expanded,
+    hypothesis,
     isolated,
     proved,
     rewritten,
@@ -144,7 +145,7 @@ def samples() -> Derivation:
                 proved("averaged over the sample's own variables.", found[name]),
             )
         ),
-        results={name: value(theorem) for name, theorem in found.items()},
+        results=found.values(),
         hypotheses=HYPOTHESES,
     )
 
@@ -166,7 +167,6 @@ def balance_of_mean() -> Derivation:
             rest,
         ),
         proved("which fixes m.", solution),
-        results={s.m: value(solution)},
         hypotheses=HYPOTHESES,
     )
 

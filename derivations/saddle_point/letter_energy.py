@@ -20,7 +20,7 @@ from onestep.derivations.free_energy.ridge import DROPPED, at_saddle_point, cold
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
 from onestep.derivations.kernel.algebra import congruence, rewrite
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -168,7 +168,7 @@ def local_fields() -> Derivation:
         ),
         proved("What a replica has of its own, equations (147)-(148).", own),
         proved("Its variance is V(kappa), with V for q in q(kappa).", of_V),
-        results={s.V: value(of_V), s.field_covariance: value(covariance)},
+        results=(of_V, covariance),
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
@@ -193,7 +193,6 @@ def energetic() -> Derivation:
         proved("The squared error averaged over z, omega and the label noise is e2 with sums over letters.", exact),
         proved("At zero temperature the determinant drops out.", limit),
         proved("A sample costs e2/(2(1+V)).", result),
-        results={s.moreau: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -217,7 +216,6 @@ def trace() -> Derivation:
         proved("For R replicas it is a polynomial in R,", counted),
         proved("linear in R as R -> 0.", at_zero),
         proved("As B -> infinity V V^ is of lower order in B.", result),
-        results={s.trace_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -391,7 +389,6 @@ def entropic() -> Derivation:
         proved("s.G t vanishes, since v and theta_perp are orthogonal and independent of the bulk.", kept),
         *(proved("A trace or form of one given bulk.", name) for name in block_names()),
         proved("Written by blocks.", result),
-        results={s.entropic_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )
 
@@ -401,7 +398,6 @@ def assembled() -> Derivation:
     """Equation (151): the free energy with traces of one given bulk."""
     parts = (trace(), entropic(), energetic())
     traced = trace().theorem_of(s.trace_term)
-    assert traced is not None
     *_, limit = sample_limit((s.kappa,), e.sample_cost, "the cost of one sample per replica", FIELDS)
     cost = rewritten(limit, response()[1])
     exponent, counted, result = at_saddle_point(cost, traced)
@@ -418,6 +414,5 @@ def assembled() -> Derivation:
         ),
         proved("n/p = alpha/beta, and m^ is dropped.", counted),
         proved("Minus the trace term, minus the entropic term, plus alpha/beta times the energetic average.", result),
-        results={s.free_energy: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
     )

@@ -16,10 +16,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import (
-    LETTERS,
-    PAIRS,
-)
+from onestep.derivations.bulk.blocks import LETTERS, PAIRS
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
 from onestep.derivations.free_energy.leaves import of_network, saddle_point, unfolded
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, TEACHER, moments_named
@@ -101,9 +98,7 @@ def entropic_slope(variable: sp.Symbol) -> Theorem:
     """The entropic term in a form that shows ``variable``: V1^, V2^ move the resolvent, the others forces and noise."""
     if variable in (*s.V2_hat_of, *(s.V1_hat_of[a][b] for a, b in PAIRS)):
         return explicit_entropic()[-1]
-    found = entropic().theorem_of(s.entropic_term)
-    assert found is not None
-    return found
+    return entropic().theorem_of(s.entropic_term)
 
 
 @functools.cache
@@ -134,7 +129,6 @@ def equation(variable: sp.Symbol) -> Derivation:
     """Equations (155)-(156): stationarity of the free energy in one variable, the traces of one given bulk kept."""
     base, unknown = assembled(), CONJUGATE[variable]
     energy = base.theorem_of(s.free_energy)
-    assert energy is not None
     shown = rewritten(energy, entropic_slope(variable)) if variable in HATS else energy
     name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
     rate = slope((shown,), variable, name, f"the derivative of the free energy in {variable.name}")
@@ -156,7 +150,6 @@ def equation(variable: sp.Symbol) -> Derivation:
         proved("It vanishes at the saddle point.", saddle_point(name)),
         *(proved("A trace with two resolvents.", theorem) for theorem in names),
         proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
-        results={unknown: value(solution)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
@@ -183,7 +176,6 @@ def test_error() -> Derivation:
         proved("Its squared error is e2, of which the label noise is not counted.", at_kappa),
         proved("The error of the network is that of the equivalent features, averaged over kappa.", meaning),
         proved("So it is the average of e2, less the label noise.", result),
-        results={s.test_error: value(result)},
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
@@ -208,7 +200,6 @@ def scaling() -> Derivation:
         proved("A neuron of letter u has the spike r u and, here, the bulk variance c of all.", received),
         proved("Its mean feature given kappa.", meaning),
         proved("The letter enters through r u kappa only, so mu0 of a letter is mu0 at u kappa.", result),
-        results={mu0_of[0]: value(result)},
     )
 
 
@@ -259,7 +250,6 @@ def output() -> Derivation:
         *(proved("Neurons collected by letter: m_u and zeta_u are sums over its neurons.", name) for name in names),
         proved("The local field is what x_perp and xi give.", field),
         proved("The output is the sum over letters, in the names of the order parameters.", result),
-        results={s.letter_output: value(result)},
     )
 
 
@@ -290,7 +280,6 @@ def gibbs() -> Derivation:
         proved("a replica with itself has 1/(B S) more.", one),
         proved("Both in one formula.", meaning),
         proved("With what they are.", result),
-        results={s.gibbs_moment: value(result)},
     )
 
 
@@ -307,7 +296,7 @@ def row_norm() -> Derivation:
     meaning = define(
         s.c_of[0], 1 + once**2 * s.delta_square + 2 * once * s.delta_cross, "the limit of |w + u delta|^2, with |w| = 1"
     )
-    result = rewritten(meaning, *(limit for limit in limits if limit is not None))
+    result = rewritten(meaning, *limits)
     return Derivation(
         "bulk variance of a letter",
         f"{FEATURES_SOURCE}, (133)",
@@ -318,6 +307,5 @@ def row_norm() -> Derivation:
             meaning,
         ),
         proved("|delta|^2 is known from a readout of ones, and the cross term vanishes.", result),
-        results={s.c_of[0]: value(result)},
         hypotheses=base.hypotheses,
     )

@@ -42,6 +42,7 @@ from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
+    hypothesis,
     isolated,
     over,
     proved,
@@ -55,11 +56,7 @@ from onestep.derivations.language.derivation import Derivation, Step, Vanishing,
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import (
-    prediction,
-    q_of_kappa,
-    signal,
-)
+from onestep.derivations.saddle_point.letter_energy import prediction, q_of_kappa, signal
 from onestep.derivations.saddle_point.letters import test_error as groups_test_error
 
 SOURCE = "arXiv 2402.04980, Section 4.4"
@@ -94,7 +91,6 @@ def kernel_of_erf() -> Derivation:
         proved("For an erf student mu0_u(kappa) = erf(r u kappa/sqrt(1 + 2c)).", product),
         proved("The average of a product of error functions of one normal variable is an arc-sine.", law),
         proved("So the kernel is one.", rewrite((product, law))),
-        results={kernel: value(rewrite((product, law)))},
     )
 
 
@@ -152,7 +148,6 @@ def kernel_ridge() -> Derivation:
         proved("and the second.", second),
         proved("What they fit.", meaning),
         proved("With K = F T F^T, F T (F^T W (y - M)) = M reads M = K W (y - M): kernel ridge regression.", result),
-        results={fitted: value(result)},
     )
 
 
@@ -244,7 +239,6 @@ def taylor(order: int) -> Derivation:
         ),
         proved("The n-th derivative at u = 0 is E[He_n sigma] times a moment of y.", slope),
         proved("With c for what the bulk has in all.", result),
-        results={coefficients[order]: value(result)},
         hypotheses=("derivatives in u pass under the average",),
     )
 
@@ -279,9 +273,8 @@ def mellin() -> Derivation:
 def test_error() -> Derivation:
     """e2 where yhat = y0, averaged; two letters are written out."""
     base = groups_test_error().theorem_of(s.test_error)
-    assert base is not None
     gap = y0 - prediction
-    fits = assume((), Assumption(Ground.HYPOTHESIS, "yhat = y0", Equation(prediction, y0), YHAT, frozenset({s.kappa})))
+    fits = hypothesis("yhat = y0", Equation(prediction, y0), YHAT, s.kappa)
     nothing = ring((fits,), Equation(gap**2, sp.Integer(0)), (-gap,))
     names = (
         define(unexplained, over_kappa(y2 - y0**2) - s.noise, "what kappa does not tell of the label, less its noise"),
@@ -306,6 +299,5 @@ def test_error() -> Derivation:
         proved("is met by the readout's overlap with theta_perp,", names[1]),
         proved("and the readout's own fluctuation is added.", names[2]),
         proved("So the error is their sum.", result),
-        results={s.test_error: value(result)},
         hypotheses=(SMOOTH_MEANS, YHAT, "the limit of many letters is taken after that of infinite width"),
     )

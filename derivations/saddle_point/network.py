@@ -16,19 +16,20 @@ from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_
 from onestep.derivations.bulk.network import error_on_new, error_on_training, mean_slope, training_steps
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import BALANCE
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search import (
     averages_expanded,
     both_expanded,
     concluded,
     define,
+    hypothesis,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
@@ -150,7 +151,6 @@ def third_function() -> Derivation:
             "z^2 sigma into sigma + sqrt(c) z sigma'.",
             result,
         ),
-        results={s.third_of: value(result)},
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
 
@@ -187,7 +187,7 @@ def errors() -> Derivation:
         proved("Its squared distance from the label, without the label's own noise.", at_kappa),
         proved("The test error.", test),
         *training_steps(fits, shrinks, of_sample, training),
-        results={s.test_error: value(test), s.training_error: value(training)},
+        results=(test, training),
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 
@@ -207,13 +207,8 @@ def readout_mean() -> Derivation:
         _m,
     )
     slope = instantiate((differentiate((cost,), _m),), {_m: s.m_of[0]})
-    stationary = Assumption(
-        Ground.HYPOTHESIS,
-        "stationary saddle point",
-        Equation(_slope_of_mean(s.m_of[0]), sp.Integer(0)),
-        BALANCE,
-    )
-    balance = both_expanded(rewrite((assume((), stationary), slope)), s.kappa)
+    stationary = hypothesis("stationary saddle point", Equation(_slope_of_mean(s.m_of[0]), sp.Integer(0)), BALANCE)
+    balance = both_expanded(rewrite((stationary, slope)), s.kappa)
     result = isolated(s.m_of[0], balance)
     return Derivation(
         "the mean of one letter's readout",
@@ -221,7 +216,6 @@ def readout_mean() -> Derivation:
         proved("The cost of a sample.", cost),
         proved("Its slope in m: a readout that is uniform on group 1 costs O(1/p), so that it vanishes.", slope),
         proved("Linear in m.", result),
-        results={s.m_of[0]: value(result)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 
@@ -269,14 +263,10 @@ def norm_overlap() -> Derivation:
         for b in LETTERS
     ]
     balanced = [
-        assume(
-            (),
-            Assumption(
-                Ground.HYPOTHESIS,
-                f"no force along the constant vector of group {b + 1}",
-                Equation(over_kappa(mu0_of[b] * (y0 - fit) / (1 + variance)), sp.Integer(0)),
-                BALANCE,
-            ),
+        hypothesis(
+            f"no force along the constant vector of group {b + 1}",
+            Equation(over_kappa(mu0_of[b] * (y0 - fit) / (1 + variance)), sp.Integer(0)),
+            BALANCE,
         )
         for b in LETTERS
     ]
@@ -316,6 +306,5 @@ def norm_overlap() -> Derivation:
         proved("chi is linear in them.", meaning),
         *(proved("A form between delta and one of these vectors.", name) for name in names),
         proved("So it is a sum of forms times forces.", result),
-        results={s.chi_of[0]: value(result)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )

@@ -12,20 +12,13 @@ from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import log_partition as log_of_draw
 from onestep.derivations.free_energy.replicas import moment, one_replica
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.orders import squeeze
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    by_ring,
-    define,
-    expanded,
-    proved,
-    value,
-)
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, hypothesis, proved
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -87,7 +80,6 @@ def population() -> Derivation:
         ),
         proved("Averaged over kappa, term by term.", terms),
         proved("Collected.", result),
-        results={s.population: value(result)},
     )
 
 
@@ -139,7 +131,7 @@ def log_partition() -> Derivation:
         ),
         proved("In a mode of eigenvalue s the integral is sqrt(2 pi/(s - z));", known),
         proved("twice the derivative of its logarithm is 1/(s - z).", result),
-        results={s.log_partition_slope: value(result), s.gibbs_exponent: value(weight)},
+        results=(result, weight),
     )
 
 
@@ -158,7 +150,6 @@ def replica_identity() -> Derivation:
         proved("Z^R = exp(R ln Z), averaged over any law of Z.", meaning),
         proved("ln E Z^R vanishes at R = 0.", none),
         proved("Its slope there is the average of ln Z.", result),
-        results={s.moment_slope: value(result)},
         hypotheses=HYPOTHESES[:1],
     )
 
@@ -177,7 +168,6 @@ def independent_samples() -> Derivation:
         f"{SOURCE}, (178)",
         proved("Z^R is an integral over R readouts, under which the average over the samples passes.", meaning),
         proved("Given the readouts each further sample multiplies the average by one sample's.", result),
-        results={s.replicated_weight: value(result)},
     )
 
 
@@ -234,7 +224,7 @@ def outputs() -> Derivation:
         proved("The overlaps of equation (181); two components are shown.", q1),
         proved("That of the weights.", q2),
         proved("Wick's rule: E[h_i h_j] = mu1^2 q1_ij + mu2^2 q2_ij.", result),
-        results={s.field_covariance: value(result), s.letter_output: value(collected)},
+        results=(result, collected),
     )
 
 
@@ -245,8 +235,7 @@ _length, _norm = sp.symbols("e c", positive=True)
 
 
 def _bounded(name: str, left: sp.Expr, right: sp.Expr) -> Theorem:
-    leaf = Assumption(Ground.HYPOTHESIS, name, AtLeast(left, right), BOUNDED, frozenset({_root}))
-    return assume((), leaf)
+    return hypothesis(name, AtLeast(left, right), BOUNDED, _root)
 
 
 @functools.cache
@@ -275,6 +264,5 @@ def outlier() -> Derivation:
         proved("from below by the vector of ones.", below),
         proved("With p = t^2 both bounds over p tend to E[mu0^2],", bounds[0]),
         proved("and what is between them.", result),
-        results={s.spike_eigenvalue_rate: value(result)},
         hypotheses=(BOUNDED,),
     )

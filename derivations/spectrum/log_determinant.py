@@ -24,10 +24,10 @@ from onestep.derivations.free_energy.along_spike import (
     over_modes,
     varrho,
 )
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.calculus import logarithm, same_slope
-from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.search import averages_expanded, define, in_model, proved, rewritten
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.terms import derivative, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
@@ -97,14 +97,8 @@ def log_of_modes() -> tuple[Theorem, ...]:
     return rates, initial, same_slope((rates, initial), left, right, s.V1_hat, sp.Integer(0))
 
 
-ARGUMENT = assume(
-    (),
-    Assumption(
-        Ground.MODEL,
-        "argument of the resolvent",
-        Equation(z, -s.ridge),
-        "the resolvent of S + lambda is that of S at -lambda",
-    ),
+ARGUMENT = in_model(
+    "argument of the resolvent", Equation(z, -s.ridge), "the resolvent of S + lambda is that of S at -lambda"
 )
 
 
@@ -113,7 +107,6 @@ def isotropic() -> Derivation:
     """The paper's bulk, one group."""
     rates, initial, of_modes = log_of_modes()
     entropy = resolvent.free_entropy().theorem_of(s.free_entropy)
-    assert entropy is not None
     meaning = define(
         s.features_log_det,
         -2 * s.free_entropy,
@@ -135,7 +128,6 @@ def isotropic() -> Derivation:
         proved("So it is a function of tau = E[1/S].", of_modes),
         proved("At the saddle point tau = V2.", in_traces),
         proved("The argument of the resolvent is -lambda.", result),
-        results={s.features_log_det: value(result)},
         hypotheses=(*HYPOTHESES, ISOTROPIC, resolvent.INDEPENDENT),
     )
 

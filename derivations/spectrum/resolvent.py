@@ -12,26 +12,17 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import (
-    V_of_kappa,
-    mu0,
-    mu1,
-    mu2,
-    over_kappa,
-    over_modes,
-    varrho,
-)
-from onestep.derivations.free_energy.leaves import (
-    gaussian,
-    of_network,
-    over_replicas,
-    per_neuron,
-    product_of,
-    unfolded,
-)
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, over_kappa, varrho
+from onestep.derivations.free_energy.leaves import gaussian, of_network, over_replicas, per_neuron, product_of, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.replicas import field_force, one_replica
-from onestep.derivations.free_energy.ridge import SAMPLES, one_mode, spike_inversion, spike_part
+from onestep.derivations.free_energy.replicas import field_force
+from onestep.derivations.free_energy.ridge import (
+    SAMPLES,
+    one_mode,
+    over_replicas_of_a_mode,
+    spike_inversion,
+    spike_part,
+)
 from onestep.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
 from onestep.derivations.free_energy.stationarity import EXCHANGE, Energy
 from onestep.derivations.gradient_step.leaves import WIDTH
@@ -54,7 +45,6 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import (
-    prior_exponent,
     prior_exponent_slope,
     repeated,
     sample_exponent,
@@ -109,7 +99,6 @@ def energetic() -> Derivation:
         proved("As R -> 0 the average over kappa passes through the logarithm.", at_zero),
         proved("Each is a Gaussian integral.", exact),
         proved("n/p = alpha/beta samples for each neuron.", result),
-        results={s.energetic_term: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -122,17 +111,9 @@ def modes() -> tuple[Theorem, ...]:
     S, N = value(curvature), value(noise)
     names = (sides(x.statement)[0] for x in (curvature, noise, force))
     of_mode, coupling, acting = names
-    replicated = Expectation(product_of(R, one_replica(of_mode, acting + field_force(coupling, field))), field)
-    meaning = define(
-        prior_exponent(R),
-        over_modes(sp.log(replicated)),
-        "ln of the integral over R readouts, per neuron: an average over the law nu of the modes",
-        R,
-    )
-    powers = unfolded(rewritten(meaning, curvature, noise, force))
-    at_zero = slope_at_zero(powers)
+    forces = acting + field_force(coupling, field)
+    powers, at_zero, single = over_replicas_of_a_mode(of_mode, forces, (curvature, noise, force))
     J = field_force(N, field)
-    (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s_free.replica_weight,)]
     integrated = rewrite((at_zero, gaussian(single, S, J)))
     (inner,) = [e for e in value(integrated).atoms(Expectation) if e.variables == (field,)]
     split = linear((), inner, ((1 / (2 * S), J**2), (-sp.log(S) / 2, _ONE)))
@@ -165,7 +146,6 @@ def entropic() -> Derivation:
         proved("s.G0 s is beta I.", form),
         proved("The force is zeta^ sqrt p along s = W v.", reduced),
         proved("The spike's part is s.G s by Sherman-Morrison.", result),
-        results={s.entropic_term: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -190,7 +170,6 @@ def trace() -> Derivation:
         f"{SOURCE}, (183)-(186)",
         proved("Overlaps V delta_ij + q and conjugates -V^ delta_ij + q^, each pair of replicas once.", counted),
         proved("The sum over replicas is linear in R as R -> 0.", result),
-        results={s.trace_term: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -206,14 +185,13 @@ def free_entropy() -> Derivation:
         "(1/p) E ln Z, the exponent at the saddle point, which the equivalent features share with the network",
     )
     exponent = unfolded(meaning)
-    result = rewritten(exponent, *(term for term in terms if term is not None))
+    result = rewritten(exponent, *terms)
     return Derivation(
         "free entropy of the resolvent",
         f"{SOURCE}, (186)",
         *(step for part in parts for step in part.steps),
         proved("E Z^R is the integral of exp(p R times the sum of three terms), constants left out.", exponent),
         proved("The three terms.", result),
-        results={s.free_entropy: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -247,9 +225,7 @@ def equation(variable: sp.Symbol) -> Derivation:
 
 def at_saddle(variable: sp.Symbol) -> Theorem:
     """The saddle-point equation from stationarity in ``variable``."""
-    theorem = equation(variable).theorem_of(CONJUGATE[variable])
-    assert theorem is not None
-    return theorem
+    return equation(variable).theorem_of(CONJUGATE[variable])
 
 
 @functools.cache
@@ -257,7 +233,6 @@ def spike_form() -> Theorem:
     """s.G s as an integral over nu."""
     form, _, _ = spike_part(_ONE, ridge_of_mode)
     inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
-    assert inverted is not None
     return rewritten(inverted, form)
 
 
@@ -286,7 +261,6 @@ def combined() -> Derivation:
             "and zeta^ is minus (alpha/beta) times the average of the output's own slope: linear in zeta.",
             result,
         ),
-        results={s.zeta: value(result)},
         hypotheses=(*HYPOTHESES, EXCHANGE),
     )
 
@@ -339,7 +313,7 @@ def vanishing_overlaps() -> Derivation:
 @functools.cache
 def acting() -> tuple[Theorem, ...]:
     """zeta and m, which vanish, the force that is left of them, and the conjugates of V1 and V2 without them."""
-    none = tuple(t for x in (s.zeta, s.m) if (t := vanishing_overlaps().theorem_of(x)) is not None)
+    none = tuple(vanishing_overlaps().theorem_of(x) for x in (s.zeta, s.m))
     force = rewritten(averages_expanded(at_saddle(s.zeta), s.kappa), *none)
     forces = (
         both_expanded(rewritten(at_saddle(x), *none, at_saddle(q)), s.kappa) for x, q in ((s.V1, s.q1), (s.V2, s.q2))
@@ -350,7 +324,7 @@ def acting() -> tuple[Theorem, ...]:
 def silent() -> tuple[Theorem, ...]:
     """All that vanishes where the free entropy is stationary: m, zeta, q1, q2 and their conjugates."""
     zeta, m, force, *forces = acting()
-    sizes = tuple(t for q in (s.q1, s.q2) if (t := no_sizes().theorem_of(q)) is not None)
+    sizes = tuple(no_sizes().theorem_of(q) for q in (s.q1, s.q2))
     return zeta, m, force, *sizes, *(rewritten(conjugate, *sizes) for conjugate in forces)
 
 
@@ -405,7 +379,6 @@ def stieltjes() -> Derivation:
     by_size = rewrite((ENTROPY.partial(s.V2_hat), ENTROPY.vanishing(s.V2_hat)))
     together = ring((ENTROPY.partial(z), by_size), Equation(rates[z], (s.V2 + s.q2) / 2), (_ONE, _ONE))
     sizes = no_sizes().theorem_of(s.q2)
-    assert sizes is not None
     result = rewritten(explicit, together, sizes)
     return Derivation(
         "Stieltjes transform",
@@ -416,6 +389,5 @@ def stieltjes() -> Derivation:
         proved("There only the explicit z counts,", explicit),
         proved("which enters as -V2^ does: the derivative in V2^ vanishes, leaving V2 + q2,", together),
         proved("with q2 = 0.", result),
-        results={s.stieltjes: value(result)},
         hypotheses=(*HYPOTHESES, EXCHANGE, INDEPENDENT),
     )

@@ -6,9 +6,9 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, ring
-from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.algebra import ring
+from onestep.derivations.kernel.search import define, equal, in_model, proved, rewritten
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point import symbols as s
@@ -44,14 +44,10 @@ def inverse_entries() -> tuple[Theorem, ...]:
     found = []
     for j in _NEURONS:
         column = tuple(
-            assume(
-                (),
-                Assumption(
-                    Ground.MODEL,
-                    f"inverse, entry {i + 1}{j + 1}",
-                    Equation((matrix[i, :] * _inverse[:, j])[0, 0], sp.Integer(int(i == j))),
-                    "S S^-1 = 1",
-                ),
+            in_model(
+                f"inverse, entry {i + 1}{j + 1}",
+                Equation((matrix[i, :] * _inverse[:, j])[0, 0], sp.Integer(int(i == j))),
+                "S S^-1 = 1",
             )
             for i in _NEURONS
         )
@@ -96,5 +92,5 @@ def small_bulk() -> Derivation:
         ),
         proved("The trace with W W^T, where the null mode does not count.", V1),
         proved("Wv has the component lambda_i f_i.v along the i-th left singular vector.", form),
-        results={s.V2: value(V2), s.V1: value(V1), s.spike_resolvent: value(form)},
+        results=(V2, V1, form),
     )

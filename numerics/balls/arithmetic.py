@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from flint import acb, arb, ctx, fmpq
 
@@ -32,26 +32,48 @@ class BallError(ArithmeticError):
     """A certified value could not be obtained; the message says why, in one sentence."""
 
 
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
+def precision(bits: int) -> AbstractContextManager[None]:
     """Work at `bits` bits inside the block, and restore flint's global precision afterwards."""
-    before = ctx.prec
-    ctx.prec = bits
-    try:
-        yield
-    finally:
-        ctx.prec = before
+    return _inside("prec", bits)
+
+
+def series_terms(count: int) -> AbstractContextManager[None]:
+    """Series of flint have so many terms inside the block; its length is global state as its precision is."""
+    return _inside("cap", count)
 
 
 @contextmanager
-def series_terms(count: int) -> Iterator[None]:
-    """Series of flint have so many terms inside the block; its length is global state as its precision is."""
-    before = ctx.cap
-    ctx.cap = count
+def _inside(name: str, value: int) -> Iterator[None]:
+    before = getattr(ctx, name)
+    setattr(ctx, name, value)
     try:
         yield
     finally:
-        ctx.cap = before
+        setattr(ctx, name, before)
+
+
+class Combined:
+    """What `+`, `-x` and `*` are defined of: a difference, and a number on the left."""
+
+    if TYPE_CHECKING:
+
+        def __add__(self, other: Any) -> Self: ...
+
+        def __neg__(self) -> Self: ...
+
+        def __mul__(self, other: Any) -> Self: ...
+
+    def __radd__(self, other: Any) -> Self:
+        return self.__add__(other)
+
+    def __sub__(self, other: Any) -> Self:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return (-self).__add__(other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self.__mul__(other)
 
 
 def rational_ball(value: Fraction | int) -> Ball:

@@ -18,7 +18,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from onestep.numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
+from onestep.numerics.balls.arithmetic import BallError, Combined, PrecisionError, rational_ball
 from onestep.numerics.balls.averages import Averages
 from onestep.numerics.balls.gaussian_bounds import Envelope
 from onestep.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, width
@@ -27,7 +27,7 @@ Ball = Any
 
 
 @dataclass(frozen=True)
-class Along:
+class Along(Combined):
     """A function of kappa: balls on the nodes, and a bound on the line and the rectangle of the rule.
 
     In sums and products a ball is a function that is constant.
@@ -43,23 +43,13 @@ class Along:
             return Along(tuple(value + other for value in self.values), self.bound + Envelope(abs(other).upper()))
         return NotImplemented
 
-    __radd__ = __add__
-
     def __neg__(self) -> Along:
         return Along(tuple(-value for value in self.values), self.bound)
-
-    def __sub__(self, other: Any) -> Along:
-        return self.__add__(-other)
-
-    def __rsub__(self, other: Any) -> Along:
-        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Along:
         if isinstance(other, Along):
             return Along(tuple(map(mul, self.values, other.values)), self.bound * other.bound)
         return self.scaled(other) if isinstance(other, arb) else NotImplemented
-
-    __rmul__ = __mul__
 
     def scaled(self, factor: Ball) -> Along:
         """factor F, the factor a ball."""

@@ -13,15 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.gaussian.quadrature import density
-from onestep.numerics.models.losses import (
-    ABSOLUTE,
-    HINGE,
-    LOGISTIC,
-    SQUARE,
-    ClippedLoss,
-    Loss,
-    ProximalLoss,
-)
+from onestep.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
 from onestep.numerics.models.model import ModelError
 
 Array = NDArray[np.float64]

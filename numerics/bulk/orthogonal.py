@@ -15,13 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import (
-    DeterministicEquivalent,
-    ExplicitPoint,
-    pack,
-    packed_directions,
-    unpack,
-)
+from onestep.numerics.bulk.equivalent import DeterministicEquivalent, ExplicitPoint, pack, packed_directions, unpack
 from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]

@@ -7,13 +7,14 @@ from typing import Any
 
 from flint import arb
 
+from onestep.numerics.balls.arithmetic import Combined
 from onestep.numerics.balls.rules import Along, SpikeRule
 
 Ball = Any
 
 
 @dataclass(frozen=True)
-class Moving:
+class Moving(Combined):
     """value + slope t to first order in t, each a ball, or a function along the spike; what is no Moving has slope 0.
 
     Where value and slope hold those of all t of an interval, so do those of what is made of them.
@@ -27,23 +28,13 @@ class Moving:
             return Moving(self.value + other.value, self.slope + other.slope)
         return Moving(self.value + other, self.slope)
 
-    __radd__ = __add__
-
     def __neg__(self) -> Moving:
         return Moving(-self.value, -self.slope)
-
-    def __sub__(self, other: Any) -> Moving:
-        return self.__add__(-other)
-
-    def __rsub__(self, other: Any) -> Moving:
-        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Moving:
         if isinstance(other, Moving):
             return Moving(self.value * other.value, self.slope * other.value + self.value * other.slope)
         return Moving(self.value * other, self.slope * other)
-
-    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Moving:
         if isinstance(other, Moving):

@@ -21,14 +21,7 @@ from onestep.derivations.activations.activation import Activation, integrable_sq
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
-from onestep.numerics.models.parameters import (
-    EXACT,
-    NOT_NEGATIVE,
-    MapErrors,
-    ModelError,
-    ReadoutGroup,
-    checked_number,
-)
+from onestep.numerics.models.parameters import EXACT, NOT_NEGATIVE, MapErrors, ModelError, ReadoutGroup, checked_number
 from onestep.numerics.models.readout_law import ReadoutLaw
 
 if TYPE_CHECKING:

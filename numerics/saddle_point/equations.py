@@ -22,13 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import (
-    DeterministicEquivalent,
-    EquivalentPoint,
-    groups_of,
-    unpack,
-    upper_triangle,
-)
+from onestep.numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint, groups_of, unpack, upper_triangle
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.saddle_point.profile import Number, Profile

@@ -11,17 +11,7 @@ from numpy.typing import NDArray
 
 from onestep.reports.figures.figures import Figure, svg_of
 from onestep.reports.measurements import close_basins, learned_basins, measured_networks
-from onestep.reports.measurements.models import (
-    DATA,
-    ITEMS,
-    LANDMARK,
-    LANDMARK_RUN,
-    MODELS,
-    RUNS,
-    Drawn,
-    Item,
-    stored,
-)
+from onestep.reports.measurements.models import DATA, ITEMS, LANDMARK, LANDMARK_RUN, MODELS, RUNS, Drawn, Item, stored
 from onestep.reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
 from onestep.reports.measurements.study import Study, Table
 from onestep.reports.measurements.theory import landmark

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.ridge import predicted
 from onestep.numerics.models.model import Model
@@ -27,70 +27,45 @@ CALIBRATED = ("test_error", "training_error", "m", "zeta", "q2")
 
 @dataclass(frozen=True)
 class Point:
-    """One network and the dimensions, with seeds, at which it is drawn."""
+    """One network, a few words for tables, and the dimensions, with seeds, at which it is drawn."""
 
-    student: str
-    target: str
-    alpha0: float
-    eta: float
-    beta: float
-    alpha: float
-    ridge: float
-    noise: float
+    name: str
+    network: Network
     runs: tuple[tuple[int, int], ...]
 
-    @property
-    def name(self) -> str:
-        """A few words for tables."""
-        noise = f", noise {self.noise:g}" if self.noise else ""
-        return (
-            f"{self.student}/{self.target}, alpha0 {self.alpha0:g}, eta {self.eta:g}, beta {self.beta:g}, "
-            f"alpha {self.alpha:g}, ridge {self.ridge:g}{noise}"
-        )
+    def model(self, bulk_model: str, sizes: Sizes) -> Model:
+        """The theory's model at the realised ratios of a simulation."""
+        at_sizes = replace(self.network, alpha=sizes.alpha, beta=sizes.beta, alpha0=sizes.n0 / sizes.d)
+        return at_sizes.model(bulk_model)
 
-    def model(self, bulk_model: str, sizes: Sizes | None = None) -> Model:
-        """The theory's model, at the realised ratios of a simulation where sizes are given."""
-        ratios = sizes or self
-        return Model.from_gradient_step(
-            activation(self.student),
-            activation(self.target),
-            alpha=ratios.alpha,
-            beta=ratios.beta,
-            ridge=self.ridge,
-            alpha0=sizes.n0 / sizes.d if sizes else self.alpha0,
-            eta=self.eta,
-            noise=self.noise,
-            bulk_model=bulk_model,
-        )
 
-    def network(self) -> Network:
-        """The network to simulate."""
-        return Network(
-            activation(self.student), activation(self.target), alpha=self.alpha, beta=self.beta, ridge=self.ridge,
-            alpha0=self.alpha0, eta=self.eta, noise=self.noise,
-        )  # fmt: skip
+def _point(student: str, target: str, *numbers: float, runs: tuple[tuple[int, int], ...]) -> Point:
+    """From alpha0, eta, beta, alpha, ridge and noise."""
+    values: dict[str, Any] = dict(zip(("alpha0", "eta", "beta", "alpha", "ridge", "noise"), numbers, strict=True))
+    words = ", ".join(f"{name} {value:g}" for name, value in values.items() if name != "noise" or value)
+    return Point(f"{student}/{target}, {words}", Network(student, target, **values), runs)
 
 
 _USUAL = ((400, 36), (800, 18), (1600, 8))
 _LARGE_BATCH = ((300, 32), (600, 16), (1200, 7))
 POINTS = (
-    Point("tanh", "tanh", 10, 10, 1, 1.5, 0.01, 0, (*_USUAL, (3200, 3))),
-    Point("tanh", "tanh", 50, 10, 1, 1.5, 0.01, 0, _LARGE_BATCH),
-    Point("tanh", "tanh", 1, 3, 2, 1, 0.1, 0, (*_USUAL, (3200, 3))),
-    Point("erf", "sign", 2, 6, 1, 2, 0.05, 0, _USUAL),
-    Point("erf", "tanh", 20, 12, 1.5, 2, 0.01, 0, _LARGE_BATCH),
-    Point("erf", "sin", 10, 8, 1, 1.5, 0.02, 0, _USUAL),
-    Point("erf", "sign", 50, 12, 2, 1, 0.02, 0, _LARGE_BATCH),
-    Point("atan", "tanh", 3, 5, 0.5, 2, 0.05, 0, _USUAL),
-    Point("atan", "sign", 5, 12, 2, 1.5, 0.05, 0, _USUAL),
-    Point("tanh", "sign", 1, 12, 0.5, 1, 0.1, 0, _USUAL),
-    Point("tanh", "sin", 4, 4, 0.8, 1.2, 0.1, 0.2, _USUAL),
-    Point("hardtanh", "tanh", 10, 8, 1, 1.5, 0.02, 0, _USUAL),
-    Point("sin", "hardtanh", 5, 3, 1, 2, 0.05, 0.1, _USUAL),
+    _point("tanh", "tanh", 10, 10, 1, 1.5, 0.01, 0, runs=(*_USUAL, (3200, 3))),
+    _point("tanh", "tanh", 50, 10, 1, 1.5, 0.01, 0, runs=_LARGE_BATCH),
+    _point("tanh", "tanh", 1, 3, 2, 1, 0.1, 0, runs=(*_USUAL, (3200, 3))),
+    _point("erf", "sign", 2, 6, 1, 2, 0.05, 0, runs=_USUAL),
+    _point("erf", "tanh", 20, 12, 1.5, 2, 0.01, 0, runs=_LARGE_BATCH),
+    _point("erf", "sin", 10, 8, 1, 1.5, 0.02, 0, runs=_USUAL),
+    _point("erf", "sign", 50, 12, 2, 1, 0.02, 0, runs=_LARGE_BATCH),
+    _point("atan", "tanh", 3, 5, 0.5, 2, 0.05, 0, runs=_USUAL),
+    _point("atan", "sign", 5, 12, 2, 1.5, 0.05, 0, runs=_USUAL),
+    _point("tanh", "sign", 1, 12, 0.5, 1, 0.1, 0, runs=_USUAL),
+    _point("tanh", "sin", 4, 4, 0.8, 1.2, 0.1, 0.2, runs=_USUAL),
+    _point("hardtanh", "tanh", 10, 8, 1, 1.5, 0.02, 0, runs=_USUAL),
+    _point("sin", "hardtanh", 5, 3, 1, 2, 0.05, 0.1, runs=_USUAL),
     # Outside the grid: fewer samples than inputs in the step, a target of no parity and non-zero mean, a tiny step.
-    Point("erf", "tanh", 0.5, 4, 1, 1.5, 0.05, 0, _USUAL),
-    Point("tanh", "relu", 5, 6, 1, 1.5, 0.05, 0, _USUAL),
-    Point("tanh", "he3", 5, 6, 1, 2, 0.1, 0, _USUAL),
+    _point("erf", "tanh", 0.5, 4, 1, 1.5, 0.05, 0, runs=_USUAL),
+    _point("tanh", "relu", 5, 6, 1, 1.5, 0.05, 0, runs=_USUAL),
+    _point("tanh", "he3", 5, 6, 1, 2, 0.1, 0, runs=_USUAL),
 )
 
 Data = dict[str, dict[str, dict[str, list[float]]]]
@@ -106,7 +81,8 @@ def judge(point: Point, runs: Mapping[str, Mapping[str, list[float]]], bulk_mode
     """Each observable against one theory, extrapolated to infinite d; chi has no isotropic theory."""
     measured: dict[str, list[Observation]] = {}
     for dimension, samples in sorted(runs.items(), key=lambda item: int(item[0])):
-        sizes = Sizes.rounded(int(dimension), alpha=point.alpha, beta=point.beta, alpha0=point.alpha0, fractions=(1.0,))
+        given = point.network
+        sizes = Sizes.rounded(int(dimension), alpha=given.alpha, beta=given.beta, alpha0=given.alpha0, fractions=(1.0,))
         solution = solve(point.model(bulk_model, sizes))
         theory = predicted(solution)
         theory |= {"chi": float(solution.order_parameters.chi.sum())}

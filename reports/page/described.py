@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from onestep.derivations.kernel.statements import Ground
-from onestep.derivations.language.derivation import (
-    Derivation,
-    NonNegative,
-    Obligation,
-    RationalLimit,
-    Step,
-    Vanishing,
-)
+from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.rendering import latex
 from onestep.verify.claims.paper import PAPER
 

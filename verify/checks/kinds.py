@@ -90,7 +90,7 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     """The statement as a theorem of the kernel, made from those of the derivation and made again from its leaves; None
     where the derivation has not got them, or where the statement does not follow.
     """
-    known = [derivation.theorem_of(symbol) for symbol in derivation.results if statement.has(symbol)]
+    known = [derivation.known_theorem_of(symbol) for symbol in derivation.results if statement.has(symbol)]
     theorems = [theorem for theorem in known if theorem is not None]
     if not known or len(theorems) < len(known):
         return None

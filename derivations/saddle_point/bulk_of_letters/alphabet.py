@@ -186,7 +186,7 @@ def alphabet() -> Derivation:
         proved("and that of zeta,", zeta),
         proved("are what a letter contributes to the mean output.", of_mean),
         proved("The residual of the mean output.", residual),
-        results={V_along: value(V), s.output_variance: value(q), s.residual: value(residual)},
+        results=(V, q, residual),
         hypotheses=(ORTHOGONAL, MANY_LETTERS),
     )
 
@@ -203,7 +203,6 @@ def alphabet_conjugate() -> Derivation:
         proved("Larger weights of a letter fluctuate more by the variance of its features: what they cost.", cost),
         proved("Its slope in the size of the weights of letter u, which vanishes at the saddle point.", slope),
         proved("The conjugate of a letter, with V(kappa) of the whole alphabet.", result),
-        results={V_hat_along: value(result)},
         hypotheses=base.hypotheses,
     )
 
@@ -231,5 +230,4 @@ def no_unique_mean() -> Derivation:
         ),
         proved("Over a symmetric alphabet u and -u have one law, at which the integrand is its own negative,", itself),
         proved("so that the average is zero.", vanishes),
-        results={s.output_change: value(vanishes)},
     )

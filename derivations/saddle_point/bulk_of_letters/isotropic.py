@@ -11,18 +11,11 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import (
-    LETTERS,
-    PAIRS,
-    Place,
-    blocks_by_mixed,
-    mixed_solved,
-    traces_by_mixed,
-)
+from onestep.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mixed, mixed_solved, traces_by_mixed
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.search import concluded, define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.search import concluded, define, equal, hypothesis, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import with_slopes
@@ -41,8 +34,7 @@ def isotropic_traces() -> dict[sp.Symbol, sp.Expr]:
 
 def isotropic_law(name: sp.Symbol, found: sp.Expr) -> Theorem:
     """The hypothesis that a form or trace of one given bulk is what it is for isotropic rows."""
-    leaf = Assumption(Ground.HYPOTHESIS, f"isotropic rows, {name}", Equation(name, found), ISOTROPIC)
-    return assume((), leaf)
+    return hypothesis(f"isotropic rows, {name}", Equation(name, found), ISOTROPIC)
 
 
 # Traces of a bulk whose conjugates are moved by t along (X, Y), and M = C (1 + Theta C)^-1 there.
@@ -87,7 +79,6 @@ def moving_bulk() -> tuple[Theorem, ...]:
 def _trace(conjugate: sp.Symbol, at_zero: sp.Expr) -> Theorem:
     """What an order parameter is at the saddle point, a trace of one given bulk, for isotropic rows."""
     found = equation(conjugate).theorem_of(CONJUGATE[conjugate])
-    assert found is not None
     assert isinstance(value(found), sp.Symbol)
     return rewrite((found, isotropic_law(value(found), at_zero)))
 
@@ -145,7 +136,6 @@ def _overlaps() -> tuple[Theorem, ...]:
     found = []
     for a in LETTERS:
         general = equation(s.V2_hat_of[a]).theorem_of(s.q2_of[a])
-        assert general is not None
         found.append(rewrite((general, _moves_by(s.double_letter[a]))))
     return tuple(found)
 
@@ -170,7 +160,6 @@ def isotropic_size(a: int) -> Theorem:
 def isotropic_overlap(a: int, b: int) -> Theorem:
     """q1 of two letters: beta T X T, and what the sizes move."""
     general = equation(s.V1_hat_of[a][b]).theorem_of(s.q1_of[a][b])
-    assert general is not None
     slope = _slopes_at_zero()[3 + 2 * PAIRS.index((a, b))]
     return rewritten(general, _moves_by(s.double_block[a][b]), slope, mixed_moves()[a, b], *at_line())
 
@@ -199,7 +188,6 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     """
     base, unknown = equation(variable), CONJUGATE[variable]
     general = base.theorem_of(unknown)
-    assert general is not None
     laws: tuple[Theorem, ...]
     if double_of(unknown) is None:
         laws = tuple(isotropic_law(name, found) for name, found in isotropic_traces().items())
@@ -220,6 +208,5 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         *base.steps,
         *(proved("For isotropic rows v and theta_perp are independent of the bulk.", law) for law in laws),
         proved("Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2).", result),
-        results={unknown: value(result)},
         hypotheses=(*base.hypotheses, ISOTROPIC),
     )

@@ -18,18 +18,20 @@ from onestep.derivations.bulk.blocks import LETTERS, PAIRS
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
 from onestep.derivations.free_energy.leaves import STATIONARY, unfolded
 from onestep.derivations.gradient_step.leaves import WIDTH, concentrates
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
     equal,
+    hypothesis,
+    in_model,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -91,14 +93,13 @@ class Neuron:
             energy(MOVE, *arguments), move, "the energy of the readout, its weight moved by t", MOVE, *arguments
         )
         slope = instantiate((differentiate((meaning,), MOVE),), {MOVE: _ZERO})
-        at_least = Assumption(
-            Ground.MODEL,
+        at_least = in_model(
             "least energy",
             Equation(PARTIALS[energy][0](_ZERO, *arguments), _ZERO),
             "the readout is where its energy is least, so that no move of one weight changes it at first order",
-            frozenset(arguments),
+            *arguments,
         )
-        weight = isolated(self.weight(*arguments), rewrite((assume((), at_least), slope)))
+        weight = isolated(self.weight(*arguments), rewrite((at_least, slope)))
         tidy = equal(weight, sp.factor(value(weight)))
         return meaning, tidy, differentiate((tidy,), NOISE)
 
@@ -156,7 +157,6 @@ def response() -> Derivation:
         proved("It is least where the weight is G (sqrt(p) s e + h), G = 1/(lambda + V^_u).", weight),
         proved("A force on a neuron moves it by G: finitely many directions that all neurons share are O(1/p).", moved),
         proved("Summed over the neurons of a letter.", result),
-        results={s.V_of_letter[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -175,7 +175,6 @@ def spike() -> Derivation:
     """zeta_u with the rank-one term kept: zeta = X (zeta^ + V1^ zeta), X = diag(beta c_u V_u)."""
     base = response()
     V = base.theorem_of(s.V_of_letter[0])
-    assert V is not None
     meaning, by_force = _overlap_of_letter()
     x = s.beta * s.c_of[0] * s.V_of_letter[0]
     by_response = concluded(Equation(s.zeta_of[0], x * _force), by_force, V)
@@ -190,7 +189,6 @@ def spike() -> Derivation:
         proved("s is of variance c/d: zeta is the force along W v times beta c V.", by_response),
         proved("W Pi W^T = W W^T - s s^T: what all letters have along W v acts back.", fed_back),
         proved("Solved for the letter's own overlap.", result),
-        results={s.zeta_of[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -213,7 +211,6 @@ def sizes() -> Derivation:
         proved("Signal and noise do not mix.", found),
         proved("The force in terms of zeta: it is zeta over beta c_u V_u.", force),
         proved("So the signal's part is zeta_u^2/(beta c_u pi_u).", result),
-        results={s.q2_of[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -265,7 +262,6 @@ def output_variance() -> Derivation:
         proved("Feature and weight of a neuron are independent given the data.", counted),
         *(proved("Its sums have names.", name) for name in known),
         proved("q(kappa) is the sum of nu_u q_u less what points along the spike.", result),
-        results={s.output_variance: value(result)},
         hypotheses=(ORTHOGONAL,),
     )
 
@@ -285,13 +281,8 @@ def conjugate(V_hat: sp.Expr, of_feature: sp.Expr, V: sp.Expr) -> tuple[Theorem,
         _more,
     )
     slope = instantiate((differentiate((meaning,), _more),), {_more: _ZERO})
-    stationary = Assumption(
-        Ground.HYPOTHESIS,
-        "stationary saddle point",
-        Equation(_weights_slope(_ZERO), _ZERO),
-        STATIONARY,
-    )
-    found = isolated(V_hat, rewrite((assume((), stationary), slope)))
+    stationary = hypothesis("stationary saddle point", Equation(_weights_slope(_ZERO), _ZERO), STATIONARY)
+    found = isolated(V_hat, rewrite((stationary, slope)))
     whole = s.alpha / s.beta * over_kappa(of_feature / (1 + V))
     return meaning, slope, concluded(Equation(V_hat, whole), averages_expanded(found, s.kappa))
 
@@ -325,6 +316,5 @@ def averaged() -> Derivation:
         proved("Larger weights of a letter fluctuate more by the variance of its features: what they cost.", cost),
         proved("Its slope vanishes at the saddle point.", slope),
         proved("The conjugate of the letter, which is c_u V1^_uu + V2^_u, since |w|^2 = c_u.", result),
-        results={s.V_hat_of_letter[0]: value(result)},
         hypotheses=(ORTHOGONAL,),
     )

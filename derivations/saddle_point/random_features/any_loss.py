@@ -150,6 +150,6 @@ def dictionary() -> Derivation:
         *(proved("The energy of a sample differentiated in Q, M and V.", slope) for slope in slopes()),
         *(proved(f"The slides' ${sp.latex(name)}$.", theirs(name)) for name in CONJUGATES),
         *(proved(f"${sp.latex(name)}$ is the same average.", theorem) for name, theorem in found.items()),
-        results={name: value(theorem) for name, theorem in found.items()},
+        results=found.values(),
         hypotheses=(*convex.HYPOTHESES, *convex_loss.equation(s.q1).hypotheses, ODD),
     )

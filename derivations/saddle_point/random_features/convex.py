@@ -21,7 +21,7 @@ from onestep.derivations.free_energy.envelopes import PLACES, envelope_slopes, p
 from onestep.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
 from onestep.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear, rotate, stein
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.search import (
@@ -29,13 +29,14 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     expanded,
+    in_model,
     in_order,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -270,10 +271,7 @@ def energy_slopes() -> tuple[Theorem, ...]:
     return in_Q, in_M, in_V
 
 
-UNIT_TARGET = assume(
-    (),
-    Assumption(Ground.MODEL, "variance of theta.x", Equation(_variance, sp.Integer(1)), "|theta| = 1, and x is normal"),
-)
+UNIT_TARGET = in_model("variance of theta.x", Equation(_variance, sp.Integer(1)), "|theta| = 1, and x is normal")
 
 
 def at_Q_M_V(theorem: Theorem) -> Theorem:
@@ -340,7 +338,7 @@ def energetic() -> Derivation:
         *(proved("The force in the proximal map.", theorem) for theorem in proximal_map()),
         *(proved("At the overlaps.", theorem) for theorem in at_overlaps()),
         *steps,
-        results={hat: value(theorem) for hat, theorem in found.items()},
+        results=found.values(),
         hypotheses=HYPOTHESES,
     )
 
@@ -399,6 +397,6 @@ def entropic() -> Derivation:
         proved("The free energy in overlaps and conjugates.", whole),
         *rates,
         *(proved(f"${sp.latex(name)}$ in traces of the resolvent.", theorem) for name, theorem in found.items()),
-        results={name: value(theorem) for name, theorem in found.items()},
+        results=found.values(),
         hypotheses=HYPOTHESES,
     )

@@ -77,7 +77,6 @@ def test_error() -> Derivation:
         proved("With theta.x.", found[1]),
         proved("Only E g^2 and E[z g] of the target enter the error, as in that of any such Gaussian pair.", found[2]),
         proved("By its variance and covariance.", result),
-        results={s.test_error: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -107,8 +106,6 @@ def training() -> Derivation:
     hats, overlaps = energetic(), entropic()
     q_s_hat, q_w_hat = (hats.theorem_of(name) for name in (s.q_s_hat, s.q_w_hat))
     known = [overlaps.theorem_of(name) for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)]
-    assert q_s_hat is not None
-    assert q_w_hat is not None
     pull = over_labels(((prox - omega_1) / s.V) ** 2)
     each, shared = s.gamma_p * s.V_s / s.alpha_p, s.V_w / s.alpha_p
     work = ring(
@@ -120,9 +117,8 @@ def training() -> Derivation:
     shown = value(exact) - s.V * pull / 2 + value(work) / 2
     without = ring((exact, work), Equation(s.training_objective, shown), (sp.Integer(1), half))
     goal = mean_loss + s.ridge / (2 * s.alpha_p) * s.q_w
-    result = concluded(Equation(s.training_objective, goal), without, *(t for t in known if t is not None))
+    result = concluded(Equation(s.training_objective, goal), without, *known)
     size = overlaps.theorem_of(s.q_w)
-    assert size is not None
     return Derivation(
         "training objective of random features",
         SOURCE,
@@ -131,6 +127,6 @@ def training() -> Derivation:
         proved("The free energy per sample.", exact),
         proved("What the force does on V is what the conjugates do on V_s and V_w.", work),
         proved("Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.", result),
-        results={s.training_objective: value(result), s.q_w: value(size)},
+        results=(result, size),
         hypotheses=HYPOTHESES,
     )

@@ -18,19 +18,20 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
-from onestep.derivations.kernel.algebra import assume, congruence, order, rewrite, ring
+from onestep.derivations.kernel.algebra import congruence, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, iterated, rotate
 from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
     expanded,
+    in_model,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -53,7 +54,7 @@ ratio = s.alpha / s.beta
 
 
 def _model(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, name, Equation(left, right), reference, frozenset(universal)))
+    return in_model(name, Equation(left, right), reference, *universal)
 
 
 WITHOUT_SPIKE = tuple(
@@ -201,7 +202,6 @@ def sizes() -> tuple[Theorem, Theorem]:
 def error() -> Theorem:
     """The test error of any readout at r = 0, by its overlap with the target and its sizes."""
     base = equations.test_error().theorem_of(s.test_error)
-    assert base is not None
     known = averages_expanded(rewritten(without_spike(base), *target_moments()))
     linear = s.h2_star - 2 * k1 * s.h1_star * s.M
     return concluded(Equation(s.test_error, linear + k1**2 * s.Q1 + k2**2 * s.q2), known, OVERLAP, SIZE)
@@ -229,7 +229,7 @@ def plain_error() -> Derivation:
         *(proved("The sizes of the readout do not tell v from any other direction.", size) for size in sizes()),
         proved("So the error is affine in itself,", affine),
         proved("and one linear equation is left.", result),
-        results={s.test_error: value(result), s.V: value(RESPONSE)},
+        results=(result, RESPONSE),
         hypotheses=reduction().hypotheses,
     )
 
@@ -259,7 +259,7 @@ def reduction() -> Derivation:
         proved("psi = sqrt(rho) M.", found[1]),
         proved("What W^T a has along the spike is not in q1.", found[2]),
         proved("The test error is that of a Gaussian output of overlap M and size Q1.", error()),
-        results={sides(t.statement)[0]: value(t) for t in (*found, error())},
+        results=(*found, error()),
         hypotheses=(*equations.isotropic(s.zeta_hat).hypotheses, ODD),
     )
 
@@ -284,6 +284,6 @@ def floor() -> Derivation:
         proved("The test error of a readout.", error()),
         proved("q1 >= psi^2 by Cauchy-Schwarz,", cauchy_schwarz()),
         proved("hence Q1 >= M^2, and the error exceeds the best linear fit of the target by squares.", result),
-        results={s.test_error: value(error())},
+        results=(error(),),
         hypotheses=OF_FLOOR,
     )

@@ -15,10 +15,10 @@ from onestep.derivations.bulk.marchenko_pastur import second_names
 from onestep.derivations.free_energy.along_spike import denominator, over_modes, varrho
 from onestep.derivations.free_energy.ridge import SAMPLES
 from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import assume, differentiate, rewrite
+from onestep.derivations.kernel.algebra import differentiate, rewrite
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.search import define, equal, hypothesis, in_model, isolated, rewritten, value
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import symbols as s
@@ -42,8 +42,7 @@ def ratios() -> tuple[Theorem, ...]:
 
 
 def _same(left: sp.Symbol, right: sp.Expr) -> Theorem:
-    leaf = Assumption(Ground.HYPOTHESIS, f"one saddle point, {left}", Equation(left, right), ONE_SADDLE_POINT)
-    return assume((), leaf)
+    return hypothesis(f"one saddle point, {left}", Equation(left, right), ONE_SADDLE_POINT)
 
 
 # F = sqrt(d) W: |F^T a|^2/(d p) = |W^T a|^2/p, and so on.
@@ -74,14 +73,14 @@ _shared = over_spectrum(1 / (_own + s.beta * s.V1_hat * eigenvalue))
 @functools.cache
 def spectra() -> tuple[Theorem, Theorem]:
     """Averages of 1/S and 1/S^2 over the p modes of W W^T by those over the d modes of F^T F/p."""
-    leaf = Assumption(
-        Ground.MODEL,
+    law = in_model(
         "modes of F",
         Equation(over_modes(1 / denominator), _shared / s.beta + (1 - 1 / s.beta) / _own),
         "W W^T has beta times the eigenvalues of F^T F/p, F = sqrt(d) W, and p - d null ones, or lacks them",
-        frozenset({s.V1_hat, s.V2_hat, s.ridge}),
+        s.V1_hat,
+        s.V2_hat,
+        s.ridge,
     )
-    law = assume((), leaf)
     slope = differentiate((law,), s.ridge)
     (change,) = sides(slope.statement)[0].atoms(Expectation)
     slope = rewrite((slope, linear((), change, ((sp.Integer(-1), denominator**-2),))))

@@ -18,19 +18,20 @@ from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.gradient_step.hermite_tensors import hermite
 from onestep.derivations.gradient_step.leaves import H1, H2
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, order, rewrite
+from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite
 from onestep.derivations.kernel.limits import name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     define,
     equal,
+    in_model,
     limit_of,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -75,7 +76,6 @@ def input_covariance() -> Derivation:
         proved("theta.x is epsilon z plus an independent part,", meaning),
         proved("which averages to zero.", exact),
         proved("The linear part has the same covariance.", result),
-        results={s.input_covariance: value(result)},
     )
 
 
@@ -122,7 +122,6 @@ def covariance_gap() -> Derivation:
         proved("Its slope is mu1^2, that of the equivalent map.", at_zero),
         proved("Overlaps are of order d^(-1/2).", exact),
         proved("What is left out is of order 1/d.", limit),
-        results={s.covariance_gap: value(limit)},
         hypotheses=(f"the activation is a polynomial of degree {DEGREE}",),
     )
 
@@ -158,7 +157,6 @@ def without_spike() -> Derivation:
         proved("At r = 0, c = 1 a neuron receives z alone.", here),
         *(proved("A constant of Section 3.1.", name) for name in names),
         proved("The coefficients are those of Section 3.1, and do not depend on kappa.", result),
-        results={s.mu2_square: value(result)},
     )
 
 
@@ -166,7 +164,7 @@ def without_spike() -> Derivation:
 
 
 PLAIN_MAP = tuple(
-    assume((), Assumption(Ground.MODEL, f"plain map, {name}", Equation(name, form), why, frozenset({s.kappa})))
+    in_model(f"plain map, {name}", Equation(name, form), why, s.kappa)
     for name, form, why in (
         (mu0, k1 * s.r * s.kappa, "mu1 (w + r v).x is linear in kappa"),
         (mu1, k1, "what the features have of the input does not depend on kappa"),
@@ -184,7 +182,6 @@ def on_plain_map(theorem: Theorem) -> Theorem:
 def at_solution() -> tuple[Theorem, Theorem, Theorem]:
     """m, the force along the spike, which vanishes, and zeta with it."""
     of_zeta = isotropic(s.zeta_hat).theorem_of(s.zeta)
-    assert of_zeta is not None
     learned, pulled = on_plain_map(at_saddle(s.m)), on_plain_map(at_saddle(s.zeta))
     force = concluded(Equation(s.zeta_hat, sp.Integer(0)), pulled, learned)
     return learned, force, rewrite((of_zeta, force))
@@ -214,7 +211,7 @@ def after_step() -> Derivation:
         proved("The coefficient of kappa in the output is that of the target's linear part along the spike.", total),
         proved("The error of the plain map on a new input.", missed),
         proved("What remains is plain random features for the target without its linear part along the spike.", error),
-        results={s.gaussian_mean: value(total), s.gaussian_error: value(error)},
+        results=(total, error),
         hypotheses=(ODD, *equation(s.zeta).hypotheses),
     )
 
@@ -223,7 +220,6 @@ def after_step() -> Derivation:
 def floor() -> Derivation:
     """The error of the plain map after a step is never below that of the best linear fit, h2* - h1*^2."""
     error = after_step().theorem_of(s.gaussian_error)
-    assert error is not None
     bound = order(
         (error, cauchy_schwarz(), ALIGNMENT),
         AtLeast(s.gaussian_error, s.h2_star - s.h1_star**2),

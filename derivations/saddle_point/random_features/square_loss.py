@@ -14,18 +14,19 @@ import sympy as sp
 from onestep.derivations.free_energy.envelopes import PLACES, proximal
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search import (
     averages_expanded,
     concluded,
     equal,
+    in_model,
     in_order,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import any_loss
@@ -44,15 +45,12 @@ from onestep.derivations.saddle_point.random_features.one_system import (
 
 _label, _output = sp.symbols("y h", real=True)
 LABEL_NOISE_TERM = sp.sqrt(s.noise) * LABEL_NOISE
-SQUARE = assume(
-    (),
-    Assumption(
-        Ground.MODEL,
-        "square loss",
-        Equation(any_loss(_label, _output), (_label - _output) ** 2 / 2),
-        "Section 2: half of the squared difference of label and output",
-        frozenset({_label, _output}),
-    ),
+SQUARE = in_model(
+    "square loss",
+    Equation(any_loss(_label, _output), (_label - _output) ** 2 / 2),
+    "Section 2: half of the squared difference of label and output",
+    _label,
+    _output,
 )
 
 
@@ -162,6 +160,6 @@ def square_loss() -> Derivation:
             proved(f"${sp.latex(name)}$: with the same conjugates the two are the same.", theorem)
             for name, theorem in found.items()
         ),
-        results={name: value(theorem) for name, theorem in results.items()},
+        results=results.values(),
         hypotheses=(*HYPOTHESES, *no_spike.reduction().hypotheses),
     )

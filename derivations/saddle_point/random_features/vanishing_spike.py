@@ -14,24 +14,17 @@ from onestep.derivations.free_energy.along_spike import mu0 as mu0_of
 from onestep.derivations.free_energy.along_spike import mu1 as mu1_of
 from onestep.derivations.free_energy.along_spike import mu2 as mu2_of
 from onestep.derivations.free_energy.along_spike import squared_residual, y0
-from onestep.derivations.kernel.algebra import assume, rewrite, ring
+from onestep.derivations.kernel.algebra import rewrite, ring
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_compose, name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Statement, Tends, sides
+from onestep.derivations.kernel.search import averages_expanded, define, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation, Statement, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point import equations
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features.no_spike import (
-    ODD,
-    SOURCE,
-    isotropic,
-    k1,
-    k2,
-    target_moments,
-)
+from onestep.derivations.saddle_point.random_features.no_spike import ODD, SOURCE, isotropic, k1, k2, target_moments
 
 _ONE = sp.Integer(1)
 _t = sp.Symbol("1/r", positive=True)
@@ -42,7 +35,7 @@ _LAST = "the limit r -> 0 is taken after d -> infinity; the order parameters but
 
 
 def _model(name: str, statement: Statement, reference: str) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset({s.kappa})))
+    return in_model(name, statement, reference, s.kappa)
 
 
 AT_STRENGTH = tuple(
@@ -126,7 +119,6 @@ def limits() -> tuple[Theorem, Theorem, Theorem]:
     along = s.gamma * s.h1_star
     of_m, of_zeta = _tends(rm, along / k1), _tends(zeta, sp.Integer(0))
     base = equations.test_error().theorem_of(s.test_error)
-    assert base is not None
     exact = rewrite((_at_strength(base), isolated(s.m, SCALED)))
     more = (*_holes, *sp.symbols("h_m h_zeta", real=True))
     scaled, first, second, of_rm, of_zeta_ = more
@@ -162,6 +154,6 @@ def vanishing_spike() -> Derivation:
             "h2* - gamma^2 h1*^2.",
             error,
         ),
-        results={s.m_no_spike: value(m_limit), s.zeta_no_spike: value(zeta_limit), s.error_no_spike: value(error)},
+        results=(m_limit, zeta_limit, error),
         hypotheses=(ODD, _LAST),
     )

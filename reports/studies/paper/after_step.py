@@ -20,7 +20,7 @@ from onestep.reports.studies.paper import settings as at
 from onestep.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
 from onestep.reports.studies.paper.output import along_target
 from onestep.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, page, plotted
+from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, page
 
 Array = NDArray[np.float64]
 
@@ -88,16 +88,12 @@ def says_1(found: Plotted) -> tuple[Statement, ...]:
 
 def study_1() -> Study | None:
     """The page of Figure 1."""
-    data = samples()
-    if data is None:
-        return None
-    figure = figure_1(data)
     settings = (
         f"Settings: {at.SINE}, as the sources print them ({at.SINE.printed}). They do not print alpha, beta and the "
         f"other batches of this figure: alpha = {at.LEARNING_ALPHA:g}, beta = 1 and alpha0 = "
         f"{', '.join(f'{a:g}' for a in at.BATCHES)} are chosen."
     )
-    return page(1, "the function that a network learns along its target", settings, figure, says_1(plotted(figure)))
+    return page(1, "the function that a network learns along its target", settings, samples(), figure_1, says_1)
 
 
 def curves_of(panel: at.Setting, batches: Sequence[float] = at.BATCHES) -> tuple[Curve, ...]:
@@ -230,13 +226,9 @@ def _alike(panel: at.Setting, found: Plotted, right: int) -> Statement:
 
 def study_2() -> Study | None:
     """The page of Figure 2."""
-    data = samples()
-    if data is None:
-        return None
-    figure = figure_2(data)
     settings = (
         "Settings: " + "; ".join(f"{panel} ({panel.printed})" for panel in at.PANELS) + ". The other batches are "
         f"chosen, and so are beta = 1 and the range of alpha. The least batch, alpha0 = {_WITH_STEP[0]:g}, is below "
         "one sample for every direction of the inputs."
     )
-    return page(2, "learning curves by the batch of the step", settings, figure, says_2(plotted(figure)))
+    return page(2, "learning curves by the batch of the step", settings, samples(), figure_2, says_2)

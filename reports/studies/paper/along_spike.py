@@ -15,7 +15,7 @@ from onestep.reports.studies.paper import settings as at
 from onestep.reports.studies.paper.curves import DARK
 from onestep.reports.studies.paper.output import along_spike
 from onestep.reports.studies.paper.samples import bound_network, pool_network, samples
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, page, plotted
+from onestep.reports.studies.paper.series import Plotted, Series, Statement, page
 
 Array = NDArray[np.float64]
 
@@ -99,15 +99,11 @@ def says_3(found: Plotted) -> tuple[Statement, ...]:
 
 def study_3() -> Study | None:
     """The page of Figure 3."""
-    data = samples()
-    if data is None:
-        return None
-    figure = figure_3(data)
     settings = (
         f"Settings: tanh and sin, r = {at.BOUND_SPIKE:g}, c = gamma = 1, as the slides print them. No network has c = "
         f"gamma = 1: those here come near it by a batch of alpha0 = {at.BOUND_BATCH:g}."
     )
-    return page(3, "the functions that realise the bounds", settings, figure, says_3(plotted(figure)))
+    return page(3, "the functions that realise the bounds", settings, samples(), figure_3, says_3)
 
 
 def figure_7(data: Data) -> Figure:
@@ -167,12 +163,8 @@ def says_7(found: Plotted) -> tuple[Statement, ...]:
 
 def study_7() -> Study | None:
     """The page of Figure 7."""
-    data = samples()
-    if data is None:
-        return None
-    figure = figure_7(data)
     settings = (
         "Settings: tanh and c = 1. The sources do not print the spikes of this figure; r = "
         f"{', '.join(f'{r:g}' for r in at.POOL_SPIKES)} are chosen."
     )
-    return page(7, "the pool of functions along the spike", settings, figure, says_7(plotted(figure)))
+    return page(7, "the pool of functions along the spike", settings, samples(), figure_7, says_7)

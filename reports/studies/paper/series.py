@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.experiments import Data
 from onestep.reports.measurements.study import Study, Table
 
 Array = NDArray[np.float64]
@@ -73,8 +74,19 @@ def agreement(pairs: Sequence[tuple[Series, Series]], says: str, source: str, mo
     )
 
 
-def page(number: int, title: str, settings: str, figure: Figure, statements: Sequence[Statement]) -> Study:
-    """The page of one figure of the paper."""
+def page(
+    number: int,
+    title: str,
+    settings: str,
+    data: Data | None,
+    draw: Callable[[Data], Figure],
+    says: Callable[[Plotted], Sequence[Statement]],
+) -> Study | None:
+    """The page of one figure of the paper; None without samples."""
+    if data is None:
+        return None
+    figure = draw(data)
+    statements = says(plotted(figure))
     rows = tuple(statement.row() for statement in statements)
     seen = sum(statement.seen for statement in statements)
     text = (

@@ -17,7 +17,7 @@ from onestep.reports.measurements.study import Study
 from onestep.reports.studies.paper import settings as at
 from onestep.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
 from onestep.reports.studies.paper.samples import samples, spiked_network, wide_network
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, page, plotted
+from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, page
 
 Array = NDArray[np.float64]
 
@@ -122,16 +122,12 @@ def _pairs(found: Plotted, panel: int, names: Iterable[str]) -> list[tuple[Serie
 
 def study_4() -> Study | None:
     """The page of Figure 4."""
-    data = samples()
-    if data is None:
-        return None
-    figure = figure_4(data)
     settings = (
         "Settings: the sources print neither student, target nor numbers of this figure. Chosen: "
         f"{at.SINE.student} and {at.SINE.target} with ridge {at.SINE.ridge:g} of Figure 2, beta = 1, alignment "
         f"{at.SPIKE_ALIGNMENT:g} on the left and spike {at.ALIGNED_SPIKE:g} on the right."
     )
-    return page(4, "learning curves by spike and by alignment", settings, figure, says_4(plotted(figure)))
+    return page(4, "learning curves by spike and by alignment", settings, samples(), figure_4, says_4)
 
 
 def wide_curve(width: float, scaled: bool) -> Curve:
@@ -185,13 +181,9 @@ def says_5(found: Plotted) -> tuple[Statement, ...]:
 
 def study_5() -> Study | None:
     """The page of Figure 5."""
-    data = samples()
-    if data is None:
-        return None
-    figure = figure_5(data)
     settings = (
         f"Settings: {at.SINE}, alpha0 = {at.WIDTH_BATCH:g} as printed for Figure 2. The sources print neither the "
         "setting of this figure nor its widths; beta = "
         f"{', '.join(f'{w:g}' for w in at.WIDTHS)} are chosen. The page on the width scans many settings."
     )
-    return page(5, "learning curves by the width of the network", settings, figure, says_5(plotted(figure)))
+    return page(5, "learning curves by the width of the network", settings, samples(), figure_5, says_5)

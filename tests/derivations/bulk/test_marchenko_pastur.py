@@ -41,7 +41,6 @@ def test_every_step_is_made_again(theorem: object) -> None:
 
 def test_the_other_root_does_not_follow() -> None:
     root = quadratic().theorem_of(s.V2)
-    assert root is not None
     (radical,) = (x for x in value(root).atoms(sp.Pow) if x.exp == sp.Rational(1, 2))
     assert follows(Equation(s.V2, value(root)), (root,)) is not None
     assert follows(Equation(s.V2, value(root).subs(radical, -radical)), (root,)) is None

@@ -11,16 +11,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import hermite_tensors as tensors
 from onestep.derivations.gradient_step import intermediate_rate, leap_scaling
-from onestep.derivations.gradient_step.hermite_tensors import (
-    average,
-    leap_index,
-    spanned,
-    tensor,
-    z1,
-    z2,
-    z3,
-    z4,
-)
+from onestep.derivations.gradient_step.hermite_tensors import average, leap_index, spanned, tensor, z1, z2, z3, z4
 from onestep.derivations.kernel.algebra import assume, differentiate
 from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.search import value

@@ -37,7 +37,6 @@ def explicit_free_energy() -> sp.Expr:
     root = marchenko_pastur.quadratic().results[s.V2]
     V1 = marchenko_pastur.cavity().results[s.V1].subs(s.V2, root)
     general = assembled().theorem_of(s.free_energy)
-    assert general is not None
     # For isotropic rows tau and pi are independent of varrho, of mean square one.
     with_varrho = {over_modes(varrho * weight / denominator): V1 for weight in (1, vartau**2, varpi**2)}
     return value(averages_expanded(general, s.mode, s.kappa)).subs({over_modes(1 / denominator): root, **with_varrho})

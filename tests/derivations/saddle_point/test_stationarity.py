@@ -97,7 +97,6 @@ def test_only_a_declared_sign_of_a_function_counts() -> None:
 def test_another_term_makes_another_equation() -> None:
     """With one more term in the free energy the equation for V1^ is another one: nothing in it is typed."""
     energy = assembled().theorem_of(s.free_energy)
-    assert energy is not None
     Phi = sp.Symbol("Phi", real=True)
     more = define(Phi, s.free_energy + s.q1 * s.V1, "one more term")
     with_it = rewrite((more, energy))

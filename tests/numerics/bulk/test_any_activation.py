@@ -17,6 +17,7 @@ from onestep.numerics.bulk.resolvent import Rows, block_slopes, blocks
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve
+from tests.numerics.bulk.differences import differences
 
 RATIOS = {"alpha": 1.5, "beta": 1.0}
 
@@ -134,12 +135,9 @@ def test_derivatives(student: str, target: str) -> None:
     law = network_law(activation(student), activation(target), 2.0, 6.0, 1.4, 0.1)
     conjugates, h = np.array([0.8, 0.3]), 2e-3
     point = NetworkBulk(0.05, 1.4, law).at(conjugates)
-    # The eighth-order central difference, as for odd activations; fresh solvers, so that no start helps.
-    stencil = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
-    for k in range(2):
-        moved = {n: NetworkBulk(0.05, 1.4, law).at(conjugates + n * h * np.eye(2)[k]) for m in stencil for n in (m, -m)}
-        slopes = sum(w * (moved[n].values - moved[-n].values) / h for n, w in stencil.items())
-        matrix = sum(w * (moved[n].overlap - moved[-n].overlap) / h for n, w in stencil.items())
+    # As for odd activations; fresh solvers, so that no start helps.
+    moved = differences(lambda x: NetworkBulk(0.05, 1.4, law).at(x), conjugates, h)
+    for k, (slopes, matrix) in enumerate(moved):
         np.testing.assert_allclose(slopes, point.jacobian[:, k], rtol=1e-10)
         size = np.abs(point.overlap_jacobian()[k]).max()
         np.testing.assert_allclose(matrix, point.overlap_jacobian()[k], atol=1e-10 * size)

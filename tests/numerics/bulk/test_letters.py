@@ -16,13 +16,7 @@ from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, packed_direc
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_constants import slope_constants
 from onestep.numerics.bulk.network_groups import NetworkGroups
-from onestep.numerics.bulk.network_law import (
-    GroupsLaw,
-    groups_law,
-    isotropic_law,
-    network_law,
-    step_laws,
-)
+from onestep.numerics.bulk.network_law import GroupsLaw, groups_law, isotropic_law, network_law, step_laws
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.bulk.overlapping_rows import stepped
 from onestep.numerics.experiments.ensembles import Sizes, trained_network
@@ -38,6 +32,7 @@ from onestep.numerics.saddle_point.equations import multiplicity
 from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.finite_size import Observation, compare
+from tests.numerics.bulk.differences import differences
 
 Array = NDArray[np.float64]
 
@@ -123,13 +118,9 @@ def test_derivatives() -> None:
     network, point, h = five_groups(), conjugates(5), 2e-3
     found = network.at(point)
     slope = found.overlap_jacobian()
-    # The eighth-order central difference. The smallest eigenvalue of this C is 0.03, so that h is 7 % of the distance
-    # to the next singularity: (0.07)^8 = 6e-10 of the largest entry is what the stencil may leave, rounding 1e-16/h.
-    stencil = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
-    for k in range(len(point)):
-        moved = {n: network.at(point + n * h * np.eye(len(point))[k]) for m in stencil for n in (m, -m)}
-        slopes = sum(w * (moved[n].values - moved[-n].values) / h for n, w in stencil.items())
-        matrix = sum(w * (moved[n].overlap - moved[-n].overlap) / h for n, w in stencil.items())
+    # The smallest eigenvalue of this C is 0.03, so that h is 7 % of the distance to the next singularity: (0.07)^8 =
+    # 6e-10 of the largest entry is what the differences may leave, rounding 1e-16/h.
+    for k, (slopes, matrix) in enumerate(differences(network.at, point, h)):
         np.testing.assert_allclose(slopes, found.jacobian[:, k], atol=6e-10 * np.abs(found.jacobian).max())
         np.testing.assert_allclose(matrix, slope[k], atol=6e-10 * np.abs(slope).max())
 

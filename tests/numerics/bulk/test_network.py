@@ -18,6 +18,7 @@ from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
+from tests.numerics.bulk.differences import differences
 
 TANH, SIGN = activation("tanh"), activation("sign")
 
@@ -98,12 +99,8 @@ def test_derivatives(beta: float) -> None:
     point = network.at(conjugates)
     # T and tau are derivatives of one function, (1/p) log det S: dT/dD = dtau/dC.
     assert point.jacobian[0, 1] == pytest.approx(point.jacobian[1, 0], rel=1e-12)
-    # The eighth-order central difference: h^8 times ninth derivatives (1e-22 times at most 1e9), rounding 1e-16/h.
-    stencil = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
-    for k in range(2):
-        moved = {n: network.at(conjugates + n * h * np.eye(2)[k]) for m in stencil for n in (m, -m)}
-        slopes = sum(w * (moved[n].values - moved[-n].values) / h for n, w in stencil.items())
-        matrix = sum(w * (moved[n].overlap - moved[-n].overlap) / h for n, w in stencil.items())
+    # h^8 times ninth derivatives (1e-22 times at most 1e9), rounding 1e-16/h.
+    for k, (slopes, matrix) in enumerate(differences(network.at, conjugates, h)):
         np.testing.assert_allclose(slopes, point.jacobian[:, k], rtol=1e-10)
         size = np.abs(point.overlap_jacobian()[k]).max()
         np.testing.assert_allclose(matrix, point.overlap_jacobian()[k], atol=1e-10 * size)

@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import (
-    FeatureMap,
-    Sizes,
-    equivalent_map,
-    spiked_random_features,
-)
+from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, equivalent_map, spiked_random_features
 from onestep.numerics.experiments.measure import (
     exact_test_error,
     lattice,

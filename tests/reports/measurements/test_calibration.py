@@ -10,23 +10,9 @@ import pytest
 
 from benchmarks.networks.calibration import seed_of
 from onestep.reports.measurements.calibration import deviates
-from onestep.reports.measurements.models import (
-    ITEMS,
-    LANDMARK_RUN,
-    MODELS,
-    RUNS,
-    Drawn,
-    measured,
-    models_of,
-    stored,
-)
+from onestep.reports.measurements.models import ITEMS, LANDMARK_RUN, MODELS, RUNS, Drawn, measured, models_of, stored
 from onestep.reports.measurements.normal_deviates import extreme, look_normal, normality, spread, squares
-from onestep.reports.measurements.theory import (
-    computed,
-    judge,
-    landmark,
-    stored_theory,
-)
+from onestep.reports.measurements.theory import computed, judge, landmark, stored_theory
 from onestep.verify.checks.finite_size import INCONCLUSIVE, REFUTED, Report
 
 # Cheap to judge; the page judges all of them.

@@ -61,9 +61,10 @@ def test_the_isotropic_theory_is_refuted() -> None:
 
 
 def test_the_grid() -> None:
-    assert max(point.eta for point in POINTS) == 12
-    assert {1, 50} <= {point.alpha0 for point in POINTS}
-    assert len({point.student for point in POINTS}) >= 3
-    assert {"sign", "tanh"} <= {point.target for point in POINTS}
-    assert {0.5, 1, 2} <= {point.beta for point in POINTS}
+    networks = [point.network for point in POINTS]
+    assert max(network.eta for network in networks) == 12
+    assert {1, 50} <= {network.alpha0 for network in networks}
+    assert len({str(network.activation) for network in networks}) >= 3
+    assert {"sign(z)", "tanh(z)"} <= {str(network.target) for network in networks}
+    assert {0.5, 1, 2} <= {network.beta for network in networks}
     assert set(OBSERVABLES) >= {"test_error", "training_error", "m", "zeta", "q2"}

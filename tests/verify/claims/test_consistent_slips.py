@@ -55,7 +55,7 @@ def written(relation: Relational, left: sp.Expr, right: sp.Expr) -> Relational:
 
 def forged(derivation: Derivation, symbol: sp.Basic, wrong: sp.Expr, theorem_too: bool) -> Derivation:
     """A derivation with another result for a symbol, and if asked with another theorem for it."""
-    theorem, steps = derivation.theorem_of(symbol), derivation.steps
+    theorem, steps = derivation.known_theorem_of(symbol), derivation.steps
     if theorem_too and theorem is not None:
         other = replace(theorem, statement=Equation(symbol, wrong))
         put = {id(theorem): other}

@@ -61,7 +61,6 @@ def above_span(statement: Relational, at_one: bool = False) -> Theorem:
     """test error >= distance = what the paper states, at every ridge, hence for the infimum over the ridge."""
     goal = said(statement)
     distance = bounds.span().theorem_of(s.distance)
-    assert distance is not None
     bound = bounds.above_distance()
     stated = order((bound, distance), AtLeast(s.test_error, value(distance)), (sp.Integer(1), sp.Integer(1)))
     if goal.left == s.best_error:

@@ -14,9 +14,7 @@ from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.second_route.equivalence import features as numbers
-from onestep.verify.second_route.grids import (
-    half_line,
-)
+from onestep.verify.second_route.grids import half_line
 
 # --- the sign activation ---------------------------------------------------------------------------------------------
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.bulk import overlapping_bulk as bulk
-from onestep.derivations.bulk.overlapping_bulk import (
-    averaged,
-    residual,
-    t,
-    turn,
-    u,
-)
+from onestep.derivations.bulk.overlapping_bulk import averaged, residual, t, turn, u
 from onestep.derivations.gradient_step.overlapping_rows import STEP, scatter
 from onestep.derivations.language import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers

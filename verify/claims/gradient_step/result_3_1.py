@@ -26,10 +26,7 @@ from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq, le
 from onestep.verify.second_route.gradient_step.steps import ABSTRACT, ONE_NEURON, experiment, functions_at, numbers_at
-from onestep.verify.second_route.grids import (
-    INTERPRETATIONS,
-    average,
-)
+from onestep.verify.second_route.grids import INTERPRETATIONS, average
 
 STEP = s.eta / s.beta
 

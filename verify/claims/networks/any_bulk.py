@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import sympy as sp
 
@@ -18,7 +19,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks import bulk as odd
 from onestep.verify.claims.networks.any_rows import ANY, STEPS
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.second_route.any_activation import draws, numbers
 from onestep.verify.second_route.equivalence import twins
 
@@ -28,27 +29,29 @@ _BOTH = tuple(draws.BULK_MODELS)
 _UNMEASURED = {"beyond.overlap-spike-target", "beyond.overlap-target-norm", "beyond.overlap-spike-norm"}
 
 
-def _of_any(claim: Claim, *mutants: Mutant) -> Claim:
-    """The same statement and derivation, with the rows of networks with any activation."""
-    derived = tuple(check for check in claim.checks if isinstance(check, ByDerivation))
+def _of_any(claim: Claim, words: str, domain: Domain, **others: Any) -> Claim:
+    """The same statement for any activation; ``words`` of the title say so."""
+    id_ = claim.id.replace("beyond.", "beyond.any-")
+    return replace(claim, id=id_, title=f"{claim.title}{words}", source=ANY, domain=domain, **others)
+
+
+def _derived(claim: Claim) -> tuple[ByDerivation, ...]:
+    return tuple(check for check in claim.checks if isinstance(check, ByDerivation))
+
+
+def _rows(claim: Claim) -> Claim:
+    """The same derivation, with the rows of networks with any activation."""
     assert isinstance(claim.statement, sp.Equality)
     simulated, note = odd.of_rows(claim.statement.lhs, partial(draws.bulk_experiment, _BOTH), len(_BOTH))
-    return replace(
-        claim,
-        id=claim.id.replace("beyond.", "beyond.any-"),
-        title=f"{claim.title}, any activation",
-        source=ANY,
-        domain=_ROWS,
-        checks=(*derived, ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=4),
-                simulated),
+    solved = ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=4)
+    return _of_any(
+        claim, ", any activation", _ROWS, checks=(*_derived(claim), solved, simulated), note=note,
         uses=("beyond.any-row-covariance", "beyond.any-trace", "beyond.any-target"),
-        mutants=(*claim.mutants, *mutants),
-        note=note,
     )  # fmt: skip
 
 
-TAU, WIDTH = _of_any(odd.TAU), _of_any(odd.WIDTH)
-OVERLAPS = tuple(_of_any(claim) for claim in odd.OVERLAPS if claim.id not in _UNMEASURED)
+TAU, WIDTH = _rows(odd.TAU), _rows(odd.WIDTH)
+OVERLAPS = tuple(_rows(claim) for claim in odd.OVERLAPS if claim.id not in _UNMEASURED)
 
 _READOUTS = Domain(
     ranges=(Range("activation", choices=("relu", "softplus", "shifted tanh", "leaning tanh")),
@@ -69,14 +72,9 @@ _THREE = _beside_twins(twins.ANY_NETWORKS | twins.SMALL_BATCH, "three models")
 
 
 def _error(claim: Claim, simulated: BySimulation) -> Claim:
-    derived = tuple(check for check in claim.checks if isinstance(check, ByDerivation))
-    return replace(
-        claim,
-        id=claim.id.replace("beyond.", "beyond.any-"),
-        title=f"{claim.title} with any activation",
-        source=ANY,
-        domain=_READOUTS,
-        checks=(simulated, *derived,
+    return _of_any(
+        claim, " with any activation", _READOUTS,
+        checks=(simulated, *_derived(claim),
                 ByNumbers("the solver against a plain second route", numbers.solved_network, tolerances.SOLVER,
                           functions=numbers.solved_functions, points=4)),
         uses=("beyond.third-function", TAU.id, WIDTH.id, *(c.id for c in OVERLAPS), "result-3-3.test-error",

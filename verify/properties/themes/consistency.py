@@ -25,18 +25,7 @@ from onestep.verify.properties.property import (
     plant,
     trusted,
 )
-from onestep.verify.properties.strategies import (
-    SMOOTH,
-    TAME,
-    models,
-    odd,
-    powers,
-    readouts,
-    stepped,
-    steps,
-    tame,
-    wide,
-)
+from onestep.verify.properties.strategies import SMOOTH, TAME, models, odd, powers, readouts, stepped, steps, tame, wide
 from onestep.verify.properties.themes.limits import moved
 from onestep.verify.properties.themes.positivity import reordered
 from onestep.verify.protocol.tolerances import CONVEX_SOLVER, SOLVER

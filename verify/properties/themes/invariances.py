@@ -13,16 +13,7 @@ from hypothesis import strategies as st
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import (
-    THEORY,
-    Property,
-    Theory,
-    error_of,
-    holds,
-    near,
-    plant,
-    trusted,
-)
+from onestep.verify.properties.property import THEORY, Property, Theory, error_of, holds, near, plant, trusted
 from onestep.verify.properties.strategies import (
     ANY,
     ODD,

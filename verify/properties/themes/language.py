@@ -15,16 +15,7 @@ from onestep.derivations.expressions.algebra import add, multiply, substitute
 from onestep.derivations.expressions.parser import Expression, ExpressionError
 from onestep.derivations.expressions.tree import number
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import (
-    ESTIMATES,
-    THEORY,
-    Theory,
-    decided,
-    holds,
-    is_so,
-    near,
-    plant,
-)
+from onestep.verify.properties.property import ESTIMATES, THEORY, Theory, decided, holds, is_so, near, plant
 from onestep.verify.properties.strategies import Z, any_activations, expressions, steps
 
 places = steps(-40, 40, "0.1")

@@ -105,6 +105,10 @@ def bounds_in_order(model: Model, theory: Theory) -> float:
 )  # fmt: skip
 def above_the_lower_bound(model: Model, theory: Theory) -> float:
     """No ridge, number of samples or width gets below the lower bound."""
+    return _above(model, theory)
+
+
+def _above(model: Model, theory: Theory) -> float:
     found, solution = bounded(theory, model), trusted(theory, model)
     return at_most(
         found.lower, solution.test_error, room(found) + error_of(solution), found.upper + solution.test_error
@@ -117,10 +121,7 @@ def above_the_lower_bound(model: Model, theory: Theory) -> float:
 )  # fmt: skip
 def above_the_lower_bound_of_groups(model: Model, theory: Theory) -> float:
     """With groups nothing gets below the distance to all their functions."""
-    found, solution = bounded(theory, model), trusted(theory, model)
-    return at_most(
-        found.lower, solution.test_error, room(found) + error_of(solution), found.upper + solution.test_error
-    )
+    return _above(model, theory)
 
 
 @holds(
@@ -296,8 +297,12 @@ def _in_order(case: Case, name: str, theory: Theory) -> tuple[Any, Any]:
 )  # fmt: skip
 def responses_fall_with_the_ridge(case: Case, theory: Theory) -> float:
     """V1 and V2 fall as the ridge grows."""
-    weak, heavy = (one.order_parameters for one in _in_order(case, "ridge", theory))
-    pairs = ((float(heavy.V1[0, 0]), float(weak.V1[0, 0])), (float(heavy.V2[0]), float(weak.V2[0])))
+    return _responses_fall(case, "ridge", theory)
+
+
+def _responses_fall(case: Case, name: str, theory: Theory) -> float:
+    less, more = (one.order_parameters for one in _in_order(case, name, theory))
+    pairs = ((float(more.V1[0, 0]), float(less.V1[0, 0])), (float(more.V2[0]), float(less.V2[0])))
     return min(at_most(small, large, ORDER * large, large) for small, large in pairs)
 
 
@@ -320,9 +325,7 @@ def training_error_grows_with_the_ridge(case: Case, theory: Theory) -> float:
 )  # fmt: skip
 def responses_fall_with_samples(case: Case, theory: Theory) -> float:
     """V1 and V2 fall as samples are added."""
-    few, many = (one.order_parameters for one in _in_order(case, "alpha", theory))
-    pairs = ((float(many.V1[0, 0]), float(few.V1[0, 0])), (float(many.V2[0]), float(few.V2[0])))
-    return min(at_most(small, large, ORDER * large, large) for small, large in pairs)
+    return _responses_fall(case, "alpha", theory)
 
 
 @holds(

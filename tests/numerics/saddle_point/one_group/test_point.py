@@ -9,13 +9,7 @@ import pytest
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.equivalent import IsotropicUniform
 from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.equations import (
-    LinearPart,
-    NonlinearPart,
-    linear_part,
-    nonlinear_part,
-    residual,
-)
+from onestep.numerics.saddle_point.equations import LinearPart, NonlinearPart, linear_part, nonlinear_part, residual
 from onestep.numerics.saddle_point.level import extra_reach, state_of
 from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile, profile
