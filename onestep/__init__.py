@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from onestep.numerics.balls.arithmetic import PrecisionError as PrecisionError
     from onestep.numerics.bounds.of_model import bounds as bounds
     from onestep.numerics.bounds.results import Bounds as Bounds
-    from onestep.numerics.certificates.branch import Branch as Branch
-    from onestep.numerics.certificates.branch import certify_branch as certify_branch
     from onestep.numerics.certificates.certify import Certificate as Certificate
     from onestep.numerics.certificates.certify import certify as certify
+    from onestep.numerics.certificates.ranges.branch import Branch as Branch
+    from onestep.numerics.certificates.ranges.branch import certify_branch as certify_branch
     from onestep.numerics.experiments.inputs import Inputs as Inputs
     from onestep.numerics.experiments.ridge import Simulation as Simulation
     from onestep.numerics.experiments.simulate import simulate as simulate
@@ -54,7 +54,7 @@ _HOMES = {
     "Activation": "onestep.numerics.gaussian.evaluate",
     "BatchSolution": "onestep.numerics.saddle_point.one_group.batch",
     "Bounds": "onestep.numerics.bounds.results",
-    "Branch": "onestep.numerics.certificates.branch",
+    "Branch": "onestep.numerics.certificates.ranges.branch",
     "Certificate": "onestep.numerics.certificates.certify",
     "ExpressionError": "onestep.derivations.expressions.parser",
     "Inputs": "onestep.numerics.experiments.inputs",
@@ -70,7 +70,7 @@ _HOMES = {
     "activation": "onestep.numerics.gaussian.evaluate",
     "bounds": "onestep.numerics.bounds.of_model",
     "certify": "onestep.numerics.certificates.certify",
-    "certify_branch": "onestep.numerics.certificates.branch",
+    "certify_branch": "onestep.numerics.certificates.ranges.branch",
     "claims": "onestep.verify.claims.index",
     "compare": "onestep.reports.answers.comparison",
     "simulate": "onestep.numerics.experiments.simulate",

@@ -291,10 +291,22 @@ def _blurred(y: Array, moments: Array, width: float, step: float, largest: float
     places = np.rint(y / step).astype(np.int64)[:, None] + np.arange(-reach_, reach_ + 1)
     e = (places * step - y[:, None]) / width
     shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
-    grid, index = np.unique(places, return_inverse=True)
-    index = index.ravel()
+    grid, index = _distinct(places.ravel())
     blurred = [np.bincount(index, (shares * moment[:, None]).ravel(), len(grid)) for moment in moments]
     return grid * step, np.stack(blurred)
+
+
+def _distinct(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The distinct places in order, and where each stands among them; by counting unless they lie far apart."""
+    first = int(places.min())
+    span = int(places.max()) - first + 1
+    if span > 4 * len(places):
+        return np.unique(places, return_inverse=True)
+    taken = np.zeros(span, dtype=bool)
+    taken[places - first] = True
+    if taken.all():
+        return np.arange(first, first + span), places - first
+    return np.flatnonzero(taken) + first, (np.cumsum(taken) - 1)[places - first]
 
 
 def _blurred_by_rows(y: Array, moments: Array, width: float, step: float, reach_: int) -> tuple[Array, Array]:

@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 
 # Y^(k + l + m) for k, l = 1, 2, 3 and m = 0, 1, 2, in the rows of POWERS.
 _PAIRS = np.add.outer(np.arange(1, 4), np.arange(3))
+_SHIFTED = np.add.outer(np.arange(3), _PAIRS)
 
 
 class RowLaw(Protocol):
@@ -158,18 +159,18 @@ def forms(law: RowLaw, g: Any, at: Blocks, averages: NDArray[Any]) -> Forms:
     p = (nu * k / alpha0) * low - (g * law.omega * b / alpha0) * high
     q = (nu * b / alpha0) * low + (nu * nu * n / alpha0**2) * high
     powers = averages[POWERS]
-    pairs = [powers[_PAIRS + shift] / alpha0 for shift in (0, 1, 2)]
+    pairs = powers[_SHIFTED] / alpha0
     crossed = 2.0 * b * nu / alpha0
 
-    def outer(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(x[:, None] * y[None])
+    # Every product of two of them at once: [x, y] is the outer product of x and y.
+    rows = np.stack([m, j, p, q])
+    outer = rows[:, None, :, None] * rows[None, :, None, :]
+    M, J, P, Q = range(4)
 
-    def square(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(outer(x, y) + outer(y, x))
-
-    noise = g * a_t * outer(m, m) + g * b_t * square(m, j) - k_t * outer(j, j)
+    noise = g * a_t * outer[M, M] + g * b_t * (outer[M, J] + outer[J, M]) - k_t * outer[J, J]
     along = a_t * m + b_t * j
     below = a_t * p - g * b_t * q
+    aside = b_t * p + k_t * q
     resolvent = _framed(a_t, -g * along, -g * along, g * noise + a * pairs[0])
     filled = _framed(
         (stretch * (1.0 + g * bend) + slant * slant) / whole,
@@ -183,17 +184,17 @@ def forms(law: RowLaw, g: Any, at: Blocks, averages: NDArray[Any]) -> Forms:
         k_t * j - g * b_t * m,
         b * pairs[0]
         + (nu * n / alpha0) * pairs[1]
-        - g * (a_t * outer(m, p) - g * b_t * outer(m, q) + b_t * outer(j, p) + k_t * outer(j, q)),
+        - g * (a_t * outer[M, P] - g * b_t * outer[M, Q] + b_t * outer[J, P] + k_t * outer[J, Q]),
     )
     turned = _framed(
         (bend * (1.0 + g * stretch) + slant * slant) / whole,
-        b_t * p + k_t * q,
-        b_t * p + k_t * q,
+        aside,
+        aside,
         at.turned * pairs[0]
         + crossed * pairs[1]
         + at.flat * pairs[2]
-        + a_t * outer(p, p)
-        - g * (b_t * square(p, q) + k_t * outer(q, q)),
+        + a_t * outer[P, P]
+        - g * (b_t * (outer[P, Q] + outer[Q, P]) + k_t * outer[Q, Q]),
     )
     return Forms(resolvent, filled, bridge, turned)
 

@@ -128,13 +128,14 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
         (problem.student, problem.along, problem.moves),
         (problem.target, problem.teacher, problem.turns),
     ):
-        known = _averages_on_nodes(function, line, rule, reach, bits)
+        known = averages_on_nodes(function, line, rule, reach, bits)
         columns = tuple(zip(*known, strict=True))[: len(ORDERS) if motion else 3]
         found.append(_moving(_bounded(columns, function, line, height), identity, line.scale(), motion))
     return _combined(problem, identity, *found)
 
 
-def _averages_on_nodes(function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int) -> list[Averages]:
+def averages_on_nodes(function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int) -> list[Averages]:
+    """Of a function along a line on the nodes of a rule, to about 2**-bits."""
     parity = function.parity if line.bias == 0 else ""
     return on_nodes(lambda nodes: _averages(function, line, rule, nodes, reach, bits), rule.nodes, parity)
 

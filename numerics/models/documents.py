@@ -16,8 +16,8 @@ from onestep.numerics.models.width_documents import at_width_json, finite, with_
 
 if TYPE_CHECKING:
     from onestep.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds
-    from onestep.numerics.certificates.branch import Branch, Piece
     from onestep.numerics.certificates.certify import Certificate
+    from onestep.numerics.certificates.ranges.branch import Branch, Piece
     from onestep.numerics.experiments.ridge import Estimate, Simulation
     from onestep.numerics.models.model import Model, ReadoutGroup
     from onestep.numerics.models.network import Network

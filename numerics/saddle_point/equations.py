@@ -151,10 +151,12 @@ def linear_part(
     noise: float,
     unit: float = 1.0,
     width: float = math.inf,
+    rough: bool = False,
 ) -> LinearPart:
     """m, (zeta, psi), (Q, q2) and the errors, given the nonlinear part.
 
-    At a finite `width` the means have their cost (`numerics.saddle_point.finite_width`).
+    At a finite `width` the means have their cost (`numerics.saddle_point.finite_width`). `rough`: the rounding is not
+    asked for, and NaN.
     """
     weights = table.weights * solved.inverse
     overlap = ratio * solved.point.overlap
@@ -183,14 +185,17 @@ def linear_part(
     q = _solution(matrix, right, sizes)
     quadratic = q @ table.multiplied_features
     error = fixed + quadratic
-    cross = 2.0 * float(table.weights @ (table.y1 * (overlaps[count:] @ table.mu1)))
-    condition = _condition(matrix, sizes) * (
-        1.0 + solved.point.lost + _roughness(table, weights, squared, solved.values)
-    )
-    whole, parts = float(table.weights @ fixed), float(table.weights @ np.abs(quadratic))
-    fitted = _fit_rounding(table, weights, m, zeta, overlap)
-    magnitude = whole + parts + cross + abs(cross)
-    lost = not math.isfinite(width) and undecided(table, weights)
+    rounding = math.nan
+    if not rough:
+        cross = 2.0 * float(table.weights @ (table.y1 * (overlaps[count:] @ table.mu1)))
+        condition = _condition(matrix, sizes) * (
+            1.0 + solved.point.lost + _roughness(table, weights, squared, solved.values)
+        )
+        whole, parts = float(table.weights @ fixed), float(table.weights @ np.abs(quadratic))
+        fitted = _fit_rounding(table, weights, m, zeta, overlap)
+        magnitude = whole + parts + cross + abs(cross)
+        lost = not math.isfinite(width) and undecided(table, weights)
+        rounding = math.inf if lost else in_all(magnitude, condition, fitted, whole + cross)
     return LinearPart(
         m=m,
         overlaps=overlaps,
@@ -199,7 +204,7 @@ def linear_part(
         hats=ratio * (table.features @ (squared * error)),
         test_error=float(table.weights @ error) - noise,
         training_error=unit**2 * float(squared @ error),
-        rounding=math.inf if lost else in_all(magnitude, condition, fitted, whole + cross),
+        rounding=rounding,
     )
 
 

@@ -70,10 +70,12 @@ class Level:
     rounding: float
 
 
-def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bulk | None = None) -> Level:
+def solve_on(
+    table: Profile, model: Model, start: Array | None = None, bulk: Bulk | None = None, rough: bool = False
+) -> Level:
     """The saddle point of a model on a given profile; `start` is (T, tau) packed, where a search may begin.
 
-    `bulk` gives the equivalent at a ridge, by default that of the model.
+    `bulk` gives the equivalent at a ridge, by default that of the model. `rough`: what rounding moves is not asked for.
 
     Raises ModelError for ridge = 0 at the interpolation threshold.
     """
@@ -83,7 +85,7 @@ def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bul
     if isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
     solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
-    linear = linear_part(table, solved, ratio, model.noise, regime.unit)
+    linear = linear_part(table, solved, ratio, model.noise, regime.unit, rough=rough)
     state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
     left = partial(residual, table, equivalent, ratio, model.noise, state, regime.unit)
     return Level(

@@ -50,7 +50,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     extra = extra_reach(model.ridge)
     # One equivalent for all rules: it begins where it ended.
     known = cache(partial(equivalent_of, model) if bulk is None else bulk)
-    coarse = solve_on(profile(model, refine, refine, extra), model, bulk=known)
+    coarse = solve_on(profile(model, refine, refine, extra), model, bulk=known, rough=True)
     scale = abs(coarse.test_error) + 1.0
     iterations, moved = coarse.iterations, math.inf
     for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):

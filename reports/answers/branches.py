@@ -14,7 +14,7 @@ from onestep.reports.command_line.request import Request
 from onestep.reports.command_line.values import RULES, parse_number, parse_values, shown
 
 if TYPE_CHECKING:
-    from onestep.numerics.certificates.branch import Branch
+    from onestep.numerics.certificates.ranges.branch import Branch
 
 _STEPS = 200
 
@@ -52,7 +52,7 @@ def range_of(options: Mapping[str, Any]) -> Range | None:
 
 def branch(asked: Request, along: Range, digits: int | None, quiet: bool, seconds: float) -> Branch:
     """The certified branch of the model asked for, within so many seconds of processor time. Raises InputProblem."""
-    from onestep.numerics.certificates.branch import certify_branch
+    from onestep.numerics.certificates.ranges.branch import certify_branch
     from onestep.numerics.models.model import ModelError
     from onestep.reports.command_line.console import Progress
 

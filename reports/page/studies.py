@@ -17,6 +17,7 @@ STUDIES: tuple[str, ...] = (
     "measurements.calibration",
     "studies.networks.any_activation",
     "studies.networks.practitioner",
+    "studies.networks.step_helps",
     "studies.finite_samples",
     "studies.other_inputs",
     "studies.networks.initial_overlap",

@@ -20,13 +20,12 @@ import numpy as np
 from flint import arb, arb_mat
 
 from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.averages import smoothing
 from onestep.numerics.balls.gaussian_bounds import rational_upper
 from onestep.numerics.balls.growth_bounds import BallLine, average_bound
 from onestep.numerics.balls.rules import Along, SpikeRule
 from onestep.numerics.bulk.network import signal_overlaps
 from onestep.numerics.bulk.resolvent import Blocks, block_slopes, blocks
-from onestep.numerics.certificates.functions import Functions, Problem, over_variance
+from onestep.numerics.certificates.functions import Functions, Problem, averages_on_nodes, over_variance
 from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.newton import Box, System
 from onestep.numerics.certificates.saddle_point import Enclosed
@@ -170,8 +169,7 @@ def norm_slope(network: NetworkProblem, rule: SpikeRule, height: Fraction, reach
     second, mean = bounds
     if second is None or mean is None:
         raise BallError(f"no bound by a power was found for {function} off the real line")
-    inner = smoothing(function, line, Fraction(0), abs(line.slope) * reach + abs(line.bias), bits)
-    found = [inner.at(line.argument(kappa)) for kappa in rule.nodes]
+    found = averages_on_nodes(function, line, rule, reach, bits)
     half = 1 / (2 * network.law.bulk)
     return Along(tuple((a.second - a.mean) * half for a in found), (second + mean).scaled(abs(half).upper()))
 

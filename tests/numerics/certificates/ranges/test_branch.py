@@ -14,10 +14,10 @@ from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.certificates import branch as branches
-from onestep.numerics.certificates.branch import Branch, Piece, certify_branch
 from onestep.numerics.certificates.certify import ONLY
 from onestep.numerics.certificates.problems import problem_along, problem_of
+from onestep.numerics.certificates.ranges import branch as branches
+from onestep.numerics.certificates.ranges.branch import Branch, Piece, certify_branch
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 from onestep.numerics.saddle_point.ridge import solve
