@@ -19,10 +19,10 @@ Examples:
   onestep report --pdf
   onestep report --check
 
-Run the ledger, draw the figures, and write the pages (begin at index.html), ledger.json and the same as Markdown in the
-folder ledger; with --pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick
-profile refreshes the committed ledger as well. With --check nothing is written: the fresh ledger is compared with the
-committed one, and the exit code is 1 if they differ.
+Run the ledger, draw the figures, and write the pages (begin at index.html) and the ledger as data, ledger.json.gz; with
+--pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick profile refreshes the
+committed ledger as well, as JSON and as Markdown. With --check nothing is written: the fresh ledger is compared with
+the committed one, and the exit code is 1 if they differ.
 
 Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -74,7 +74,7 @@ def report(profile: str, out: str | None, pdf: bool, check: bool, as_json: bool,
 def shown(files: Sequence[Path]) -> list[str]:
     """The files by name, the pages by their first and their number."""
     pages = [path for path in files if path.suffix == ".html"]
-    others = [path for path in files if path.suffix in (".md", ".json", ".pdf")]
+    others = [path for path in files if path.suffix in (".md", ".json", ".gz", ".pdf")]
     return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, others)]
 
 

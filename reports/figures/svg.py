@@ -93,6 +93,11 @@ def _renamed(root: Element, prefix: str) -> None:
 def _shortened(element: Element) -> None:
     """Numbers to a hundredth of a point, paths by their steps, no white space between elements."""
     element.text = element.tail = None
+    if element.tag == "use" and (moved := re.fullmatch(r"translate\((\S+) (\S+)\)", element.get("transform", ""))):
+        del element.attrib["transform"]
+        for key, value in zip("xy", moved.groups(), strict=True):
+            if (number := _number(float(value), 1)) != "0":  # in hundredths of the size of the letters
+                element.set(key, number)
     for key, value in element.attrib.items():
         if key == "d":
             element.set(key, steps(value, 0 if "transform" in element.attrib else 2))
@@ -103,9 +108,6 @@ def _shortened(element: Element) -> None:
             element.set(key, _number(float(value), 2))
         elif key == "transform":
             element.set(key, re.sub(r"(?<=translate\()[^)]+", _rounded, value))
-    if element.tag == "use" and (moved := re.fullmatch(r"translate\((\S+) 0(?:\.0)?\)", element.get("transform", ""))):
-        del element.attrib["transform"]
-        element.set("x", _number(float(moved[1]), 1))  # in hundredths of the size of the letters
 
 
 def _rounded(numbers: re.Match[str]) -> str:

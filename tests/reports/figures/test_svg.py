@@ -58,8 +58,8 @@ def painted(element: Element, ids: dict[str, Element], *, around: dict[str, str]
     told = dict(part.split(":", 1) for part in element.get("style", "").replace(" ", "").split(";") if part)
     told = {key: re.sub(r"#(.)(.)(.)$", r"#\1\1\2\2\3\3", value) for key, value in told.items()}
     own = {key: element.attrib[key] for key in ("clip-path", "transform", "stroke-linejoin") if key in element.attrib}
-    if element.tag == "use" and "x" in own | element.attrib and "transform" not in own:
-        own["transform"] = f"translate({element.attrib['x']} {element.get('y', '0')})"
+    if element.tag == "use" and "transform" not in own:
+        own["transform"] = f"translate({element.get('x', '0')} {element.get('y', '0')})"
     moves = " ".join(filter(None, (around.get("transform"), own.pop("transform", ""))))
     looks = around | own | told | ({"transform": moves} if moves else {})
     if element.tag == "path":

@@ -169,9 +169,9 @@ def test_a_claim_says_who_uses_it_and_what_makes_it_weak() -> None:
     assert around["ground.two"].culprits == ()  # its own verdict is as weak
     page = site_of(chained_ledger())[address("top.test-error")]
     weak = page.split("<dt>verdict</dt>")[1].split("</dd>")[0]
-    assert 'href="../claim/ground.two.html"' in weak
+    assert 'href="ground.two.html"' in weak
     assert "CONFIRMED" in weak
-    assert 'href="../claim/top.test-error.html"' in site_of(chained_ledger())[address("bounds.one")]
+    assert 'href="top.test-error.html"' in site_of(chained_ledger())[address("bounds.one")]
 
 
 def test_the_search_finds_titles_formulas_symbols_and_verdicts() -> None:
