@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 from markupsafe import Markup
 
-from onestep.reports.page.described import DescribedDerivation, DescribedStep
+from onestep.reports.page.described import BETWEEN_LEAVES, THEOREM, DescribedDerivation, DescribedStep
 from onestep.reports.page.sources import SLIDES, by_source, document
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
@@ -151,9 +151,8 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
 
 
 def _caught_by(mutant: MutantResult, evidence: Sequence[Evidence]) -> str:
-    """The checks that refute a wrong neighbour, by name where these are not all of several."""
-    every = len(evidence) > 1 and {e.check for e in evidence} == set(mutant.caught_by)
-    return "each check alone" if every else "; ".join(mutant.caught_by)
+    """The checks that refute a wrong neighbour, each alone; empty where every check does."""
+    return "" if {e.check for e in evidence} == set(mutant.caught_by) else "; ".join(mutant.caught_by)
 
 
 # A slip of the pen in a formula longer than this, in bytes, is named and not shown.
@@ -231,6 +230,7 @@ def _step_views(
     derivation: DescribedDerivation, outcomes: Sequence[tuple[str, str]], shown: Mapping[DescribedStep, tuple[str, str]]
 ) -> Iterable[StepView]:
     position = 0
+    assumed: set[str] = set()
     pending: list[int] = []  # numbers of steps shown elsewhere, waiting to be referred to together
     where = ("", "")
 
@@ -256,10 +256,20 @@ def _step_views(
             prose(step.reason),
             Markup(mathml(step.formula, block=True)),
             tuple(
-                (says, method or form, outcome)
+                (_new_leaves(says, assumed), method or form, outcome)
                 for (says, form), (outcome, method) in zip(step.obligations, results, strict=True)
             ),
             result=step.formula in derivation.results,
         )
     if pending:
         yield reference()
+
+
+def _new_leaves(says: str, known: set[str]) -> str:
+    """What is said of a theorem with the leaves that no step above has; these then join ``known``."""
+    rule, semicolon, listed = says.partition("; ")
+    if not (semicolon and says.startswith(THEOREM)):
+        return says
+    new = [leaf for leaf in dict.fromkeys(BETWEEN_LEAVES.split(listed)) if leaf not in known]
+    known |= set(new)
+    return f"{rule}; {', '.join(new)}" if new else rule
