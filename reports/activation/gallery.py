@@ -20,7 +20,7 @@ from onestep.reports.activation.curves import curves, draw
 from onestep.reports.activation.latex import defined, rows
 from onestep.reports.activation.learning import NEGLIGIBLE, bounds_at, with_best_spike
 from onestep.reports.activation.study import examine
-from onestep.reports.figures.figures import svg_of
+from onestep.reports.figures.svg import svg_of
 
 Array = NDArray[np.float64]
 Document = dict[str, Any]

@@ -111,6 +111,9 @@ def activation(
     except ModelError as error:
         raise InputProblem(str(error)) from None
     document = found.as_dict()
+    # Before anything is printed: a pipe that closes early, as that to `head`, ends the command there.
+    if file is not None and drawn is not None:
+        _write(drawn, document["expression"], file)
     if as_json:
         parameters: dict[str, Any] = {"expression": document["expression"], "digits": wanted, "spike": r, "bulk": c}
         parameters["orders"] = highest
@@ -125,11 +128,8 @@ def activation(
         from onestep.reports.activation.curves import block_plot
 
         print(study_text(document, "" if drawn is None else block_plot(drawn)))
-    if file is not None:
-        if drawn is None:
-            note(f"no figure was written: {found.learning.missing}", quiet)
-        else:
-            _write(drawn, document["expression"], file)
+    if file is not None and drawn is None:
+        note(f"no figure was written: {found.learning.missing}", quiet)
     return DONE if found.complete and drawn_if_wanted(file, drawn) else UNDECIDED
 
 

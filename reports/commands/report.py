@@ -19,9 +19,9 @@ Examples:
   onestep report --pdf
   onestep report --check
 
-Run the ledger, draw the figures, and write the pages (begin at index.html), ledger.json and the same as Markdown in the
-folder ledger; with --pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick
-profile refreshes the committed ledger as well, and what the parts of the work make is kept in build/kept: an
+Run the ledger, draw the figures, and write the pages (begin at index.html) and the ledger as data, ledger.json.gz; with
+--pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick profile refreshes the
+committed ledger as well, as JSON and as Markdown, and what the parts of the work make is kept in build/kept: an
 interrupted run goes on where it stopped, and one of unchanged code ends soon; --fresh uses nothing of an earlier run.
 
 With --check nothing is written, and nothing of an earlier run is used: the fresh ledger is compared with the committed
@@ -85,7 +85,7 @@ def report(
 def shown(files: Sequence[Path]) -> list[str]:
     """The files by name, the pages by their first and their number."""
     pages = [path for path in files if path.suffix == ".html"]
-    others = [path for path in files if path.suffix in (".md", ".json", ".pdf")]
+    others = [path for path in files if path.suffix in (".md", ".json", ".gz", ".pdf")]
     return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, others)]
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.reports.figures.figures import Figure, svg_of
+from onestep.reports.figures.figures import Figure
+from onestep.reports.figures.svg import svg_of
 from onestep.reports.measurements import close_basins, learned_basins, measured_networks
 from onestep.reports.measurements.models import DATA, ITEMS, LANDMARK, LANDMARK_RUN, MODELS, RUNS, Drawn, Item, stored
 from onestep.reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares

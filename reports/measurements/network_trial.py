@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from onestep.reports.figures.figures import Figure, svg_of
+from onestep.reports.figures.figures import Figure
+from onestep.reports.figures.svg import svg_of
 from onestep.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
 
 if TYPE_CHECKING:

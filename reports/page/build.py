@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,9 @@ from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json, dumps
 from onestep.verify.ledger.run import Beside, Ledger
 
+# The whole ledger beside the pages, for programs.
+DATA = "ledger.json.gz"
+
 
 @dataclass(frozen=True)
 class Built:
@@ -46,14 +50,14 @@ _DRAWN = (*_MATHEMATICS, "reports", "benchmarks")
 def build(
     profile: str, directory: Path, *, quiet: bool = False, document: bool = False, keep: Path | None = None
 ) -> Built:
-    """Run everything and write the pages, ledger.json and as Markdown the folder ledger into ``directory``.
+    """Run everything and write the pages and ledger.json.gz into ``directory``.
 
     index.html is the first page; with ``document`` the same is typeset as one PDF. What the parts of the work make is
     kept in the folder ``keep`` and used again while nothing that they rest on changes
     (`reports.command_line.machine.kept`).
 
-    From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
-    interrupted or failing run changes nothing.
+    From a source checkout the quick profile refreshes the committed ledger too, as JSON and as Markdown. Files are
+    written whole and last: an interrupted or failing run changes nothing.
     """
     from onestep.reports.command_line.console import Progress, note
     from onestep.reports.command_line.machine.workers import pool
@@ -137,10 +141,9 @@ def write(
     material = Material(ledger, derivations, figures, PAPER.symbols, trial, studies, gallery, name)
     pages = site(material)
     texts, data = markdown(stated, PAPER.chapters), dumps(ledger)
-    files: list[tuple[Path, str | bytes]] = [
-        (directory / name, text) for name, text in (*pages.items(), *texts.items())
-    ]
-    files.append((directory / "ledger.json", data))
+    files: list[tuple[Path, str | bytes]] = [(directory / name, text) for name, text in pages.items()]
+    # A tenth of the bytes; without the time of writing, so that the same ledger is the same file.
+    files.append((directory / DATA, gzip.compress(data.encode(), mtime=0)))
     if document:
         files.append((directory / pdf.NAME, pdf.typeset(material)))
     if ledger.profile == COMMITTED_PROFILE and in_source_checkout():

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -18,6 +18,7 @@ from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
 from onestep.verify.ledger.document import statement_latex
 from onestep.verify.ledger.run import Entry
+from onestep.verify.protocol.evidence import OF_A_THEOREM, Evidence, Proof
 from onestep.verify.protocol.verdict import Verdict
 
 FOLDER = "claim"
@@ -29,13 +30,53 @@ def address(id_: str) -> str:
 
 
 @dataclass(frozen=True)
+class Said:
+    """Sentences of a claim: those said on its page, and how many stand on the pages of other claims."""
+
+    here: tuple[str, ...]
+    elsewhere: tuple[tuple[str, int], ...]
+
+
+# A reference to another page takes as much room as a sentence of so many letters.
+_REFERENCE = 100
+
+
+def said_once(
+    sentences: Mapping[str, Sequence[str]], common: Callable[[str], bool] = lambda _: True
+) -> dict[str, Said]:
+    """What each claim says, and where the rest stands: with the first claim that says it, unless that takes longer.
+
+    Sentences that are not ``common`` are said wherever they hold.
+    """
+    first: dict[str, str] = {}
+    found = {}
+    for id_, own in sentences.items():
+        places: dict[str, list[str]] = {}
+        for sentence in own:
+            places.setdefault(first.setdefault(sentence, id_) if common(sentence) else id_, []).append(sentence)
+        far = {
+            place: listed for place, listed in places.items() if place != id_ and sum(map(len, listed)) > _REFERENCE
+        }
+        moved = {sentence for listed in far.values() for sentence in listed}
+        here = tuple(sentence for sentence in own if sentence not in moved)
+        found[id_] = Said(here, tuple((place, len(listed)) for place, listed in far.items()))
+    return found
+
+
+@dataclass(frozen=True)
 class Around:
-    """What stands around a claim: who uses it, which claims make its weakest link, its TeX and its symbols."""
+    """What stands around a claim: who uses it, which claims make its weakest link, its TeX and its symbols.
+
+    ``assumed`` and ``unmade`` are what it assumes and the steps that no rule made; a page says what none before it
+    says.
+    """
 
     used_by: tuple[str, ...]
     culprits: tuple[str, ...]
     tex: str
     symbols: tuple[tuple[Markup, str, str], ...]
+    assumed: Said
+    unmade: Said
 
 
 def surroundings(entries: Sequence[Entry], glossary: Sequence[Symbol]) -> dict[str, Around]:
@@ -45,15 +86,27 @@ def surroundings(entries: Sequence[Entry], glossary: Sequence[Symbol]) -> dict[s
     for entry in entries:
         for used in entry.claim.uses:
             used_by.get(used, []).append(entry.claim.id)
+    # Sentences that all understand are said where they hold; the conditions of theorems are long formulas.
+    assumed = said_once({e.claim.id: e.hypotheses for e in entries}, lambda one: one.endswith(OF_A_THEOREM))
+    unmade = said_once({e.claim.id: without_rule(e.evidence) for e in entries})
     return {
         entry.claim.id: Around(
             tuple(used_by[entry.claim.id]),
             culprits(entry, known),
             statement_latex(entry.claim),
             tuple(_explained(entry, glossary)),
+            assumed[entry.claim.id],
+            unmade[entry.claim.id],
         )
         for entry in entries
     }
+
+
+def without_rule(evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """The steps of proofs that no rule of the kernel made, where it made no theorem of the claim."""
+    proofs = [e for e in evidence if isinstance(e, Proof)]
+    steps = dict.fromkeys(step for proof in proofs for step in proof.without_rule)
+    return () if any(proof.theorem for proof in proofs) else tuple(steps)
 
 
 def culprits(entry: Entry, known: Mapping[str, Entry]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,6 +71,11 @@ def _explained(derivation: Derivation) -> Iterable[tuple[str, str]]:
     return ((latex(row.symbol), row.meaning) for row in PAPER.symbols if row.symbol in used)
 
 
+# How the line of a theorem begins, and what stands between its leaves.
+THEOREM = "theorem by the rule"
+BETWEEN_LEAVES = re.compile(rf", (?=(?:{'|'.join(ground.value for ground in Ground)}): )")
+
+
 def _theorem(step: Step) -> Iterable[tuple[str, str]]:
     """The rule that made a step, and what it assumes beside definitions."""
     if step.theorem is not None:
@@ -79,7 +85,7 @@ def _theorem(step: Step) -> Iterable[tuple[str, str]]:
             if leaf.ground is not Ground.DEFINITION
         )
         assumed = f"; {', '.join(leaves)}" if leaves else ""
-        yield f"theorem by the rule {step.theorem.rule.replace('_', ' ')}{assumed}", "made by the kernel"
+        yield f"{THEOREM} {step.theorem.rule.replace('_', ' ')}{assumed}", "made by the kernel"
 
 
 def _obligations(obligations: Iterable[Obligation]) -> Iterable[tuple[str, str]]:

@@ -5,7 +5,7 @@ Templates link to `#name` wherever `name` may stand; which page that is, is know
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,6 +65,10 @@ from onestep.verify.protocol.verdict import Verdict
 TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.
 PAGE_BYTES, CUT = 500_000, 330_000
+# What the navigation of a page in a folder offers: there are hundreds of these, and the first page leads to the rest.
+NEAR = tuple(
+    f"{name}.html" for name in ("index", "claims", "derivations", "gallery", "trust", "assumptions", "symbols")
+)
 # Written beside the pages as they are.
 ASSETS = ("style.css", "math.css", "scripts/open.js", "scripts/find.js", "scripts/sort.js")
 
@@ -140,9 +144,13 @@ def site(material: Material) -> dict[str, str]:
         if page.file == page.group
     ]
     layout = environment.get_template("layout.html")
+    near = [listed for listed in navigation if listed.file in NEAR]
     bare = {
         page.file: layout.render(
-            page=page, navigation=navigation, provenance=summary["provenance"], root=root(page.file)
+            page=page,
+            navigation=near if root(page.file) else navigation,
+            provenance=summary["provenance"],
+            root=root(page.file),
         )
         for page in pages
     }
@@ -251,11 +259,17 @@ def _library(environment: Environment, claims: Sequence[ClaimView], names: Seque
 
 def _derivations(environment: Environment, material: Material) -> list[Page]:
     views = derivation_views(material.ledger, material.derivations)
-    return _chapters(environment, "derivation", "Derivations", by_chapter((next(iter(v.claims), ""), v) for v in views))
+    found = by_chapter((next(iter(v.claims), ""), v) for v in views)
+    return _chapters(environment, "derivation", "Derivations", found, lambda view: view.symbols)
 
 
 def _chapters(
-    environment: Environment, item: str, title: str, found: Mapping[Chapter, Sequence[object]], **more: object
+    environment: Environment,
+    item: str,
+    title: str,
+    found: Mapping[Chapter, Sequence[View]],
+    symbols_of: Callable[[View], Iterable[tuple[Markup, str]]] = lambda _: (),
+    **more: object,
 ) -> list[Page]:
     """A page that lists all items by chapter, and the pages of each chapter."""
     one, overview = environment.get_template(f"{item}.html"), f"{item}s.html"
@@ -266,12 +280,15 @@ def _chapters(
         of = [f" ({k} of {len(parts)})" if len(parts) > 1 else "" for k in range(1, len(parts) + 1)]
         titles = [chapter.title + suffix for suffix in of]
         listed.append((chapter, files[0], views))
+        first = 0
         for file, name, part, after in zip(
             files, titles, parts, [*zip(files[1:], titles[1:], strict=True), None], strict=True
         ):
-            pages.append(
-                _page(environment, "chapter.html", file, name, overview, title=name, items=part, after=after, item=item)
-            )
+            # What several derivations of a page write stands once, at its head.
+            symbols = dict.fromkeys(pair for view in views[first : first + len(part)] for pair in symbols_of(view))
+            first += len(part)
+            shown = {"title": name, "items": part, "after": after, "item": item, "symbols": symbols}
+            pages.append(_page(environment, "chapter.html", file, name, overview, **shown))
     return [_page(environment, overview, overview, title, chapters=listed, **more), *pages]
 
 

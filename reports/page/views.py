@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import sympy as sp
 from markupsafe import Markup
 
-from onestep.reports.page.described import DescribedDerivation, DescribedStep
+from onestep.reports.page.described import BETWEEN_LEAVES, THEOREM, DescribedDerivation, DescribedStep
 from onestep.reports.page.sources import SLIDES, by_source, document
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
 from onestep.reports.text.words import caught_lines, theorem_line
+from onestep.verify.checks.mutants import MORE_NAMED
 from onestep.verify.ledger.document import entry_json, statement_latex, theorem_json
 from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Kind
+from onestep.verify.protocol.claim import Claim, Kind
 from onestep.verify.protocol.evidence import OF_A_THEOREM, Agreement, Certificate, Evidence, FiniteSize, Proof
 from onestep.verify.protocol.paper import Document
 from onestep.verify.protocol.power import MutantResult
@@ -33,11 +35,12 @@ class StepView:
     obligations: tuple[tuple[str, str, str], ...] = ()
     elsewhere: str = ""
     elsewhere_title: str = ""
+    result: bool = False
 
 
 @dataclass(frozen=True)
 class DerivationView:
-    """One derivation on the page."""
+    """One derivation on the page; ``results`` are those that no step shown here states."""
 
     anchor: str
     title: str
@@ -68,13 +71,6 @@ class ClaimView:
         source = self.entry.claim.source
         title = document(source.document).title
         return str(source).replace(source.document, title, 1) if source.document == SLIDES else str(source)
-
-    @property
-    def without_rule(self) -> tuple[str, ...]:
-        """The steps that no rule of the kernel made, where it made no theorem of the claim."""
-        proofs = [e for e in self.entry.evidence if isinstance(e, Proof)]
-        steps = dict.fromkeys(step for proof in proofs for step in proof.without_rule)
-        return () if any(proof.theorem for proof in proofs) else tuple(steps)
 
     @property
     def short_evidence(self) -> str:
@@ -145,7 +141,8 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
         Markup(mathml(statement_latex(entry.claim), block=True)),
         tuple((e.check, evidence_summary(e), e.outcome.value) for e in entry.evidence),
         tuple(
-            (m.name, _neighbour(m, m.name in written), m.verdict.value, "; ".join(m.caught_by)) for m in entry.mutants
+            (m.name, _neighbour(m, entry.claim, m.name in written), m.verdict.value, _caught_by(m, entry.evidence))
+            for m in entry.mutants
         ),
         tuple(caught_lines(entry_json(entry))),
         tuple((anchor("derivation " + titles[e.check]), titles[e.check]) for e in entry.evidence if e.check in titles),
@@ -153,15 +150,27 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
     )
 
 
+def _caught_by(mutant: MutantResult, evidence: Sequence[Evidence]) -> str:
+    """The checks that refute a wrong neighbour, each alone; empty where every check does."""
+    return "" if {e.check for e in evidence} == set(mutant.caught_by) else "; ".join(mutant.caught_by)
+
+
 # A slip of the pen in a formula longer than this, in bytes, is named and not shown.
-_LONG = 800
+_LONG = 400
 
 
-def _neighbour(mutant: MutantResult, written: bool) -> Markup:
-    """The formula of a wrong neighbour; of a mechanical one only where it is short. Raises MathError."""
+def _neighbour(mutant: MutantResult, claim: Claim, written: bool) -> Markup:
+    """What a wrong neighbour says: the right side alone where the left one is the claim's.
+
+    A mechanical one is shown only where it is short, and not where its name says all. Raises MathError.
+    """
     from onestep.derivations.language.rendering import latex
 
-    shown = Markup(mathml(latex(mutant.statement), block=True))
+    wrong, right = mutant.statement, claim.statement
+    if mutant.name == MORE_NAMED:
+        return Markup("")
+    one_side = isinstance(wrong, sp.Equality) and isinstance(right, sp.Equality) and wrong.lhs == right.lhs
+    shown = Markup(mathml(f"= {latex(wrong.rhs)}" if one_side else latex(wrong), block=True))
     return shown if written or len(shown) <= _LONG else Markup("")
 
 
@@ -199,6 +208,7 @@ def derivation_views(ledger: Ledger, derivations: Sequence[DescribedDerivation])
         name = anchor("derivation " + derivation.title)
         proof = proofs.get(derivation.check)
         outcomes = [(o.outcome.value, o.method) for o in proof.obligations] if proof else []
+        stated_here = {step.formula for step in derivation.steps if step not in shown}
         views.append(
             DerivationView(
                 name,
@@ -206,7 +216,7 @@ def derivation_views(ledger: Ledger, derivations: Sequence[DescribedDerivation])
                 derivation.source,
                 derivation.hypotheses,
                 tuple(_step_views(derivation, outcomes, shown)),
-                tuple(Markup(mathml(result, block=True)) for result in derivation.results),
+                tuple(Markup(mathml(one, block=True)) for one in derivation.results if one not in stated_here),
                 tuple(e.claim.id for e in ledger.entries if any(x.check == derivation.check for x in e.evidence)),
                 tuple((Markup(mathml(glyph)), meaning) for glyph, meaning in derivation.symbols),
             )
@@ -220,6 +230,7 @@ def _step_views(
     derivation: DescribedDerivation, outcomes: Sequence[tuple[str, str]], shown: Mapping[DescribedStep, tuple[str, str]]
 ) -> Iterable[StepView]:
     position = 0
+    assumed: set[str] = set()
     pending: list[int] = []  # numbers of steps shown elsewhere, waiting to be referred to together
     where = ("", "")
 
@@ -245,9 +256,20 @@ def _step_views(
             prose(step.reason),
             Markup(mathml(step.formula, block=True)),
             tuple(
-                (says, method or form, outcome)
+                (_new_leaves(says, assumed), method or form, outcome)
                 for (says, form), (outcome, method) in zip(step.obligations, results, strict=True)
             ),
+            result=step.formula in derivation.results,
         )
     if pending:
         yield reference()
+
+
+def _new_leaves(says: str, known: set[str]) -> str:
+    """What is said of a theorem with the leaves that no step above has; these then join ``known``."""
+    rule, semicolon, listed = says.partition("; ")
+    if not (semicolon and says.startswith(THEOREM)):
+        return says
+    new = [leaf for leaf in dict.fromkeys(BETWEEN_LEAVES.split(listed)) if leaf not in known]
+    known |= set(new)
+    return f"{rule}; {', '.join(new)}" if new else rule

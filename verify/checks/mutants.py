@@ -27,6 +27,8 @@ from onestep.verify.protocol.claim import Claim, Domain, Mutant, Profile
 from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.statement import MORE
 
+# What says all of a mutant: the right-hand side times MORE.
+MORE_NAMED = "eight per cent more"
 # Symbols that are easily taken for another one, and ratios that are easily forgotten, with what is written instead.
 Siblings = Sequence[tuple[sp.Symbol, sp.Expr]]
 
@@ -95,7 +97,7 @@ def generate(statement: sp.Equality, siblings: Siblings) -> tuple[Mutant, ...]:
 
 def _changes(expression: sp.Expr, siblings: Siblings) -> Iterator[tuple[str, sp.Expr]]:
     if expression != 0:
-        yield "eight per cent more", MORE * expression
+        yield MORE_NAMED, MORE * expression
     sorts = {
         "sign of a term": _sign_of_a_term,
         "factor dropped": _factor_dropped,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from posixpath import dirname
 
 
 class SiteError(ValueError):
@@ -14,6 +15,12 @@ class SiteError(ValueError):
 def root(file: str) -> str:
     """The way from a page to the folder of the first one."""
     return "../" * file.count("/")
+
+
+def way(file: str, place: str) -> str:
+    """The way from a page to another one, both named from the folder of the first page."""
+    folder = f"{dirname(file)}/"
+    return place.removeprefix(folder) if place.startswith(folder) else root(file) + place
 
 
 _ID = re.compile(r'(?<=\sid=")[^"]+(?=")')
@@ -41,7 +48,7 @@ def linked_page(file: str, html: str, places: Mapping[str, str]) -> str:
         if name not in places:
             raise SiteError(f"{file} links to {name}, which is on no page, or on several")
         # A claim is all that stands on its page.
-        return root(file) + (places[name] if name.startswith("claim-") else f"{places[name]}#{name}")
+        return way(file, places[name]) + ("" if name.startswith("claim-") else f"#{name}")
 
     return _LINK.sub(led, html)
 

@@ -18,7 +18,7 @@ from onestep.reports.commands.verify import ledger_summary, ledger_table, troubl
 from onestep.reports.measurements import measured_networks
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.build import unique
-from onestep.reports.page.claims import address, folded, surroundings
+from onestep.reports.page.claims import Said, address, folded, said_once, surroundings
 from onestep.reports.page.described import DescribedDerivation, describe
 from onestep.reports.page.misprints import CORRECTED, DIFFERS, STANDS, coverage
 from onestep.reports.page.results import RESULTS
@@ -182,9 +182,9 @@ def test_a_claim_says_who_uses_it_and_what_makes_it_weak() -> None:
     assert around["ground.two"].culprits == ()  # its own verdict is as weak
     page = site_of(chained_ledger())[address("top.test-error")]
     weak = page.split("<dt>verdict</dt>")[1].split("</dd>")[0]
-    assert 'href="../claim/ground.two.html"' in weak
+    assert 'href="ground.two.html"' in weak
     assert "CONFIRMED" in weak
-    assert 'href="../claim/top.test-error.html"' in site_of(chained_ledger())[address("bounds.one")]
+    assert 'href="top.test-error.html"' in site_of(chained_ledger())[address("bounds.one")]
 
 
 def test_the_search_finds_titles_formulas_symbols_and_verdicts() -> None:
@@ -260,6 +260,29 @@ def test_a_step_is_shown_once_and_referred_to_afterwards() -> None:
     assert views[0].steps[0].elsewhere == ""
     assert views[1].steps[0].elsewhere == views[0].anchor
     assert unique([first, second, first]) == [first, second]
+
+
+def test_a_theorem_names_what_no_step_above_it_assumes() -> None:
+    said = ("theorem by the rule ring; lemma: a, b, c, model: d", "theorem by the rule sum; hypothesis: e, model: d")
+    first = describe(toy.derivation())
+    steps = tuple(
+        dataclasses.replace(first.steps[0], reason=f"step {k}", obligations=((one, "made by the kernel"),))
+        for k, one in enumerate((*said, said[0], "an obligation; of another kind"))
+    )
+    view = derivation_views(toy_ledger(), [dataclasses.replace(first, steps=steps, check="not run")])[0]
+    assert [step.obligations[0][0] for step in view.steps] == [
+        said[0], "theorem by the rule sum; hypothesis: e", "theorem by the rule ring", "an obligation; of another kind",
+    ]  # fmt: skip
+
+
+def test_what_claims_share_is_said_once_unless_a_reference_is_longer() -> None:
+    long, short = "a condition " * 10, "a step"
+    found = said_once({"one": [long, short], "two": [short, long], "three": [long, "its own"]})
+    assert found["one"] == Said((long, short), ())
+    assert found["two"] == Said((), (("one", 2),))
+    assert found["three"] == Said(("its own",), (("one", 1),))
+    assert said_once({"one": [short], "two": [short]})["two"] == Said((short,), ())
+    assert said_once({"one": [long], "two": [long]}, lambda _: False)["two"] == Said((long,), ())
 
 
 def test_the_summary_counts_every_claim_once() -> None:
