@@ -66,7 +66,7 @@ def _power(ledger: Ledger) -> Measure:
     rows = [
         (
             e.claim.id, e.verdict.value, power.earned_by, "{} of {}".format(*power.own),
-            f"{power.caught_alone} of {power.of}", ", ".join(power.missed),
+            "{} of {}".format(*power.of_generic), ", ".join(power.missed),
         )
         for e, power in sorted(judged, key=lambda found: found[1].caught_alone / max(found[1].of, 1))
     ]  # fmt: skip
@@ -74,13 +74,13 @@ def _power(ledger: Ledger) -> Measure:
     text = (
         "Of a claim that no theorem or certificate decides, the check that earned the verdict, or that stands beside a "
         "derivation, is tried by itself on every wrong neighbour: those of the claim and generic ones, made of the "
-        "right-hand side of an equation where they differ from it (five per cent more, the smallest term dropped or "
-        "its sign flipped, one ratio for another, a function replaced by its mean), or of an inequality (turned round, "
-        "its bound five per cent past the value that comes nearest). Where it catches fewer than "
-        f"{ENOUGH:.0%} of the claim's own or of all, or where there is nothing to catch, the claim is "
-        f"INCONCLUSIVE, though nothing contradicts it. That is so for {below} of {len(rows)} claims."
+        "right-hand side of an equation where they differ from it (five per cent more, of an exponent a tenth more, "
+        "the smallest term dropped or its sign flipped, one ratio for another, a function replaced by its mean), or of "
+        "an inequality (turned round, its bound five per cent past the value that comes nearest). Where it catches "
+        f"fewer than {ENOUGH:.0%} of the claim's own or of the generic ones, or where there is nothing to catch, the "
+        f"claim is INCONCLUSIVE, though nothing contradicts it. That is so for {below} of {len(rows)} claims."
     )
-    columns = ("claim", "verdict", "check", "caught of its own", "caught alone", "missed")
+    columns = ("claim", "verdict", "check", "caught of its own", "caught of the generic", "missed")
     return Measure(
         "What each check would have caught, alone",
         text,

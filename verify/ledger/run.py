@@ -82,7 +82,7 @@ def examine(claim: Claim, profile_name: str, paper: Paper) -> Examined:
     """Run the checks of one claim of ``paper``, then each of them on each of its mutants.
 
     What confirms a claim, or stands beside its derivation, is tried on generic mutants beside its own, and has to catch
-    enough of its own and of all.
+    enough of either kind.
     """
     profile = PROFILES[profile_name]
     evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)

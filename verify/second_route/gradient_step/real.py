@@ -77,16 +77,26 @@ def batch_controls(
 
 
 def steadied(samples: Array, controls: Array) -> Array:
-    """Samples (K,) less what is linear in their controls (K, m) of mean zero: of the same mean, with less noise.
+    """K - m numbers of the samples' mean, from samples (K,) less what is linear in their m controls (K, m), which have
+    mean zero.
 
-    Each half's coefficients are fitted on the other half, so that no sample has a part in its own: unbiased.
+    Where samples are mu + c.b + Gaussian noise of variance s^2, these are independent, of mean mu and of the variance
+    s^2 (K - m)/k, k = 1.(1 - P) 1 with P the projector on the controls, whatever b: what of the samples is orthogonal
+    to the controls, turned so that each entry has the same mean. Their own mean is the intercept of the regression, its
+    error the regression's, on its K - m - 1 degrees of freedom: fitting costs as many as there are controls, so that a
+    test keeps its level however few the samples. Raises ValueError where fewer than two numbers are left.
     """
-    found = np.array(samples)
-    for half in (0, 1):
-        own, other = slice(half, None, 2), slice(1 - half, None, 2)
-        design = np.column_stack([np.ones(len(samples[other])), controls[other]])
-        found[own] -= controls[own] @ np.linalg.lstsq(design, samples[other])[0][1:]
-    return found
+    count, fitted = controls.shape
+    if count < fitted + 2:
+        raise ValueError(f"{count} samples leave no scatter beside {fitted} controls: {fitted + 2} are needed")
+    across = np.linalg.qr(controls, mode="complete")[0][:, fitted:]
+    left, ones = samples @ across, across.sum(axis=0)
+    size, each = float(np.linalg.norm(ones)), (count - fitted) ** -0.5
+    # The reflection that takes what is left of (1, .. 1) to equal entries, of the sign that cancels nothing.
+    sign = 1.0 if ones.sum() > 0.0 else -1.0
+    mirror = ones / size + sign * each
+    turned = left - 2.0 * (mirror @ left) / (mirror @ mirror) * mirror
+    return np.asarray(-sign * turned / (each * size))
 
 
 def row_covariances(powers: Sequence[Array], batch: Array) -> tuple[Array, Array, Array, Array]:
