@@ -76,6 +76,30 @@ def batch_controls(
     return np.array([*products, *along, *(np.mean(labels**k) - float(weight @ y**k) for k in means)])
 
 
+def _products(rows: Array, batch: Array) -> Array:
+    """Covariances over rows (.., p, d) of b.theta, b.v~ and |b|^2, six of them, times d; ``batch`` is v~."""
+    columns = np.stack([rows[..., 0], rows @ batch, np.einsum("...ij,...ij->...i", rows, rows)], axis=-1)
+    columns -= columns.mean(axis=-2, keepdims=True)
+    found = np.swapaxes(columns, -1, -2) @ columns * (rows.shape[-1] / (rows.shape[-2] - 1))
+    return np.asarray(found[(..., *np.triu_indices(3))])
+
+
+def fresh_controls(rows: Array, fresh: Array, student: Curve, x: Array, labels: Array, rate: float) -> Array:
+    """Covariances of b.theta, b.v~ and |b|^2 over the rows w (p, d) of a network, less those over ``fresh`` (k, p, d).
+
+    b = w + (e/n0) sum_mu sigma'(w.x_mu) Y_mu x_mu for both, without the network's output: given the batch, rows and
+    fresh ones have one law, and the six differences have mean zero, exactly. They tell what of a network's noise is
+    its rows' and not its batch's.
+    """
+    weighted = x * labels[:, None]
+
+    def stepped(w: Array) -> Array:
+        return np.asarray(w + rate / len(x) * student.prime(w @ x.T) @ weighted)
+
+    v = labels @ x / len(x)
+    return np.asarray(_products(stepped(rows), v) - _products(stepped(fresh), v).mean(axis=0))
+
+
 def steadied(samples: Array, controls: Array) -> Array:
     """K - m numbers of the samples' mean, from samples (K,) less what is linear in their m controls (K, m), which have
     mean zero.

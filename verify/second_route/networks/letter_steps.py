@@ -18,12 +18,13 @@ from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.gradient_step.real import (
     after_step,
     batch_controls,
+    fresh_controls,
     row_covariances,
     steadied,
     unit_rows,
 )
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
-from onestep.verify.second_route.networks.draws import first_step, ratios
+from onestep.verify.second_route.networks.draws import first_step, fresh_rows, ratios
 from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
 from onestep.verify.second_route.networks.numbers import step_at
@@ -164,6 +165,8 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     spike, norms = along[own], squares - squares.mean()
     found = (np.trace(inverse) / p, spike @ inverse @ spike, norms @ inverse @ spike, norms @ inverse @ norms)
     controls = [row_controls(start[part], x, labels) for part in (own, ~own)]
+    fresh, rate = fresh_rows(int(own.sum()), d, seed), step.rate * model.letters[0]
+    controls += [fresh_controls(start[own], fresh, SMOOTH[step.student], x, labels, rate)]
     return tuple(map(float, found)), np.concatenate([batch_controls(x, labels, SMOOTH[step.target]), *controls])
 
 
