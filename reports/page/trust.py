@@ -15,7 +15,9 @@ from typing import Any
 
 from onestep.reports.measurements.study import Study, Table
 from onestep.reports.text.words import EVIDENCE
-from onestep.verify.ledger.document import alone
+from onestep.verify.checks.finite_size import FALSE_ALARM
+from onestep.verify.ledger.document import alone, entry_json
+from onestep.verify.ledger.family import FAMILY, rejected, simulations
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.ledger.second_kernel import replayed
 from onestep.verify.protocol.evidence import FiniteSize, Proof
@@ -50,6 +52,7 @@ def measures(ledger: Ledger, studies: Sequence[Study]) -> list[Measure]:
         _power(ledger),
         _neighbours(ledger),
         _deviates(ledger, studies),
+        _family(ledger),
         _properties(),
         _code_mutants(),
         _fuzz(),
@@ -125,6 +128,21 @@ def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:
     tests = Table(table.caption, table.columns, table.rows[:1])
     text += " Those of models that were drawn for it should be, one for each model:"
     return Measure("Calibration of deviates", text, study.command, tests, study=study.slug)
+
+
+def _family(ledger: Ledger) -> Measure:
+    """Holm's procedure over all simulations of the ledger."""
+    found = simulations({"claims": [entry_json(entry) for entry in ledger.entries]})
+    decisions = rejected([p for _, _, p in found])
+    refuting = (Verdict.REFUTED.value, Verdict.CONVENTION.value)
+    alarms = sum(no and verdict not in refuting for (_, verdict, _), no in zip(found, decisions, strict=True))
+    text = (
+        f"Each of {len(found)} simulations refutes a right statement once in {round(1 / FALSE_ALARM)} seeds. Decided "
+        f"together by Holm's procedure, with a probability of {FAMILY:.0%} at most that any right one is rejected, "
+        f"{sum(decisions)} are: {alarms} of claims that hold, the others of statements that the ledger refutes or "
+        "calls a convention of their source. Seeds are fixed; with --seed everything is drawn afresh."
+    )
+    return Measure("False alarms over the whole ledger", text, "onestep verify --seed 7")
 
 
 def _passed(entry: Entry) -> bool:

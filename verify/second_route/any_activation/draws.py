@@ -91,7 +91,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     at = column(quantity, *_ROWS)
 
     def one(step: Step, d: int) -> Measured:
-        drawn = [row_statistics(step, d, k) for k in range(_ROW_SEEDS * profile.seeds)]
+        drawn = [row_statistics(step, d, k) for k in profile.draws(_ROW_SEEDS)]
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         return Measured(d, tuple(steadied(statistics[:, at], controls)), averages(step.at(d)))
 
@@ -128,7 +128,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(name: str, d: int) -> Measured:
         step, gain = BATCHES[name], GAINS[name]
-        samples = tuple(batch_blocks(step, gain, d, k)[at] for k in range(12 * profile.seeds))
+        samples = tuple(batch_blocks(step, gain, d, k)[at] for k in profile.draws(12))
         return Measured(d, samples, block_values(step.at(d), gain), functions_of(step))
 
     return at_sizes({name: name for name in BATCHES}, profile, one)

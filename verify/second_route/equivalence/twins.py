@@ -1,11 +1,10 @@
 """A trained network beside its twin with an isotropic bulk: ridge readouts of both on the same inputs and labels.
 
 The network takes a real gradient step (full residual). Its twin has the same mean row, so the same spike, and the
-network's own bulk rows made even: the covariance P^2 + omega A of the batch is taken out of them, P = 1 + nu/n0 sum Y x
-x^T, A = (1/n0) sum Y^2 x x^T, Y = y - h0, nu = e h2 and omega from the bulk variance that is measured, and all get one
-norm; P is 1 for an odd activation. They share all draws, so that what
-separates them, the law of the rows alone, has a tenth of the noise. The twin's limit is Result 3.3, which has claims of
-its own: a network's number, less its twin's, plus that limit, tends to the network's.
+network's own bulk rows made even: what they have of their batch's covariance, in the shapes (1/n0) sum Y^k x x^T for Y
+= y - h0, is taken out of them with weights read off the rows, not those that claims give, and all get one norm. They
+share all draws, so that what separates them, the law of the rows alone, has a tenth of the noise. The twin's limit is
+Result 3.3, which has claims of its own: a network's number, less its twin's, plus that limit, tends to the network's.
 
 Measured of a readout a on features F (n x p), f = F a/sqrt(p), u = theta.x:
 
@@ -136,7 +135,7 @@ def pair(setting: Setting, d: int, seed: int) -> tuple[tuple[float, ...], tuple[
         labels[:n] += math.sqrt(setting.noise) * rng.standard_normal(n)
     rows = after_step(start, student, batch, given, rate)
     mean = rows.mean(axis=0)
-    even = even_rows(rows - mean, batch, given - average(student.value(Z)), rate * average(Z * student.prime(Z)))
+    even = even_rows(rows - mean, start, batch, given - average(student.value(Z)))
     network, twin = (
         _readout(np.asarray(student.value(x @ W.T)), labels, x[:, 0], n, setting.ridge) for W in (rows, even + mean)
     )
@@ -187,8 +186,8 @@ def beside_twins(
     def sizes(setting: Setting) -> Iterator[Measured]:
         # A profile of fewer dimensions measures at those only.
         for dimension, share in zip(profile.dimensions, _SHARES[: len(profile.dimensions)], strict=True):
-            d, count = dimension // 4, share * setting.draws * profile.seeds
-            both = np.array([pair(setting, d, seed) for seed in range(count)])[:, :, at]
+            d, draws = dimension // 4, profile.draws(share * setting.draws)
+            both = np.array([pair(setting, d, seed) for seed in draws])[:, :, at]
             twin, values, functions = _limits(setting, d)
             yield Measured(d, tuple(both[:, 0] - both[:, 1] + twin[at]), values, functions)
 
@@ -212,7 +211,7 @@ def _turned(d: int, seed: int) -> float:
     mean = rows.mean(axis=0)
     own, even = (
         Drawn(W, mean, labels @ x / len(x)).resolvent(*conjugates)[s.overlap_vp.name]
-        for W in (rows - mean, even_rows(rows - mean, x, labels))
+        for W in (rows - mean, even_rows(rows - mean, start, x, labels))
     )
     return own - even
 
@@ -229,6 +228,6 @@ def spike_and_target(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     sizes = []
     for dimension, share in zip(profile.dimensions, _SHARES[: len(profile.dimensions)], strict=True):
         d = dimension // 4
-        samples = tuple(_turned(d, seed) for seed in range(share * _TURNED_DRAWS * profile.seeds))
+        samples = tuple(_turned(d, seed) for seed in profile.draws(share * _TURNED_DRAWS))
         sizes.append(Measured(d, samples, equivalent(step.at(d), *conjugates)))
     return found | {"real networks, tanh student, sine target": tuple(sizes)}

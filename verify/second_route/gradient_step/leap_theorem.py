@@ -172,7 +172,7 @@ def preprocessing(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     column(quantity, s.overlap_rate)
 
     def series(sizes: tuple[tuple[int, int], ...], share: Callable[[int, int], float], done: float) -> Scaled:
-        samples = tuple(tuple(share(d, k) for k in range(draws * profile.seeds)) for d, draws in sizes)
+        samples = tuple(tuple(share(d, k) for k in profile.draws(draws)) for d, draws in sizes)
         return Scaled(tuple(d for d, _ in sizes), samples, {s.preprocessed.name: done})
 
     return {

@@ -35,22 +35,43 @@ def after_step(
     return np.asarray(rows + rate / len(x) * u * (student.prime(received) * residual[:, None]).T @ x)
 
 
-def even_rows(rows: Array, batch: Array, labels: Array, turn: float = 0.0) -> Array:
+# Passes of :func:`even_rows`: what the first leaves of a shape is of the order of its weight's error, which the others
+# find on the rows as they are then. A direction that keeps less than this share of the mean is not stretched further.
+_PASSES, _LEAST = 3, 0.1
+
+
+def even_rows(rows: Array, start: Array, batch: Array, labels: Array) -> Array:
     """Bulk rows (p, d) of mean zero without the covariance of their batch, all of the norm they have on average.
 
-    ``labels`` are Y, ``turn`` is nu.
+    ``start`` are these rows before the step, uniform on the sphere; ``labels`` are Y. What is taken out is what the
+    rows' own second moments, less what those before the step are off 1/d, have of the shapes 1, B, T, T^2, A, for B, T,
+    A = (1/n0) sum_mu Y_mu^k x_mu x_mu^T, k = 0, 1, 2, by least squares: no weight of a shape is given. It is taken out
+    again of what is left, so that a wrong weight would be made good on the next pass.
     """
-    n0, d = batch.shape
-    bulk = float(np.sum(rows**2)) / (len(rows) - 1)
-    turned = np.eye(d) + turn / n0 * (batch.T * labels) @ batch
-    weighted = batch * labels[:, None]
-    A, covariance = weighted.T @ weighted / n0, turned @ turned
-    # What is left is omega E[Y^2], zero for a quadratic activation: at finite d it may come out below.
-    covariance += max(bulk * d - float(np.trace(covariance)), 0.0) / np.trace(A) * A
-    spectrum, axes = np.linalg.eigh(covariance)
-    even = rows @ (axes / np.sqrt(spectrum)) @ axes.T
+    shapes, (p, d) = _shapes(batch, labels), rows.shape
+    initial = start - start.mean(axis=0)
+    bulk = float(np.sum(rows**2)) / (p - 1)
+    moments = (rows.T @ rows - initial.T @ initial) / (p - 1) + np.eye(d) / d
+    left = np.eye(d)
+    for _ in range(_PASSES):
+        spectrum, axes = np.linalg.eigh(np.tensordot(_weights(left @ moments @ left.T, shapes), shapes, axes=1))
+        left = (axes / np.sqrt(np.maximum(spectrum, _LEAST * spectrum.mean()))) @ axes.T @ left
+    even = rows @ left.T
     even *= math.sqrt(bulk) / np.linalg.norm(even, axis=1)[:, None]
     return np.asarray(even - even.mean(axis=0))
+
+
+def _shapes(batch: Array, labels: Array) -> Array:
+    """1, B, T, T^2 and A, (5, d, d)."""
+    n0, d = batch.shape
+    plain, turn, square = ((batch * (labels**k)[:, None]).T @ batch / n0 for k in range(3))
+    return np.stack([np.eye(d), plain, turn, turn @ turn, square])
+
+
+def _weights(moments: Array, shapes: Array) -> Array:
+    """Those with which shapes are nearest to a matrix, in the sum of squared entries."""
+    flat = shapes.reshape(len(shapes), -1)
+    return np.asarray(np.linalg.lstsq(flat @ flat.T, flat @ np.ravel(moments))[0])
 
 
 def batch_controls(

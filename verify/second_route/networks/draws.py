@@ -122,7 +122,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     at = _GAUSSIAN_ROWS.index(quantity) if gaussian else column(quantity, *_ROWS_ON_SPHERE)
 
     def one(step: Step, d: int) -> Measured:
-        drawn = [row_statistics(step, d, k, gaussian) for k in range(_ROW_SEEDS * profile.seeds)]
+        drawn = [row_statistics(step, d, k, gaussian) for k in profile.draws(_ROW_SEEDS)]
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         samples = tuple(steadied(statistics[:, at], controls))
         values = ratios(step, d)
@@ -161,7 +161,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(batch: tuple[str, float], d: int) -> Measured:
         target, n0 = batch[0], round(batch[1] * d)
-        samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in range(2 * profile.seeds))
+        samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in profile.draws(2))
         return Measured(d, samples, batch_forms(target, n0 / d, SHIFT), interpretation("tanh", target))
 
     return at_sizes(BATCH_MODELS, profile, one, 1)
@@ -200,7 +200,7 @@ def bulk_of_rows(
 
     def one(bulk: Bulk, d: int) -> Measured:
         step, *conjugates = bulk
-        drawn = (resolvent(step, d, *conjugates, k) for k in range(_BULK_SEEDS * profile.seeds))
+        drawn = (resolvent(step, d, *conjugates, k) for k in profile.draws(_BULK_SEEDS))
         found, controls = zip(*drawn, strict=True)
         samples = steadied(np.array([each[name] for each in found]), np.array(controls))
         return Measured(d, tuple(samples), theory(step.at(d), *conjugates))

@@ -37,8 +37,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class _Draw:
-    """A network after its step: rows (p, d) and the group of each, the batch, and the samples of the readout."""
+    """A network after its step: rows (p, d), before it and after it, and the group of each, the batch, and the samples
+    of the readout.
+    """
 
+    start: Array
     rows: Array
     group: NDArray[np.int_]
     batch: tuple[Array, Array]
@@ -56,13 +59,13 @@ def _draw(network: Vocabulary, d: int, seed: int) -> _Draw:
     edges = np.round(np.cumsum((0.0, *network.fractions)) * p).astype(int)
     group = np.repeat(np.arange(len(network.letters)), np.diff(edges))
     target = SMOOTH[step.target].value
-    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
     given = np.asarray(target(x[:, 0]))
-    rows = after_step(rows, SMOOTH[step.student], x, given, step.rate, np.array(network.letters)[group])
+    rows = after_step(start, SMOOTH[step.student], x, given, step.rate, np.array(network.letters)[group])
     samples = rng.standard_normal((n + _TESTS, d))
     clean = np.asarray(target(samples[:, 0]))
     labels = clean[:n] + math.sqrt(network.noise) * rng.standard_normal(n)
-    return _Draw(rows, group, (x, given), samples, labels, clean)
+    return _Draw(start, rows, group, (x, given), samples, labels, clean)
 
 
 def _readout(network: Vocabulary, drawn: _Draw, rows: Array) -> Drawn:
@@ -93,7 +96,7 @@ def twin(network: Vocabulary, d: int, seed: int) -> Drawn:
     even = np.empty_like(found.rows)
     for own in (found.group == a for a in range(len(network.letters))):
         mean = found.rows[own].mean(axis=0)
-        even[own] = even_rows(found.rows[own] - mean, *found.batch) + mean
+        even[own] = even_rows(found.rows[own] - mean, found.start[own], *found.batch) + mean
     return _readout(network, found, even)
 
 
@@ -216,7 +219,7 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
 
     def one(model: tuple[Vocabulary, int], d: int) -> Measured:
         network, count = model
-        seeds = range(count * profile.seeds)
+        seeds = profile.draws(count)
         samples = np.array([getattr(drawn(network, d, k), name) for k in seeds])
         if paired:
             even = solve(network, isotropic=True)

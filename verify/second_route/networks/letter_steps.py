@@ -75,7 +75,7 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
     at = column(quantity, s.row_form_of, s.norm_overlap_of, s.norm_spike_overlap_of, s.norm_variance_of[0])
 
     def one(step: Step, d: int) -> Measured:
-        drawn = (row_statistics(step, d, k) for k in range(_DRAWS * profile.seeds))
+        drawn = (row_statistics(step, d, k) for k in profile.draws(_DRAWS))
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         values = ratios(step, d) | {s.letter[0].name: STEP_LETTERS[0]}
         return Measured(d, tuple(steadied(statistics[:, at], controls)), values, functions_for(step))
@@ -217,7 +217,7 @@ def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Me
     values = {model: real_forms(model, at - 1) if at else real_values(model) for model in REAL.values()}
 
     def one(model: Stepped, d: int) -> Measured:
-        found, controls = zip(*(real_resolvent(model, d, k) for k in range(80 * profile.seeds)), strict=True)
+        found, controls = zip(*(real_resolvent(model, d, k) for k in profile.draws(80)), strict=True)
         return Measured(d, tuple(steadied(np.array(found)[:, at], np.array(controls))), values[model])
 
     return at_sizes(REAL, profile, one, 8)

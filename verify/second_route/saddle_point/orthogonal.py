@@ -197,7 +197,7 @@ def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measur
     at = column(quantity, s.zeta_of[0], s.test_error)
 
     def one(share: float, d: int) -> Measured:
-        samples = tuple(_experiment(d, seed)[at] for seed in range(8 * profile.seeds))
+        samples = tuple(_experiment(d, seed)[at] for seed in profile.draws(8))
         return Measured(d, samples, _solved(share), _model_functions())
 
     return at_sizes({"letters 1.2 and -1.2, gamma = 1": 0.5}, profile, one)
