@@ -24,6 +24,7 @@ Examples:
   onestep verify result-3-1.spike-strength result-3-1.alignment
   onestep verify result-3-1
   onestep verify --profile thorough --json
+  onestep verify result-3-1.spike-strength --seed 7
   onestep verify --export rocq build/rocq
   onestep verify --properties limits.narrow
 
@@ -31,9 +32,13 @@ Run the ledger: every check of every claim, and the same checks on its mutants, 
 claims named by their ids or the beginnings of ids, those and all they rest on. With --export nothing is run: the
 theorems of the claims are written for a second kernel, as one file of Rocq, and beside it what each may rest on.
 
+The committed ledger has seeds of its own. With --seed all points and simulations are drawn afresh: a right claim is
+then REFUTED by a simulation once in a thousand, and one whose power is near the bar may become INCONCLUSIVE. Such a
+ledger names its seed and is never written over the committed one.
+
 With --properties what is searched is the properties (limits with their rates, orderings, invariances, state machines
 ...), all or those whose names begin so: models are drawn, the search turns towards the narrowest margin, and what fails
-is shrunk and printed as the command that shows it. --seed draws other examples.
+is shrunk and printed as the command that shows it. Here, too, --seed draws others.
 
 Exit code 1 if a claim is refuted or a mutant is not, or if a property fails; 3 if one stays undecided.
 """
@@ -50,7 +55,7 @@ Exit code 1 if a claim is refuted or a mutant is not, or if a property fails; 3 
     help="Write the proofs into DIR for a second kernel.",
 )
 @click.option("--properties", is_flag=True, help="Search the properties, all or those named.")
-@click.option("--seed", metavar="N", help="Seed of the search for --properties (default 0).")
+@click.option("--seed", metavar="N", help="Draw afresh, N to 10^6 (default 0: the draws of the committed ledger).")
 @common_options
 def verify(
     claims: tuple[str, ...],
@@ -63,19 +68,18 @@ def verify(
     debug: bool,
 ) -> int:
     """Run the ledger, or the properties, and print what was found; the exit code."""
+    from onestep.reports.command_line.values import parse_whole
     from onestep.reports.commands.claims import find
 
     check_profile(profile)
     if properties and export is None:
         return search_properties(claims, profile, seed, as_json, quiet)
-    if properties or seed is not None:
+    if export is not None and (properties or seed is not None):
         raise InputProblem(
-            "--export rocq and --properties were both given: one of them is accepted, for example onestep verify "
-            "--properties"
-            if properties
-            else "--seed goes with --properties, whose draws it seeds: the ledger has seeds "
-            "of its own, for example onestep verify --properties --seed 7"
+            f"--export rocq and --{'properties' if properties else 'seed'} were both given: one of them is accepted, "
+            f"for example onestep verify --{'properties' if properties else 'seed 7'}"
         )
+    start = 0 if seed is None else parse_whole("seed", seed, 0, 10**6, "7")
     from onestep.verify.claims.index import all_claims
     from onestep.verify.ledger.document import as_json as ledger_json
 
@@ -84,7 +88,7 @@ def verify(
         named = [claim for id_ in claims for claim in find(known, id_)] if claims else known
         return export_proofs(tuple(dict.fromkeys(named)), Path(export[1]), as_json, quiet)
     ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
-    ledger = run_ledger(profile, ids, quiet)
+    ledger = run_ledger(profile, ids, quiet, start)
     if as_json:
         from onestep.reports.command_line.console import print_json
 
@@ -162,15 +166,15 @@ def _margin(margin: float | None) -> str:
     return "-" if margin is None else f"{margin:.2g}"
 
 
-def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
-    """Run the ledger on all cores, with progress."""
+def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) -> Ledger:
+    """Run the ledger on all cores, with progress; a seed other than 0 draws afresh."""
     from onestep.reports.command_line.console import Progress
     from onestep.reports.command_line.machine.workers import pool
     from onestep.verify.claims.index import run_ledger as run
     from onestep.verify.claims.paper import PAPER
 
     with Progress("checking claims", len(PAPER.modules), quiet=quiet) as progress, pool() as executor:
-        return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
+        return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]), seed=seed)
 
 
 def ledger_table(ledger: Ledger) -> str:
@@ -192,7 +196,8 @@ def ledger_table(ledger: Ledger) -> str:
     ]
     listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "alone", "equations"])
     found = remarks(ledger)
-    return "\n".join([listed, "", *found, *([""] if found else []), ledger_summary(ledger)])
+    fresh = [f"drawn afresh with seed {ledger.seed}: not the draws of the committed ledger"] if ledger.seed else []
+    return "\n".join([listed, "", *found, *([""] if found else []), *fresh, ledger_summary(ledger)])
 
 
 def remarks(ledger: Ledger) -> list[str]:

@@ -146,7 +146,8 @@ def write(
     files.append((directory / DATA, gzip.compress(data.encode(), mtime=0)))
     if document:
         files.append((directory / pdf.NAME, pdf.typeset(material)))
-    if ledger.profile == COMMITTED_PROFILE and in_source_checkout():
+    # A ledger of fresh draws is never the committed one.
+    if ledger.profile == COMMITTED_PROFILE and not ledger.seed and in_source_checkout():
         files += [(COMMITTED_JSON.parent / name, text) for name, text in texts.items()]
         files.append((COMMITTED_JSON, data))
     write_together(files)

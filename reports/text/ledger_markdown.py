@@ -25,12 +25,13 @@ MEANINGS: Mapping[str, str] = {
     "DERIVED": "derived symbolically, and independent numbers agree; the kernel made no theorem of it, and the steps "
     "that no rule made are named",
     "CONFIRMED": "independent numerics agree, for a limit measurements at finite size; the smallest error they would "
-    "have caught is given, and they refute by themselves at least four in five of the wrong neighbours of the claim",
+    "have caught is given, and they refute by themselves at least four in five of the claim's own wrong neighbours "
+    "and of generic ones",
     "CONVENTION": "a source normalises, names or reads something in another way than this suite: no misprint; a check "
     "found where the two part",
     "UNTESTED": "no check has been run; a definition has none, it is true by fiat",
     "INCONCLUSIVE": "checks were run and did not decide, or numbers agree that would have passed more than a fifth of "
-    "the wrong neighbours of the claim; this is not a pass",
+    "the claim's own wrong neighbours, or of generic ones; this is not a pass",
     "REFUTED": "a check found a witness against it",
 }
 

@@ -27,10 +27,14 @@ Functions = Mapping[str, Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a statement is tested: numbers for its symbols, and implementations of its undefined functions."""
+    """Where a statement is tested: numbers for its symbols, and implementations of its undefined functions.
+
+    ``exponent``: what is tested there is how a quantity scales with the dimension.
+    """
 
     values: Mapping[str, float]
     functions: Functions = field(default_factory=dict)
+    exponent: bool = False
 
 
 # exp(-72) = 5e-32: the tail is below rounding; in three dimensions exp(-32) = 1e-14 is near it.

@@ -310,7 +310,7 @@ class ByNumbers:
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         found: list[tuple[Violation, str]] = []
         asked = self.points or profile.points
-        for point in self._drawn(claim, asked):
+        for point in self._drawn(claim, asked, profile.seed):
             violated = violation(claim.statement, point, self.measure, self.functions)
             if violated is None:
                 continue
@@ -321,12 +321,12 @@ class ByNumbers:
 
     def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
         """Where the statement is tested, with what was measured there."""
-        points = self._drawn(claim, self.points or profile.points)
+        points = self._drawn(claim, self.points or profile.points, profile.seed)
         found = (_measured(self.measure, self.functions, tuple(point.items())) for point in points)
         return tuple(place for place in found if place is not None)
 
-    def _drawn(self, claim: Claim, asked: int) -> Iterator[Point]:
-        generator = random.Random(f"{claim.id.split('~')[0]}/{self.title}")
+    def _drawn(self, claim: Claim, asked: int, seed: int) -> Iterator[Point]:
+        generator = random.Random(f"{claim.id.split('~')[0]}/{self.title}{f'/{seed}' if seed else ''}")
         return (sample(claim.domain, generator) for _ in range(asked))
 
 
@@ -387,6 +387,8 @@ class BySearch:
             suppress_health_check=list(hypothesis.HealthCheck),
             phases=(hypothesis.Phase.generate,),
         )(hypothesis.given(points_of(claim.domain))(property_holds))
+        if profile.seed:
+            search = hypothesis.seed(profile.seed)(search)
         with contextlib.suppress(CounterExampleFound):
             search()
         # Hypothesis draws again for a point outside the hypotheses, so all that it asked for was used.

@@ -7,8 +7,11 @@ mutants on every machine.
 
 What numbers or simulation confirm meets generic mutants beside these, made of any right-hand side alike: five per cent
 more, the smallest term dropped or its sign flipped, one ratio for the other, a function replaced by its mean. What is
-smallest is judged where the claim is tested, and what is nowhere wrong on its domain is no mutant. An inequality is
-turned round, and its bound moved past the value that comes nearest to it.
+smallest is judged where the claim is tested, and what is nowhere wrong on its domain is no mutant. Two rules say what
+is the same statement in its kind. Orders are multiples of a tenth at the finest: five per cent more of an exponent is
+no other order, and a tenth more stands in its place. A claim about one setting says a number: what leaves that number
+where it is, to a tenth of five per cent, is no other number, while elsewhere it has to be caught on parameters at which
+it shows. An inequality is turned round, and its bound moved past the value that comes nearest to it.
 """
 
 from __future__ import annotations
@@ -142,8 +145,11 @@ def _root_lost(node: sp.Basic) -> sp.Expr | None:
     return node.base ** (2 * node.exp) if isinstance(node, sp.Pow) and abs(node.exp) == sp.Rational(1, 2) else None
 
 
-# Of generic mutants the one that is nearest by a factor alone.
+# Of generic mutants the one that is nearest by a factor alone; of an exponent, what sets it apart from its neighbours.
 A_LITTLE_MORE = sp.Rational(21, 20)
+NEXT_ORDER = sp.Rational(1, 10)
+# What changes the number of a claim about one setting by less, relative to its size, states the same number.
+SAME_NUMBER = 0.005
 
 
 @runtime_checkable
@@ -166,11 +172,17 @@ def generic_mutants(claim: Claim, places: Sequence[Place], paper: Paper) -> tupl
         return ()
     right = sp.sympify(statement.rhs)
 
+    one_setting = bool(claim.domain.ranges) and all(len(each.choices) == 1 for each in claim.domain.ranges)
+
     def wrong(other: sp.Expr) -> bool:
         size = change(right, other, places)
-        return size is not None and (size > 0.0 or bool(find_witness(other - right, claim.domain)))
+        if size is None or one_setting:
+            return size is not None and size >= SAME_NUMBER
+        return size > 0.0 or bool(find_witness(other - right, claim.domain))
 
     candidates = [("five per cent more", A_LITTLE_MORE * right)]
+    if all(place.exponent for place in places):
+        candidates = [("a tenth more", right + NEXT_ORDER)]
     dropped = [(right.xreplace({whole: whole - term}), whole, term) for whole, term in _terms(right)]
     visible = [found for found in dropped if wrong(found[0])]
     if visible:

@@ -69,7 +69,7 @@ class ByScaling(ByExperiment):
     def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
         """Where the exponent is tested: every model."""
         found = _recalled(self.experiment, self.equation(claim).lhs, profile).values()
-        return tuple(Place(m.values, m.functions) for m in found)
+        return tuple(Place(m.values, m.functions, exponent=True) for m in found)
 
 
 @lru_cache(maxsize=64)

@@ -30,11 +30,14 @@ def run_ledger(
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
     beside: Beside | None = None,
+    seed: int = 0,
 ) -> Ledger:
-    """Run the ledger, or the claims ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
-    return run(PAPER, profile_name, ids, executor, progress, beside)
+    """Run the ledger, or the claims ``ids`` with all they rest on, a ``seed`` other than 0 on fresh draws. Raises
+    LedgerError for an unknown id.
+    """
+    return run(PAPER, profile_name, ids, executor, progress, beside, seed)
 
 
-def examine(claim: Claim, profile_name: str) -> Examined:
+def examine(claim: Claim, profile_name: str, seed: int = 0) -> Examined:
     """Run the checks of one claim, then each of them on each of its mutants."""
-    return examine_claim(claim, profile_name, PAPER)
+    return examine_claim(claim, profile_name, PAPER, seed)

@@ -17,7 +17,7 @@ from onestep.verify.protocol.power import MutantResult, Power
 
 
 def as_json(ledger: Ledger) -> dict[str, Any]:
-    """The ledger as one JSON document, without clock, host or timing."""
+    """The ledger as one JSON document, without clock, host or timing; one of fresh draws says of which seed."""
     from importlib.metadata import version
 
     return {
@@ -29,7 +29,12 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
             "refuted": sum(len(e.mutants) - len(e.surviving_mutants) for e in ledger.entries),
             "alone": alone(ledger),
         },
-        "provenance": {"suite": version("onestep"), "profile": ledger.profile, "sympy": sp.__version__},
+        "provenance": {
+            "suite": version("onestep"),
+            "profile": ledger.profile,
+            "sympy": sp.__version__,
+            **({"seed": ledger.seed} if ledger.seed else {}),
+        },
     }
 
 

@@ -56,10 +56,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All entries of one run, in order of dependency."""
+    """All entries of one run, in order of dependency; ``seed`` other than 0 where its draws are fresh ones."""
 
     profile: str
     entries: tuple[Entry, ...]
+    seed: int = 0
 
     @property
     def summary(self) -> dict[str, int]:
@@ -79,13 +80,13 @@ class Ledger:
         return 3 if any(e.verdict in undecided and not e.by_fiat for e in ours) else 0
 
 
-def examine(claim: Claim, profile_name: str, paper: Paper) -> Examined:
+def examine(claim: Claim, profile_name: str, paper: Paper, seed: int = 0) -> Examined:
     """Run the checks of one claim of ``paper``, then each of them on each of its mutants.
 
     What confirms a claim, or stands beside its derivation, is tried on generic mutants beside its own, and has to catch
-    enough of its own and of all.
+    enough of either kind. With a ``seed`` other than 0 all that is drawn is drawn afresh.
     """
-    profile = PROFILES[profile_name]
+    profile = replace(PROFILES[profile_name], seed=seed)
     evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)
     verdict = decide(claim.kind, evidence)
     tried = {e.check for e in on_trial(claim.kind, evidence)}
@@ -141,12 +142,17 @@ class Beside:
 
 
 def examine_module(
-    module: str, profile_name: str, ids: frozenset[str], paper: Paper, ask: Callable[[str], Any] | None = None
+    module: str,
+    profile_name: str,
+    ids: frozenset[str],
+    paper: Paper,
+    ask: Callable[[str], Any] | None = None,
+    seed: int = 0,
 ) -> tuple[list[tuple[str, Examined]], Any]:
     """Examine the claims of one module that are among ``ids``, and ask of it what is asked beside; one unit of parallel
     work.
     """
-    found = [(c.id, examine(c, profile_name, paper)) for c in claims_of(module) if c.id in ids]
+    found = [(c.id, examine(c, profile_name, paper, seed)) for c in claims_of(module) if c.id in ids]
     return found, ask(module) if ask is not None else None
 
 
@@ -157,10 +163,11 @@ def run(
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
     beside: Beside | None = None,
+    seed: int = 0,
 ) -> Ledger:
     """Run the claims of a paper, or of them ``ids`` with all they rest on. Raises LedgerError for an unknown id.
 
-    What ``beside`` asks of the modules that are needed is answered there.
+    What ``beside`` asks of the modules that are needed is answered there. A ``seed`` other than 0 draws afresh.
     """
     if profile_name not in PROFILES:
         raise LedgerError(f"profile {profile_name!r} is not known: one of {', '.join(PROFILES)}, for example quick")
@@ -182,8 +189,8 @@ def run(
     pending = chosen
     while pending:
         needed = [m for m in paper.modules if any(c.id in pending for c in claims_of(m))]
-        asked = f"{profile_name} {hashlib.sha256(' '.join(sorted(pending)).encode()).hexdigest()}"
-        work = {m: (f"{m} {asked}", examine_module, m, profile_name, pending, paper, ask) for m in needed}
+        asked = f"{profile_name} {seed} {hashlib.sha256(' '.join(sorted(pending)).encode()).hexdigest()}"
+        work = {m: (f"{m} {asked}", examine_module, m, profile_name, pending, paper, ask, seed) for m in needed}
         if executor is None:
             for module, arguments in work.items():
                 record(module, unit(*arguments))
@@ -207,7 +214,7 @@ def run(
         hypotheses = dict.fromkeys([*own, *below])
         links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
         entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses), power_of)
-    return Ledger(profile_name, tuple(entries.values()))
+    return Ledger(profile_name, tuple(entries.values()), seed)
 
 
 def _with_leaves(claim: Claim, evidence: Sequence[Evidence], known: Mapping[str, Claim]) -> Claim:

@@ -96,13 +96,25 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Profile:
-    """How much work a run of the ledger may do."""
+    """How much work a run of the ledger may do, and which draws it makes.
+
+    ``seed`` 0 stands for the draws of the committed ledger, any other for fresh ones.
+    """
 
     name: str
     points: int
     examples: int
     dimensions: tuple[int, ...]
     seeds: int
+    seed: int = 0
+
+    def draws(self, per_seed: int) -> range:
+        """The indices of so many independent draws for each of ``seeds``: under another seed, none of the same."""
+        return range(self.seed * _APART, self.seed * _APART + per_seed * self.seeds)
+
+
+# No experiment makes as many draws of one sort.
+_APART = 10**6
 
 
 PROFILES: Mapping[str, Profile] = {

@@ -14,7 +14,8 @@ import sympy as sp
 from onestep.verify.protocol.verdict import Verdict
 
 # Of the wrong neighbours of a claim that numbers or simulation confirm, these have to refute this share by themselves:
-# of the claim's own, and of these and the generic ones together.
+# of the claim's own, and of the generic ones. Either kind is held to it apart: many that are easily caught, of the one,
+# do not make up for what passes of the other.
 ENOUGH = 0.8
 # The verdicts that numbers or simulation earn, alone or beside a derivation.
 WEIGHED = (Verdict.CONFIRMED, Verdict.DERIVED)
@@ -35,7 +36,7 @@ class Power:
     """What the check that earned a verdict refutes by itself, of all wrong neighbours tried on it.
 
     ``generic`` are those made of any right-hand side alike, of a claim that no theorem or certificate decided; the
-    check is held to ``ENOUGH`` of the own and of all, not to each of them.
+    check is held to ``ENOUGH`` of the own and of the generic ones, not to each of them.
     """
 
     earned_by: str
@@ -50,19 +51,21 @@ class Power:
 
     @property
     def own(self) -> tuple[int, int]:
-        """How many of the claim's own were caught, and tried: without the generic ones, which are more easily caught
-        where they are many.
-        """
-        generic = sum(self.earned_by in mutant.caught_by for mutant in self.generic)
-        return self.caught_alone - generic, self.of - len(self.generic)
+        """How many of the claim's own were caught, and tried: without the generic ones."""
+        generic, tried = self.of_generic
+        return self.caught_alone - generic, self.of - tried
+
+    @property
+    def of_generic(self) -> tuple[int, int]:
+        """How many of the generic ones were caught, and tried."""
+        return sum(self.earned_by in mutant.caught_by for mutant in self.generic), len(self.generic)
 
     @property
     def enough(self) -> bool:
-        """Whether what is caught of the own, and of all, suffices; where none was tried nothing is known, and it does
-        not.
+        """Whether what is caught of the own suffices, and what is caught of the generic ones; where none was tried
+        nothing is known, and it does not.
         """
-        caught, own = self.own
-        return self.of > 0 and caught >= ENOUGH * own and self.caught_alone >= ENOUGH * self.of
+        return self.of > 0 and all(caught >= ENOUGH * tried for caught, tried in (self.own, self.of_generic))
 
 
 def power(
@@ -87,6 +90,10 @@ def power(
 
 
 def weighed(verdict: Verdict, found: Power | None) -> Verdict:
-    """The verdict, or INCONCLUSIVE where it rests on numbers or simulation that pass too much that is wrong."""
-    blunt = verdict in WEIGHED and found is not None and not found.enough
+    """The verdict, or INCONCLUSIVE where it rests on numbers or simulation that pass too much that is wrong.
+
+    Of evidence without a score nothing is known either: a check whose evidence bears another name than its own was
+    never tried.
+    """
+    blunt = verdict in WEIGHED and (found is None or not found.enough)
     return Verdict.INCONCLUSIVE if blunt else verdict

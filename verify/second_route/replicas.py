@@ -353,12 +353,12 @@ _SIMULATED: dict[str, Point] = {
 
 
 @lru_cache(maxsize=8)
-def _simulated_models(dimensions: tuple[int, ...], seeds: int) -> Mapping[str, tuple[Measured, ...]]:
+def _simulated_models(dimensions: tuple[int, ...], draws: range) -> Mapping[str, tuple[Measured, ...]]:
     found = {}
     for name, point in _SIMULATED.items():
         runs = []
         for dimension in dimensions:
-            run = simulate(model_at(point), dimension=dimension, seeds=seeds)
+            run = simulate(model_at(point), dimension=dimension, seeds=len(draws), seed=draws.start)
             model = run.model
             assert isinstance(model, Model)
             at = dict(point) | {
@@ -381,4 +381,4 @@ def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measur
     the nearest are five per cent away, are not left to luck.
     """
     column(quantity, s.test_error)
-    return _simulated_models(tuple(d // 2 for d in profile.dimensions), 10 * profile.seeds)
+    return _simulated_models(tuple(d // 2 for d in profile.dimensions), profile.draws(10))

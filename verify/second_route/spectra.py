@@ -234,11 +234,11 @@ MODELS: Mapping[str, Point] = {
 
 
 @lru_cache(maxsize=64)
-def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
+def _resolvent_samples(name: str, dimension: int, draws: range) -> tuple[float, ...]:
     model = model_at(MODELS[name])
     sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
     samples = []
-    for seed in range(seeds):
+    for seed in draws:
         generator = np.random.default_rng((190, dimension, seed))
         features = spiked_random_features(model, sizes, generator).features(generator.normal(size=(sizes.n, dimension)))
         samples.append(float(np.mean(1 / (np.linalg.eigvalsh(features.T @ features / sizes.p) + model.ridge))))
@@ -251,7 +251,7 @@ def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
 
     def one(name: str, d: int) -> Measured:
         at = _at_size(model_at(MODELS[name]), d)
-        return Measured(d, _resolvent_samples(name, d, profile.seeds), numbers(solved(at)))
+        return Measured(d, _resolvent_samples(name, d, profile.draws(1)), numbers(solved(at)))
 
     return at_sizes({name: name for name in MODELS}, profile, one)
 
@@ -263,14 +263,14 @@ def _at_size(model: Model, d: int) -> Model:
 
 
 @lru_cache(maxsize=64)
-def _outlier_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
+def _outlier_samples(name: str, dimension: int, draws: range) -> tuple[float, ...]:
     model = model_at(MODELS[name])
     functions, p = functions_of(model), round(model.beta * dimension)
     mean, mixed, along, linear, rest = (
         evaluate(E(f), {}, functions) for f in (mu0**2, s.kappa * mu0 * mu1, s.kappa**2 * mu1**2, mu1**2, mu2**2)
     )
     samples = []
-    for seed in range(seeds):
+    for seed in draws:
         rows = np.random.default_rng((191, dimension, seed)).normal(size=(p, dimension))
         rows *= np.sqrt(model.bulk) / np.linalg.norm(rows, axis=1)[:, None]
         spike, one = rows[:, 0], np.ones(p)
@@ -285,7 +285,7 @@ def outliers(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
     column(quantity, s.spike_eigenvalue_rate)
 
     def one(name: str, d: int) -> Measured:
-        return Measured(d, _outlier_samples(name, d, profile.seeds), {}, functions_of(model_at(MODELS[name])))
+        return Measured(d, _outlier_samples(name, d, profile.draws(1)), {}, functions_of(model_at(MODELS[name])))
 
     return at_sizes({name: name for name in MODELS}, profile, one)
 
@@ -345,12 +345,12 @@ def network(point: Point) -> Mapping[str, float] | None:
 
 
 @lru_cache(maxsize=64)
-def _sampled(subject: Model | Network, d: int, seeds: int) -> tuple[tuple[float, Array], ...]:
+def _sampled(subject: Model | Network, d: int, draws: range) -> tuple[tuple[float, Array], ...]:
     """The log-determinants of sampled features over p, each with its inputs' components kappa along the spike."""
     found = []
     alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
     sizes = Sizes.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=(1.0,))
-    for seed in range(seeds):
+    for seed in draws:
         weights, batch, generator = (np.random.default_rng((89, d, seed, k)) for k in range(3))
         if isinstance(subject, Network):
             drawn = trained_network(subject, sizes, weights, batch)
@@ -365,7 +365,7 @@ def _sampled(subject: Model | Network, d: int, seeds: int) -> tuple[tuple[float,
 
 
 def _measured(
-    subject: Model | Network, d: int, seeds: int, values: Mapping[str, float], functions: Mapping[str, Function]
+    subject: Model | Network, d: int, draws: range, values: Mapping[str, float], functions: Mapping[str, Function]
 ) -> Measured:
     """The log-determinants, less what the draw of kappa alone explains: the mean of ln(1 + V(kappa)) over the inputs,
     minus E ln(1 + V). Inputs are drawn after the rows, so that it has mean zero.
@@ -375,7 +375,7 @@ def _measured(
         V = functions["mu1"](kappa) ** 2 * values[s.V1.name] + functions["mu2"](kappa) ** 2 * values[s.V2.name]
         return np.asarray(np.log1p(V))
 
-    found, (line, weight) = _sampled(subject, d, seeds), normal_line(1 / 16, 12.0)
+    found, (line, weight) = _sampled(subject, d, draws), normal_line(1 / 16, 12.0)
     mean = float(weight @ log(line))
     controls = np.array([[float(np.mean(log(kappa))) - mean] for _, kappa in found])
     return Measured(d, tuple(steadied(np.array([x for x, _ in found]), controls)), values, functions)
@@ -388,7 +388,7 @@ def sampled_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     def one(point: Point, d: int) -> Measured:
         model = models.model_at(point)
         at = _at_size(model, d)
-        return _measured(model, d, 2 * profile.seeds, numbers(solved(at)), functions_of(at))
+        return _measured(model, d, profile.draws(2), numbers(solved(at)), functions_of(at))
 
     return at_sizes(MODELS, profile, one)
 
@@ -407,6 +407,6 @@ def sampled_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(network_: Network, d: int) -> Measured:
         model = network_numbers.own_model(network_)
-        return _measured(network_, d, 5 * profile.seeds, _own(model), functions_of(model))
+        return _measured(network_, d, profile.draws(5), _own(model), functions_of(model))
 
     return at_sizes(NETWORKS, profile, one)

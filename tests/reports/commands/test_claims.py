@@ -141,15 +141,18 @@ def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], m
 
     asked: list[list[str] | None] = []
 
-    def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
+    def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int) -> Ledger:
         asked.append(ids)
-        return Ledger(profile, ())
+        return Ledger(profile, (), seed)
 
     monkeypatch.setattr(command, "run_ledger", run_ledger)
     expected = [claim.id for claim in all_claims() if claim.id.startswith("result-3-1")]
     assert outcome(capfd, ["verify", "result-3-1", "result-3-1.spike-strength"])[0] == 0
     assert outcome(capfd, ["verify", "result-3-1.spike-strength"])[0] == 0
     assert asked == [expected, ["result-3-1.spike-strength"]]
+    assert "seed" not in outcome(capfd, ["verify", "result-3-1", "--json"])[1]
+    assert '"seed": 7' in outcome(capfd, ["verify", "result-3-1", "--seed", "7", "--json"])[1]
+    assert "drawn afresh with seed 7" in outcome(capfd, ["verify", "result-3-1", "--seed", "7"])[1]
     refused(capfd, ["verify", "result-99"], "for example")
 
 

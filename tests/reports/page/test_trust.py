@@ -39,12 +39,12 @@ def test_claims_by_numbers_stand_with_their_score_the_weakest_first() -> None:
     power = found("What each check would have caught, alone", ledger)
     assert power.table is not None
     assert power.table.rows == (
-        ("blunt.one", "INCONCLUSIVE", "simulation: toy", "2 of 4", "2 of 4", "a sign, five per cent more"),
-        ("sharp.one", "CONFIRMED", "simulation: toy", "5 of 5", "5 of 5", ""),
+        ("blunt.one", "INCONCLUSIVE", "simulation: toy", "2 of 4", "0 of 0", "a sign, five per cent more"),
+        ("sharp.one", "CONFIRMED", "simulation: toy", "5 of 5", "0 of 0", ""),
     )
     assert "1 of 2 claims" in power.text
     files = site_of(ledger)
-    assert "caught alone" in files["trust.html"]
+    assert "caught of the generic" in files["trust.html"]
     assert "claim/blunt.one.html" in files["trust.html"]
     assert broken(files) == []
 

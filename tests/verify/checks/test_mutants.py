@@ -15,7 +15,7 @@ from onestep.verify.checks.kinds import BySearch, Point
 from onestep.verify.checks.mutants import equivalent, generate, generic_mutants, mutants_of
 from onestep.verify.claims.index import examine
 from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Kind, Mutant
+from onestep.verify.protocol.claim import Domain, Kind, Mutant, Range
 from onestep.verify.protocol.tolerances import Tolerance
 from onestep.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, claim, norm
@@ -112,6 +112,25 @@ def test_what_is_nowhere_wrong_is_no_mutant() -> None:
     # What has no value where the claim is tested cannot be tried.
     assert generic(1 / (h1_star - h2_star), at(h1=0.0, h2=0.5))["the smallest term dropped"] == -1 / h2_star
     assert generic_mutants(claim(statement=sp.Le(norm, LIMIT)), [at(h1=0.5, h2=1.0, alpha0=2.0)], PAPER) == ()
+
+
+def test_of_an_exponent_the_next_order_is_asked_for() -> None:
+    where = [Place({h1_star.name: 0.5}, exponent=True)]
+    found = generic_mutants(claim(statement=sp.Eq(norm, sp.Rational(1, 2) - h1_star)), where, PAPER)
+    assert found[0].name == "a tenth more"
+    assert found[0].statement.rhs == sp.Rational(3, 5) - h1_star
+    assert "five per cent more" not in {m.name for m in found}
+
+
+def test_a_claim_about_one_setting_says_a_number() -> None:
+    small = h1_star + h2_star / 1000
+    where = [at(h1=1.0, h2=1.0)]
+    one = Domain(ranges=(Range("network", choices=("this",)),))
+    several = Domain(ranges=(Range("network", choices=("this", "that")),))
+    # The term of a thousandth counts where the claim is about other settings, too; of one it is no other number.
+    for domain, left in ((one, h2_star / 1000), (several, h1_star)):
+        found = generic_mutants(claim(statement=sp.Eq(norm, small), domain=domain), where, PAPER)
+        assert {m.name: m.statement.rhs for m in found}["the smallest term dropped"] == left
 
 
 def test_the_bound_of_an_inequality_is_moved_past_the_nearest_value() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pytest
@@ -11,6 +13,7 @@ import sympy as sp
 
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.symbols import h1_star
+from onestep.verify.checks.kinds import ByNumbers, BySearch, Point, _measured
 from onestep.verify.claims import index
 from onestep.verify.claims.index import all_claims, run_ledger
 from onestep.verify.ledger import run
@@ -18,11 +21,11 @@ from onestep.verify.ledger.document import dumps
 from onestep.verify.ledger.drift import drift
 from onestep.verify.ledger.run import Beside
 from onestep.verify.protocol import order
-from onestep.verify.protocol.claim import Claim, Kind, Role
+from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
 from onestep.verify.protocol.evidence import Leaf, Made, Outcome, Proof, Settled
 from onestep.verify.protocol.order import LedgerError
 from onestep.verify.protocol.verdict import Verdict
-from tests.shared.toy import LIMIT, claim, norm
+from tests.shared.toy import LIMIT, TOLERANCE, claim, measure, norm
 
 
 @pytest.fixture
@@ -45,6 +48,28 @@ def test_a_good_ledger_exits_with_zero(planted: list[Claim]) -> None:
     result = run_ledger("quick")
     assert result.exit_code == 0
     assert result.summary["PROVED"] == 1
+
+
+def test_with_a_seed_points_are_drawn_afresh_and_the_ledger_says_so(planted: list[Claim]) -> None:
+    seen: list[Point] = []
+
+    def measured(point: Point) -> Mapping[str, float]:
+        seen.append(dict(point))
+        return measure(point)
+
+    drawn = []
+    for check in (ByNumbers("drawn", measured, TOLERANCE), BySearch("searched", measured, TOLERANCE)):
+        for seed in (0, 7, 7, 8):
+            _measured.cache_clear()
+            seen.clear()
+            check.run(planted[0], replace(PROFILES["quick"], seed=seed), index.PAPER)
+            drawn.append(list(seen))
+        assert drawn[-3] == drawn[-2]
+        assert all(a != b for a, b in itertools.combinations((drawn[-4], drawn[-3], drawn[-1]), 2))
+    committed, fresh = run_ledger("quick"), run_ledger("quick", seed=7)
+    assert "seed" not in json.loads(dumps(committed))["provenance"]
+    assert json.loads(dumps(fresh))["provenance"]["seed"] == 7
+    assert drift(json.loads(dumps(committed)), json.loads(dumps(fresh))) != []
 
 
 def test_what_is_asked_beside_is_asked_where_the_claims_of_a_module_were_examined(planted: list[Claim]) -> None:

@@ -110,7 +110,8 @@ def test_the_command_searches_by_name(capfd: pytest.CaptureFixture[str]) -> None
     [
         (["--properties", "limits.hevy-ridge"], "limits.heavy-ridge"),
         (["--properties", "--seed", "x"], "--seed"),
-        (["--seed", "3"], "--properties"),
+        (["--seed", "3.5"], "--seed 7"),
+        (["--seed", "3", "--export", "rocq", "somewhere"], "--export rocq and --seed"),
         (["--properties", "--export", "rocq", "somewhere"], "--export rocq"),
         (["--properties", "--profile", "slow"], "thorough"),
     ],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import sympy as sp
 
+from onestep import verify
 from onestep.verify.protocol.claim import PROFILES, Range
 
 
@@ -23,6 +26,20 @@ def test_a_profile_doubles_its_dimensions(name: str) -> None:
     assert len(profile.dimensions) == 3
     assert all(larger == 2 * smaller for smaller, larger in pairwise(profile.dimensions))
     assert profile.points == profile.examples
+
+
+def test_another_seed_makes_none_of_the_same_draws() -> None:
+    committed, fresh, other = (replace(PROFILES["quick"], seed=seed).draws(80) for seed in (0, 1, 2))
+    assert committed == range(480)
+    assert len(fresh) == len(other) == 480
+    assert not {*committed} & {*fresh} | {*fresh} & {*other}
+
+
+def test_every_experiment_draws_what_the_profile_says() -> None:
+    """A count of seeds would be the committed draws, whatever the seed; one experiment asks how many there are."""
+    room = Path(verify.__file__).parent
+    counted = [path.name for path in room.rglob("*.py") if "profile.seeds" in path.read_text(encoding="utf-8")]
+    assert counted == ["twins.py"]
 
 
 def test_each_profile_looks_at_no_less_than_the_one_before() -> None:

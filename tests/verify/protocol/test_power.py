@@ -20,6 +20,7 @@ from onestep.verify.claims.index import examine
 from onestep.verify.ledger.document import alone, dumps, entry_json, power_json
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim, Mutant, Profile
+from onestep.verify.protocol.evidence import Agreement
 from onestep.verify.protocol.power import MutantResult, Power, power, weighed
 from onestep.verify.protocol.tolerances import Tolerance
 from onestep.verify.protocol.verdict import Verdict
@@ -75,10 +76,12 @@ def test_many_generic_neighbours_do_not_make_up_for_the_claims_own() -> None:
         assert found.own == (caught, 5)
         assert found.caught_alone >= 0.8 * found.of
         assert found.enough is stays
-    # Nor the own ones for the generic.
-    blunt = power(["numbers"], [mutant("own", "numbers")], [mutant("a"), *generic[:2]])
+    # Nor the own ones for the generic: nine of eleven are more than four in five.
+    own = [mutant(f"own {k}", "numbers") for k in range(8)]
+    blunt = power(["numbers"], own, [mutant("a"), mutant("b"), generic[0]])
     assert blunt is not None
-    assert blunt.own == (1, 1)
+    assert (blunt.own, blunt.of_generic) == ((8, 8), (1, 3))
+    assert blunt.caught_alone >= 0.8 * blunt.of
     assert not blunt.enough
 
 
@@ -93,6 +96,20 @@ def test_of_two_checks_the_one_that_suffices_is_shown() -> None:
     found = power(["many", "few"], own, more[-1:])
     assert found is not None
     assert (found.earned_by, found.enough) == ("few", True)
+
+
+def test_evidence_that_was_never_tried_is_not_taken_for_sharp() -> None:
+    assert weighed(Verdict.CONFIRMED, None) is weighed(Verdict.DERIVED, None) is Verdict.INCONCLUSIVE
+    assert weighed(Verdict.PROVED, None) is Verdict.PROVED
+
+    class Renamed(ByNumbers):
+        def run(self, *arguments: object) -> Agreement:
+            return dataclasses.replace(super().run(*arguments), check="another name")
+
+    # What bears another name than its check is no check's: none of its neighbours was tried on it.
+    renamed = entry(toy.claim(checks=(Renamed("named", toy.measure, toy.TOLERANCE, finite_size=True),)))
+    assert renamed.power is None
+    assert renamed.verdict is Verdict.INCONCLUSIVE
 
 
 def test_of_nothing_to_catch_nothing_is_known() -> None:

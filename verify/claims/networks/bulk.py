@@ -39,9 +39,8 @@ _BOTH = tuple(draws.BULK_MODELS)
 _ONE = _BOTH[1:]
 OF_TWINS = (
     "Measured as the difference from an isotropic twin on the same draws, whose limit is Result 3.3's; an error that "
-    "both theories share does not show. The twin's rows are the network's without the covariance that claims give them "
-    "(a test holds that to real rows): an error of it would show in the twin as in the theory, and cancel to first "
-    "order."
+    "both theories share does not show. The twin's rows are the network's without the covariance that is measured on "
+    "them, in the shapes that a batch can give: an error of the theory's covariance is none of the twin."
 )
 _TURNED = (
     "On real networks this overlap is at most a sixth of the geometric mean of its diagonal entries: the quick profile "

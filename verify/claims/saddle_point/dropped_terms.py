@@ -72,7 +72,7 @@ def _terms(dimension: int, seed: int) -> Mapping[sp.Symbol, float]:
 def _experiment(rate: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     first, *middle, last = profile.dimensions
     dimensions = (first // 2, *(d // 2 for d in middle), last)
-    samples = tuple(tuple(_terms(d, seed)[rate] for seed in range(profile.seeds)) for d in dimensions)
+    samples = tuple(tuple(_terms(d, seed)[rate] for seed in profile.draws(1)) for d in dimensions)
     return {"rows on the sphere, p = 0.8 d": Scaled(dimensions, samples, {})}
 
 

@@ -14,9 +14,16 @@ from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.any_activation.numbers import averages, block_values, equivalent_values, functions_of
 from onestep.verify.second_route.any_activation.rows import CURVES, Slope
-from onestep.verify.second_route.gradient_step.real import Drawn, after_step, batch_controls, steadied, unit_rows
+from onestep.verify.second_route.gradient_step.real import (
+    Drawn,
+    after_step,
+    batch_controls,
+    fresh_controls,
+    steadied,
+    unit_rows,
+)
 from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks.draws import bulk_of_rows
+from onestep.verify.second_route.networks.draws import bulk_of_rows, fresh_rows
 from onestep.verify.second_route.networks.formulas import Step
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count. A draw costs d^3, so that many
@@ -38,17 +45,17 @@ BULK_MODELS = {
 }
 
 
-def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array]:
+def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
     """One real gradient step from unit rows, with the whole residual; w_Y has the centred labels. Its batch beside
-    them.
+    them, and the rows before it.
     """
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(43, spawn_key=(d, seed)))
-    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
     labels = CURVES[step.target].value(x[:, 0])
-    rows = after_step(rows, CURVES[step.student], x, labels, step.rate)
+    rows = after_step(start, CURVES[step.student], x, labels, step.rate)
     mean, centred = rows.mean(axis=0), labels - Slope(step.student).h[0]
-    return Drawn(rows - mean, mean, centred @ x / n0), x, centred
+    return Drawn(rows - mean, mean, centred @ x / n0), x, centred, start
 
 
 def draw(step: Step, d: int, seed: int) -> Drawn:
@@ -66,12 +73,17 @@ def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
 
     The mean of p rows carries their variance over p in its square: taken off.
     """
-    drawn, x, labels = _step(step, d, seed)
+    drawn, x, labels, _ = _step(step, d, seed)
     p = len(drawn.rows)
     bulk = float(np.sum(drawn.rows**2)) / (p - 1)
     size = math.sqrt(float(drawn.mean @ drawn.mean) - bulk / p)
-    controls = batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), Slope(step.student).h[0])
-    return np.array([size, float(drawn.mean[0]) / size, bulk, *drawn.covariances()]), controls
+    found = np.array([size, float(drawn.mean[0]) / size, bulk, *drawn.covariances()])
+    return found, _batch_controls(step, x, labels)
+
+
+def _batch_controls(step: Step, x: Array, labels: Array) -> Array:
+    """Those of a batch whose labels were centred."""
+    return batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), Slope(step.student).h[0])
 
 
 def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -79,7 +91,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     at = column(quantity, *_ROWS)
 
     def one(step: Step, d: int) -> Measured:
-        drawn = [row_statistics(step, d, k) for k in range(_ROW_SEEDS * profile.seeds)]
+        drawn = [row_statistics(step, d, k) for k in profile.draws(_ROW_SEEDS)]
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         return Measured(d, tuple(steadied(statistics[:, at], controls)), averages(step.at(d)))
 
@@ -116,21 +128,23 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(name: str, d: int) -> Measured:
         step, gain = BATCHES[name], GAINS[name]
-        samples = tuple(batch_blocks(step, gain, d, k)[at] for k in range(12 * profile.seeds))
+        samples = tuple(batch_blocks(step, gain, d, k)[at] for k in profile.draws(12))
         return Measured(d, samples, block_values(step.at(d), gain), functions_of(step))
 
     return at_sizes({name: name for name in BATCHES}, profile, one)
 
 
 @lru_cache(maxsize=2048)
-def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> Mapping[str, float]:
-    """V2, V1 and K on the rows of one real network, at given conjugates; keys are glyphs."""
-    return draw(step, d, seed).resolvent(conjugate, shift)
+def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> tuple[Mapping[str, float], Array]:
+    """V2, V1 and K on the rows of one real network, at given conjugates, keys are glyphs; controls of mean zero."""
+    drawn, x, labels, start = _step(step, d, seed)
+    fresh = fresh_controls(start, fresh_rows(len(start), d, seed), CURVES[step.student], x, labels, step.rate)
+    return drawn.resolvent(conjugate, shift), np.concatenate([_batch_controls(step, x, labels), fresh])
 
 
 def bulk_experiment(
     models: tuple[str, ...], quantity: sp.Basic, profile: Profile
 ) -> Mapping[str, tuple[Measured, ...]]:
-    """One quantity of a network's bulk at half the profile's dimensions, for the models named."""
+    """One quantity of a network's bulk at a quarter of the profile's dimensions, for the models named."""
     chosen = {name: BULK_MODELS[name] for name in models}
     return bulk_of_rows(chosen, bulk_resolvent, equivalent_values, quantity, profile)

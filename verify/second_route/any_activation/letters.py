@@ -156,7 +156,7 @@ def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
     at = column(quantity, *_COLUMNS)
 
     def one(pair: Pair, d: int) -> Measured:
-        samples = tuple(resolvent(pair, d, k)[at] for k in range(3 * profile.seeds))
+        samples = tuple(resolvent(pair, d, k)[at] for k in profile.draws(3))
         counts = np.array([round(share * pair.step.beta * d) for share in pair.fractions])
         realised = replace(pair.step.at(d), beta=float(counts.sum()) / d)
         shares = counts / counts.sum()

@@ -204,7 +204,7 @@ def both_maps(
         # A profile of fewer dimensions measures at those only, one of none nowhere; of more there are no draws.
         for dimension, count in zip(profile.dimensions, draws[: len(profile.dimensions)], strict=True):
             d = dimension // 2
-            rows = np.array([measured(name, d, seed, wrong) for seed in range(count * profile.seeds)])[:, :, at]
+            rows = np.array([measured(name, d, seed, wrong) for seed in profile.draws(count)])[:, :, at]
             means = rows.mean(axis=0)
             values = {symbol.name: float(mean) for symbol, mean in zip(symbols, means[1:], strict=True)}
             samples = tuple(rows[:, 0] - rows[:, 1] + means[1])

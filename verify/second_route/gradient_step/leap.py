@@ -267,7 +267,7 @@ def stairs(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     column(quantity, s.across_rate)
     samples = []
     for d, draws in zip(STAIRS.dimensions, STAIRS.draws, strict=True):
-        found, controls = zip(*(stair(d, k) for k in range(draws * profile.seeds)), strict=True)
+        found, controls = zip(*(stair(d, k) for k in profile.draws(draws)), strict=True)
         samples.append(tuple(np.exp(steadied(np.log(found), np.array(controls)))))
     values = {s.leap.name: float(PROBLEMS[STAIRS.problem].leap), s.shortfall.name: STAIRS.shortfall}
     return {f"{STAIRS.problem}, delta = {STAIRS.shortfall:g}": Scaled(STAIRS.dimensions, tuple(samples), values)}
@@ -282,7 +282,7 @@ def scaled(regimes: tuple[Regime, ...], quantity: sp.Basic, profile: Profile) ->
         samples = []
         for d, draws in zip(regime.dimensions, regime.draws, strict=True):
             n = round(regime.samples * d ** (leap - regime.shortfall))
-            steps = (one_step(regime.problem, regime.tau, d, n, k) for k in range(draws * profile.seeds))
+            steps = (one_step(regime.problem, regime.tau, d, n, k) for k in profile.draws(draws))
             samples.append(tuple(map(measures, steps)))
         values = {s.leap.name: float(leap), s.shortfall.name: regime.shortfall}
         found[f"{regime.problem}, delta = {regime.shortfall:g}"] = Scaled(regime.dimensions, tuple(samples), values)

@@ -66,15 +66,15 @@ def steps(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     """Spike strengths or alignments for two readouts, their logarithms less what is linear in the controls."""
     which = column(quantity, s.spike_rate, s.alignment_rate)
 
-    def samples(readout: int, d: int, count: int) -> tuple[float, ...]:
-        found, controls = zip(*(giant_step(d, k) for k in range(count)), strict=True)
+    def samples(readout: int, d: int, draws: range) -> tuple[float, ...]:
+        found, controls = zip(*(giant_step(d, k) for k in draws), strict=True)
         logs = np.log([each[readout][which] for each in found])
         return tuple(np.exp(steadied(logs, np.array(controls))))
 
     return {
         f"readout p^-{rate:g}": Scaled(
             tuple(d for d, _ in _SIZES),
-            tuple(samples(i, d, draws * profile.seeds) for d, draws in _SIZES),
+            tuple(samples(i, d, profile.draws(draws)) for d, draws in _SIZES),
             {s.readout_rate.name: rate},
         )
         for i, rate in enumerate(READOUT_RATES)
@@ -160,9 +160,10 @@ def kernels(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     widths = {16: 24, 160: 16, 1600: 8}  # with draws per seed of the profile
     samples = []
     for p, draws in widths.items():
-        rng = np.random.default_rng(np.random.SeedSequence(72, spawn_key=(p,)))
+        chosen = profile.draws(draws)
+        rng = np.random.default_rng(np.random.SeedSequence(72 + chosen.start, spawn_key=(p,)))
         # What the two inputs' plane sees of the rows.
-        rows = rng.standard_normal((draws * profile.seeds, 40, p, 2)) / math.sqrt(10.0)
+        rows = rng.standard_normal((len(chosen), 40, p, 2)) / math.sqrt(10.0)
         features = np.sin(rows @ x[:, :2].T)
         deviation = np.mean(features[..., 0] * features[..., 1], axis=2) - limit
         samples.append(tuple(float(v) for v in np.sqrt(np.mean(deviation**2, axis=1))))

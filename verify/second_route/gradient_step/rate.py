@@ -101,7 +101,7 @@ def amplitude_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scale
         f"k = {k}, s = {rate:g}": Scaled(
             dimensions,
             tuple(
-                tuple(abs(amplitudes(means, rate, length, d, i)[k - 1]) for i in range(8 * profile.seeds))
+                tuple(abs(amplitudes(means, rate, length, d, i)[k - 1]) for i in profile.draws(8))
                 for d in dimensions
             ),
             {s.taylor_order.name: k, s.eta_rate.name: rate},
@@ -133,7 +133,7 @@ def margin_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     return {
         f"k = 2, s = {rate:g}": Scaled(
             tuple(d for d, _ in MARGIN_SIZES),
-            tuple(tuple(margin(rate, length, d, i) for i in range(draws * profile.seeds)) for d, draws in MARGIN_SIZES),
+            tuple(tuple(margin(rate, length, d, i) for i in profile.draws(draws)) for d, draws in MARGIN_SIZES),
             {s.taylor_order.name: 2, s.eta_rate.name: rate},
         )
         for rate, length in MARGINS

@@ -35,22 +35,43 @@ def after_step(
     return np.asarray(rows + rate / len(x) * u * (student.prime(received) * residual[:, None]).T @ x)
 
 
-def even_rows(rows: Array, batch: Array, labels: Array, turn: float = 0.0) -> Array:
+# Passes of :func:`even_rows`: what the first leaves of a shape is of the order of its weight's error, which the others
+# find on the rows as they are then. A direction that keeps less than this share of the mean is not stretched further.
+_PASSES, _LEAST = 3, 0.1
+
+
+def even_rows(rows: Array, start: Array, batch: Array, labels: Array) -> Array:
     """Bulk rows (p, d) of mean zero without the covariance of their batch, all of the norm they have on average.
 
-    ``labels`` are Y, ``turn`` is nu.
+    ``start`` are these rows before the step, uniform on the sphere; ``labels`` are Y. What is taken out is what the
+    rows' own second moments, less what those before the step are off 1/d, have of the shapes 1, B, T, T^2, A, for B, T,
+    A = (1/n0) sum_mu Y_mu^k x_mu x_mu^T, k = 0, 1, 2, by least squares: no weight of a shape is given. It is taken out
+    again of what is left, so that a wrong weight would be made good on the next pass.
     """
-    n0, d = batch.shape
-    bulk = float(np.sum(rows**2)) / (len(rows) - 1)
-    turned = np.eye(d) + turn / n0 * (batch.T * labels) @ batch
-    weighted = batch * labels[:, None]
-    A, covariance = weighted.T @ weighted / n0, turned @ turned
-    # What is left is omega E[Y^2], zero for a quadratic activation: at finite d it may come out below.
-    covariance += max(bulk * d - float(np.trace(covariance)), 0.0) / np.trace(A) * A
-    spectrum, axes = np.linalg.eigh(covariance)
-    even = rows @ (axes / np.sqrt(spectrum)) @ axes.T
+    shapes, (p, d) = _shapes(batch, labels), rows.shape
+    initial = start - start.mean(axis=0)
+    bulk = float(np.sum(rows**2)) / (p - 1)
+    moments = (rows.T @ rows - initial.T @ initial) / (p - 1) + np.eye(d) / d
+    left = np.eye(d)
+    for _ in range(_PASSES):
+        spectrum, axes = np.linalg.eigh(np.tensordot(_weights(left @ moments @ left.T, shapes), shapes, axes=1))
+        left = (axes / np.sqrt(np.maximum(spectrum, _LEAST * spectrum.mean()))) @ axes.T @ left
+    even = rows @ left.T
     even *= math.sqrt(bulk) / np.linalg.norm(even, axis=1)[:, None]
     return np.asarray(even - even.mean(axis=0))
+
+
+def _shapes(batch: Array, labels: Array) -> Array:
+    """1, B, T, T^2 and A, (5, d, d)."""
+    n0, d = batch.shape
+    plain, turn, square = ((batch * (labels**k)[:, None]).T @ batch / n0 for k in range(3))
+    return np.stack([np.eye(d), plain, turn, turn @ turn, square])
+
+
+def _weights(moments: Array, shapes: Array) -> Array:
+    """Those with which shapes are nearest to a matrix, in the sum of squared entries."""
+    flat = shapes.reshape(len(shapes), -1)
+    return np.asarray(np.linalg.lstsq(flat @ flat.T, flat @ np.ravel(moments))[0])
 
 
 def batch_controls(
@@ -76,17 +97,51 @@ def batch_controls(
     return np.array([*products, *along, *(np.mean(labels**k) - float(weight @ y**k) for k in means)])
 
 
-def steadied(samples: Array, controls: Array) -> Array:
-    """Samples (K,) less what is linear in their controls (K, m) of mean zero: of the same mean, with less noise.
+def _products(rows: Array, batch: Array) -> Array:
+    """Covariances over rows (.., p, d) of b.theta, b.v~ and |b|^2, six of them, times d; ``batch`` is v~."""
+    columns = np.stack([rows[..., 0], rows @ batch, np.einsum("...ij,...ij->...i", rows, rows)], axis=-1)
+    columns -= columns.mean(axis=-2, keepdims=True)
+    found = np.swapaxes(columns, -1, -2) @ columns * (rows.shape[-1] / (rows.shape[-2] - 1))
+    return np.asarray(found[(..., *np.triu_indices(3))])
 
-    Each half's coefficients are fitted on the other half, so that no sample has a part in its own: unbiased.
+
+def fresh_controls(rows: Array, fresh: Array, student: Curve, x: Array, labels: Array, rate: float) -> Array:
+    """Covariances of b.theta, b.v~ and |b|^2 over the rows w (p, d) of a network, less those over ``fresh`` (k, p, d).
+
+    b = w + (e/n0) sum_mu sigma'(w.x_mu) Y_mu x_mu for both, without the network's output: given the batch, rows and
+    fresh ones have one law, and the six differences have mean zero, exactly. They tell what of a network's noise is
+    its rows' and not its batch's.
     """
-    found = np.array(samples)
-    for half in (0, 1):
-        own, other = slice(half, None, 2), slice(1 - half, None, 2)
-        design = np.column_stack([np.ones(len(samples[other])), controls[other]])
-        found[own] -= controls[own] @ np.linalg.lstsq(design, samples[other])[0][1:]
-    return found
+    weighted = x * labels[:, None]
+
+    def stepped(w: Array) -> Array:
+        return np.asarray(w + rate / len(x) * student.prime(w @ x.T) @ weighted)
+
+    v = labels @ x / len(x)
+    return np.asarray(_products(stepped(rows), v) - _products(stepped(fresh), v).mean(axis=0))
+
+
+def steadied(samples: Array, controls: Array) -> Array:
+    """K - m numbers of the samples' mean, from samples (K,) less what is linear in their m controls (K, m), which have
+    mean zero.
+
+    Where samples are mu + c.b + Gaussian noise of variance s^2, these are independent, of mean mu and of the variance
+    s^2 (K - m)/k, k = 1.(1 - P) 1 with P the projector on the controls, whatever b: what of the samples is orthogonal
+    to the controls, turned so that each entry has the same mean. Their own mean is the intercept of the regression, its
+    error the regression's, on its K - m - 1 degrees of freedom: fitting costs as many as there are controls, so that a
+    test keeps its level however few the samples. Raises ValueError where fewer than two numbers are left.
+    """
+    count, fitted = controls.shape
+    if count < fitted + 2:
+        raise ValueError(f"{count} samples leave no scatter beside {fitted} controls: {fitted + 2} are needed")
+    across = np.linalg.qr(controls, mode="complete")[0][:, fitted:]
+    left, ones = samples @ across, across.sum(axis=0)
+    size, each = float(np.linalg.norm(ones)), (count - fitted) ** -0.5
+    # The reflection that takes what is left of (1, .. 1) to equal entries, of the sign that cancels nothing.
+    sign = 1.0 if ones.sum() > 0.0 else -1.0
+    mirror = ones / size + sign * each
+    turned = left - 2.0 * (mirror @ left) / (mirror @ mirror) * mirror
+    return np.asarray(-sign * turned / (each * size))
 
 
 def row_covariances(powers: Sequence[Array], batch: Array) -> tuple[Array, Array, Array, Array]:

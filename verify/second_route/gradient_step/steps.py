@@ -172,7 +172,7 @@ def _measured(profile: Profile, observable: int, draw: Draw, noise: float) -> Ma
     def one(model: tuple[str, str, float, float, float], d: int) -> Measured:
         activation, target, alpha0, eta, beta = model
         sizes = (d, round(beta * d), round(alpha0 * d))
-        samples = tuple(draw(activation, target, sizes, eta, noise, k)[observable] for k in range(6 * profile.seeds))
+        samples = tuple(draw(activation, target, sizes, eta, noise, k)[observable] for k in profile.draws(6))
         return Measured(d, samples, _values(activation, target, sizes, eta, noise), interpretation(activation, target))
 
     return at_sizes(MODELS, profile, one)

@@ -52,7 +52,7 @@ _SAMPLED = {
 
 
 @lru_cache(maxsize=16)
-def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
+def _resolvent_samples(name: str, dimension: int, draws: range) -> tuple[float, ...]:
     values = {x.name: number for x, number in _SAMPLED[name].items()}
     p = round(values[s.beta.name] * dimension)
     group = (np.arange(p) >= round(values[s.fraction[0].name] * p)).astype(int)
@@ -60,7 +60,7 @@ def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ..
     shift = values[s.ridge.name] + np.array([values[x.name] for x in s.V2_hat_of])
     norms = np.sqrt([values[x.name] for x in s.c_of])
     samples = []
-    for seed in range(seeds):
+    for seed in draws:
         rows = np.random.default_rng((2402, dimension, seed)).normal(size=(p, dimension))
         rows *= (norms[group] / np.linalg.norm(rows, axis=1))[:, None]
         inverse = np.linalg.inv(np.diag(shift[group]) + C[np.ix_(group, group)] * (rows @ rows.T))
@@ -76,7 +76,7 @@ def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
         values = {x.name: number for x, number in _SAMPLED[name].items()}
         p = round(values[s.beta.name] * d)
         at = values | {s.fraction[0].name: round(values[s.fraction[0].name] * p) / p, s.beta.name: p / d}
-        return Measured(d, _resolvent_samples(name, d, profile.seeds), at | block_values(at))
+        return Measured(d, _resolvent_samples(name, d, profile.draws(1)), at | block_values(at))
 
     return at_sizes({name: name for name in _SAMPLED}, profile, one)
 

@@ -22,6 +22,7 @@ from onestep.verify.second_route.gradient_step.real import (
     Drawn,
     after_step,
     batch_controls,
+    fresh_controls,
     row_covariances,
     steadied,
     unit_rows,
@@ -64,17 +65,31 @@ def first_step(
 
 def draw(step: Step, d: int, seed: int) -> Drawn:
     """One real gradient step; the rows start on the unit sphere."""
-    start, move, x, labels = first_step(step, d, seed)
+    return _drawn(step, *first_step(step, d, seed))
+
+
+def _drawn(step: Step, start: Array, move: Array, x: Array, labels: Array) -> Drawn:
     rows = start + step.rate * move
     mean = rows.mean(axis=0)
     return Drawn(rows - mean, mean, labels @ x / len(x))
+
+
+def norm_controls(rows: Array, x: Array, labels: Array) -> Array:
+    """Sums over Gaussian initial rows w (p, d), times d/p: (w.f)(|w|^2 - 1) for f among theta, v~ and w3, then
+    (|w|^2 - 1)^2 - 2/d and |w|^2 - 1. Their means are zero, whatever the batch.
+    """
+    p, d = rows.shape
+    norms = np.einsum("ij,ij->i", rows, rows) - 1.0
+    along = norms @ rows @ np.stack([np.eye(d)[0], labels @ x / len(x), labels**3 @ x / len(x)]).T
+    return np.asarray(np.array([*along, norms @ norms - 2 * p / d, norms.sum()]) * d / p)
 
 
 @lru_cache(maxsize=2048)
 def _covariances(unit: Step, d: int, seed: int, gaussian: bool) -> tuple[tuple[Array, ...], Array]:
     *powers, x, labels = first_step(unit, d, seed, gaussian)
     found = row_covariances([rows - rows.mean(axis=0) for rows in powers], labels @ x / len(x))
-    return found, batch_controls(x, labels, SMOOTH[unit.target])
+    controls = batch_controls(x, labels, SMOOTH[unit.target])
+    return found, np.concatenate([controls, norm_controls(powers[0], x, labels)]) if gaussian else controls
 
 
 def row_statistics(step: Step, d: int, seed: int, gaussian: bool) -> tuple[Array, Array]:
@@ -107,7 +122,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     at = _GAUSSIAN_ROWS.index(quantity) if gaussian else column(quantity, *_ROWS_ON_SPHERE)
 
     def one(step: Step, d: int) -> Measured:
-        drawn = [row_statistics(step, d, k, gaussian) for k in range(_ROW_SEEDS * profile.seeds)]
+        drawn = [row_statistics(step, d, k, gaussian) for k in profile.draws(_ROW_SEEDS)]
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         samples = tuple(steadied(statistics[:, at], controls))
         values = ratios(step, d)
@@ -146,31 +161,51 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(batch: tuple[str, float], d: int) -> Measured:
         target, n0 = batch[0], round(batch[1] * d)
-        samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in range(2 * profile.seeds))
+        samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in profile.draws(2))
         return Measured(d, samples, batch_forms(target, n0 / d, SHIFT), interpretation("tanh", target))
 
     return at_sizes(BATCH_MODELS, profile, one, 1)
 
 
-@lru_cache(maxsize=2048)
-def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> Mapping[str, float]:
-    """V2, V1 and K on the rows of one real network, at given conjugates; keys are glyphs."""
-    return draw(step, d, seed).resolvent(conjugate, shift)
+def fresh_rows(p: int, d: int, seed: int) -> Array:
+    """Two times p rows on the unit sphere beside those of a network."""
+    rng = np.random.default_rng(np.random.SeedSequence(113, spawn_key=(p, d, seed)))
+    return unit_rows(2 * p, d, rng).reshape(2, p, d)
+
+
+@lru_cache(maxsize=4096)
+def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> tuple[Mapping[str, float], Array]:
+    """V2, V1 and K on the rows of one real network, at given conjugates, keys are glyphs; controls of mean zero."""
+    start, move, x, labels = first_step(step, d, seed)
+    student, fresh = SMOOTH[step.student], fresh_rows(len(start), d, seed)
+    controls = (
+        batch_controls(x, labels, SMOOTH[step.target]),
+        fresh_controls(start, fresh, student, x, labels, step.rate),
+    )
+    return _drawn(step, start, move, x, labels).resolvent(conjugate, shift), np.concatenate(controls)
+
+
+# Draws per seed of the profile, as of the rows: many small ones.
+_BULK_SEEDS = 24
 
 
 def bulk_of_rows(
-    models: Mapping[str, Bulk], resolvent: Callable[..., Mapping[str, float]],
+    models: Mapping[str, Bulk], resolvent: Callable[..., tuple[Mapping[str, float], Array]],
     theory: Callable[..., Mapping[str, float]], quantity: sp.Basic, profile: Profile,
 ) -> Mapping[str, tuple[Measured, ...]]:  # fmt: skip
-    """One quantity of a network's bulk at half the profile's dimensions, beside what it is at the ratios realised."""
+    """One quantity of a network's bulk at a quarter of the profile's dimensions, beside what it is at the ratios
+    realised.
+    """
     name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
 
     def one(bulk: Bulk, d: int) -> Measured:
         step, *conjugates = bulk
-        samples = tuple(resolvent(step, d, *conjugates, k)[name] for k in range(8 * profile.seeds))
-        return Measured(d, samples, theory(step.at(d), *conjugates))
+        drawn = (resolvent(step, d, *conjugates, k) for k in profile.draws(_BULK_SEEDS))
+        found, controls = zip(*drawn, strict=True)
+        samples = steadied(np.array([each[name] for each in found]), np.array(controls))
+        return Measured(d, tuple(samples), theory(step.at(d), *conjugates))
 
-    return at_sizes(models, profile, one)
+    return at_sizes(models, profile, one, 4)
 
 
 def bulk_experiment(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -37,8 +37,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class _Draw:
-    """A network after its step: rows (p, d) and the group of each, the batch, and the samples of the readout."""
+    """A network after its step: rows (p, d), before it and after it, and the group of each, the batch, and the samples
+    of the readout.
+    """
 
+    start: Array
     rows: Array
     group: NDArray[np.int_]
     batch: tuple[Array, Array]
@@ -56,13 +59,13 @@ def _draw(network: Vocabulary, d: int, seed: int) -> _Draw:
     edges = np.round(np.cumsum((0.0, *network.fractions)) * p).astype(int)
     group = np.repeat(np.arange(len(network.letters)), np.diff(edges))
     target = SMOOTH[step.target].value
-    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
     given = np.asarray(target(x[:, 0]))
-    rows = after_step(rows, SMOOTH[step.student], x, given, step.rate, np.array(network.letters)[group])
-    samples = rng.standard_normal((n + _TESTS, d))
+    rows = after_step(start, SMOOTH[step.student], x, given, step.rate, np.array(network.letters)[group])
+    samples = rng.standard_normal((n + _tests(network), d))
     clean = np.asarray(target(samples[:, 0]))
     labels = clean[:n] + math.sqrt(network.noise) * rng.standard_normal(n)
-    return _Draw(rows, group, (x, given), samples, labels, clean)
+    return _Draw(start, rows, group, (x, given), samples, labels, clean)
 
 
 def _readout(network: Vocabulary, drawn: _Draw, rows: Array) -> Drawn:
@@ -93,7 +96,7 @@ def twin(network: Vocabulary, d: int, seed: int) -> Drawn:
     even = np.empty_like(found.rows)
     for own in (found.group == a for a in range(len(network.letters))):
         mean = found.rows[own].mean(axis=0)
-        even[own] = even_rows(found.rows[own] - mean, *found.batch) + mean
+        even[own] = even_rows(found.rows[own] - mean, found.start[own], *found.batch) + mean
     return _readout(network, found, even)
 
 
@@ -103,8 +106,6 @@ def norms_of(rows: Array) -> Array:
     return np.asarray(squares - squares.mean())
 
 
-# Test samples: enough that they add little at any size.
-_TESTS = 1000
 # At the first the network's own bulk moves m well beyond the noise of sixty networks, and more at large sizes; at the
 # others every term of m, and every one of the errors, is two per cent of it or more.
 NETWORKS = {
@@ -194,15 +195,21 @@ def functions_at(point: Point) -> Mapping[str, Callable[[Array], Array]]:
     return functions_of(NETWORKS[str(point["network"])])
 
 
-# Networks on which a quantity is measured, how many per seed of the profile, and whether twins are taken off. The rows
-# of a twin have equal norms, and no chi, which varies most.
+# Networks on which a quantity is measured, how many per seed of the profile at each dimension, and whether twins are
+# taken off. The rows of a twin have equal norms, and no chi, which varies most.
 _BY_NORMS, _, _FOR_MEAN, _FOR_ERRORS = NETWORKS
+_SIX = (6, 6, 6)
 _READOUTS = {
-    s.test_error: ("test_error", {_FOR_ERRORS: 6}, True),
-    s.training_error: ("training_error", {_FOR_ERRORS: 6}, True),
-    s_saddle.m_of[0]: ("m", {_FOR_MEAN: 10, _BY_NORMS: 4}, True),
-    s_saddle.chi_of[0]: ("chi", {_BY_NORMS: 40}, False),
+    s.test_error: ("test_error", {_FOR_ERRORS: _SIX}, True),
+    s.training_error: ("training_error", {_FOR_ERRORS: _SIX}, True),
+    s_saddle.m_of[0]: ("m", {_FOR_MEAN: (48, 24, 12), _BY_NORMS: (16, 8, 4)}, True),
+    s_saddle.chi_of[0]: ("chi", {_BY_NORMS: (40, 40, 40)}, False),
 }
+
+
+def _tests(network: Vocabulary) -> int:
+    """Test samples: where errors are measured so many that they add little at any size."""
+    return 1000 if network == NETWORKS[_FOR_ERRORS] else 40
 
 
 def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -214,9 +221,9 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
     """
     name, networks, paired = tuple(_READOUTS.values())[column(quantity, *_READOUTS)]
 
-    def one(model: tuple[Vocabulary, int], d: int) -> Measured:
-        network, count = model
-        seeds = range(count * profile.seeds)
+    def one(model: tuple[Vocabulary, Sequence[int]], d: int) -> Measured:
+        network, counts = model
+        seeds = profile.draws(counts[profile.dimensions.index(4 * d)])
         samples = np.array([getattr(drawn(network, d, k), name) for k in seeds])
         if paired:
             even = solve(network, isotropic=True)
@@ -224,7 +231,7 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
             samples += float(limit) - np.array([getattr(twin(network, d, k), name) for k in seeds])
         return Measured(d, tuple(samples), values_of(network), functions_of(network))
 
-    return at_sizes({model: (NETWORKS[model], count) for model, count in networks.items()}, profile, one, 4)
+    return at_sizes({model: (NETWORKS[model], counts) for model, counts in networks.items()}, profile, one, 4)
 
 
 def floor_numbers(point: Point) -> dict[str, float]:

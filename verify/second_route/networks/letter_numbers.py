@@ -356,7 +356,7 @@ def drawn_rows(
     )
 
     def one(drawing: Drawing, d: int) -> Measured:
-        samples = tuple(measure(drawing, d, k)[which] for k in range(draws * profile.seeds))
+        samples = tuple(measure(drawing, d, k)[which] for k in profile.draws(draws))
         values = by_pencil(drawing) | entropic_slopes(drawing)
         return Measured(d, samples, values, functions_of(drawing), fluctuation)
 

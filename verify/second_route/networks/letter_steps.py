@@ -18,12 +18,13 @@ from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.gradient_step.real import (
     after_step,
     batch_controls,
+    fresh_controls,
     row_covariances,
     steadied,
     unit_rows,
 )
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
-from onestep.verify.second_route.networks.draws import first_step, ratios
+from onestep.verify.second_route.networks.draws import first_step, fresh_rows, ratios
 from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
 from onestep.verify.second_route.networks.numbers import step_at
@@ -74,7 +75,7 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
     at = column(quantity, s.row_form_of, s.norm_overlap_of, s.norm_spike_overlap_of, s.norm_variance_of[0])
 
     def one(step: Step, d: int) -> Measured:
-        drawn = (row_statistics(step, d, k) for k in range(_DRAWS * profile.seeds))
+        drawn = (row_statistics(step, d, k) for k in profile.draws(_DRAWS))
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         values = ratios(step, d) | {s.letter[0].name: STEP_LETTERS[0]}
         return Measured(d, tuple(steadied(statistics[:, at], controls)), values, functions_for(step))
@@ -164,6 +165,8 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     spike, norms = along[own], squares - squares.mean()
     found = (np.trace(inverse) / p, spike @ inverse @ spike, norms @ inverse @ spike, norms @ inverse @ norms)
     controls = [row_controls(start[part], x, labels) for part in (own, ~own)]
+    fresh, rate = fresh_rows(int(own.sum()), d, seed), step.rate * model.letters[0]
+    controls += [fresh_controls(start[own], fresh, SMOOTH[step.student], x, labels, rate)]
     return tuple(map(float, found)), np.concatenate([batch_controls(x, labels, SMOOTH[step.target]), *controls])
 
 
@@ -214,7 +217,7 @@ def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Me
     values = {model: real_forms(model, at - 1) if at else real_values(model) for model in REAL.values()}
 
     def one(model: Stepped, d: int) -> Measured:
-        found, controls = zip(*(real_resolvent(model, d, k) for k in range(80 * profile.seeds)), strict=True)
+        found, controls = zip(*(real_resolvent(model, d, k) for k in profile.draws(80)), strict=True)
         return Measured(d, tuple(steadied(np.array(found)[:, at], np.array(controls))), values[model])
 
     return at_sizes(REAL, profile, one, 8)

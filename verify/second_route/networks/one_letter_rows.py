@@ -117,7 +117,7 @@ def drawn_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
     at = column(quantity, *COLUMNS)
 
     def one(law: Law, d: int) -> Measured:
-        found = [drawn(law, d, k) for k in range(24 * profile.seeds)]
+        found = [drawn(law, d, k) for k in profile.draws(24)]
         overlaps, controls = (np.array(x) for x in zip(*found, strict=True))
         return Measured(d, tuple(steadied(overlaps[:, at], controls)), formulas(law, d))
 

@@ -125,7 +125,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     column(quantity, row_target)
 
     def one(start: Start, d: int) -> Measured:
-        found = [row_variance(start, d, k) for k in range(_DRAWS * profile.seeds)]
+        found = [row_variance(start, d, k) for k in profile.draws(_DRAWS)]
         samples, controls = (np.array(x) for x in zip(*found, strict=True))
         values = _values(start, round(start.alpha0 * d) / d)
         return Measured(d, tuple(steadied(samples, controls)), values, functions_of(start))
@@ -202,7 +202,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     def one(batch: tuple[Start, float], d: int) -> Measured:
         start, gain = batch
         alpha0 = round(start.alpha0 * d) / d
-        found = [batch_resolvent(start, gain, d, k) for k in range(_DRAWS * profile.seeds)]
+        found = [batch_resolvent(start, gain, d, k) for k in profile.draws(_DRAWS)]
         forms, controls = (np.array(x) for x in zip(*found, strict=True))
         values = _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
         return Measured(d, tuple(steadied(forms[:, at], controls)), values)

@@ -149,7 +149,7 @@ def step_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[
     at = column(quantity, s.r, s.gamma, s.c)
 
     def one(start: Start, d: int) -> Measured:
-        samples = tuple(measured_step(start, d, k)[at] for k in range(4 * profile.seeds))
+        samples = tuple(measured_step(start, d, k)[at] for k in profile.draws(4))
         values = values_of(start, round(start.alpha0 * d) / d, round(start.beta * d) / d)
         return Measured(d, samples, values, functions_for(start.student, start.target, start.overlap))
 

@@ -122,13 +122,13 @@ def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
     """One observable of two of the models at half the profile's dimensions, with three times its seeds."""
     name = ("test_error",)[column(quantity, s.test_error)]
     return {
-        model: tuple(_measure(MODELS[model], name, d // 2, 3 * profile.seeds) for d in profile.dimensions)
+        model: tuple(_measure(MODELS[model], name, d // 2, profile.draws(3)) for d in profile.dimensions)
         for model in tuple(MODELS)[:2]
     }
 
 
-def _measure(model: Model, observable: str, dimension: int, seeds: int) -> Measured:
-    simulation, at_sizes = simulated_at(model, dimension, seeds, SEED)
+def _measure(model: Model, observable: str, dimension: int, draws: range) -> Measured:
+    simulation, at_sizes = simulated_at(model, dimension, draws, SEED)
     return Measured(dimension, simulation.values(observable), numbers(solved(at_sizes)), functions_of(at_sizes))
 
 

@@ -158,7 +158,7 @@ def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) 
     def one(model: Model, d: int) -> Measured:
         # Of the stepped ones more: the nearest wrong neighbour of their error is five per cent away.
         count = SEEDS if model.spike == 0.0 else _SEEDS_STEPPED
-        simulation, at = simulated_at(model, d, count * profile.seeds, SEED)
+        simulation, at = simulated_at(model, d, profile.draws(count), SEED)
         found = solved(at)
         values = {**plain_equivalence(at), **numbers(found), s_map.equivalent_error.name: found.test_error}
         return Measured(d, simulation.values("test_error"), values)
@@ -193,7 +193,7 @@ def plain_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
 
     def one(model: Model, d: int) -> Measured:
         at = replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)
-        samples = tuple(plain_experiment(model, d, k)[observable] for k in range(SEEDS * profile.seeds))
+        samples = tuple(plain_experiment(model, d, k)[observable] for k in profile.draws(SEEDS))
         named = {s.gamma.name: model.alignment, s.rho.name: 1 - model.alignment**2}
         return Measured(d, samples, {**plain_equivalence(at), **named})
 

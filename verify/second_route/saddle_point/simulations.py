@@ -50,19 +50,19 @@ def experiment(models: tuple[str, ...], quantity: sp.Basic, profile: Profile) ->
     observables = tuple(_OBSERVABLES)
     observable = _OBSERVABLES[observables[column(quantity, *observables)]]
     return {
-        name: tuple(_measure(MODELS[name], observable, d // 2, 3 * profile.seeds) for d in profile.dimensions)
+        name: tuple(_measure(MODELS[name], observable, d // 2, profile.draws(3)) for d in profile.dimensions)
         for name in models
     }
 
 
-def _measure(model: Model, observable: str, dimension: int, seeds: int) -> Measured:
-    simulation, at_sizes = simulated_at(model, dimension, seeds, SEED)
+def _measure(model: Model, observable: str, dimension: int, draws: range) -> Measured:
+    simulation, at_sizes = simulated_at(model, dimension, draws, SEED)
     return Measured(dimension, simulation.values(observable), with_moments(solved(at_sizes)), functions_of(at_sizes))
 
 
-def simulated_at(model: Model, dimension: int, seeds: int, seed: int) -> tuple[Simulation, Model]:
+def simulated_at(model: Model, dimension: int, draws: range, seed: int) -> tuple[Simulation, Model]:
     """A simulation, and the model at the ratios that its whole sizes have."""
-    simulation = simulate(model, dimension=dimension, seeds=seeds, seed=seed)
+    simulation = simulate(model, dimension=dimension, seeds=len(draws), seed=seed + draws.start)
     if not isinstance(simulation.model, Model):
         raise TypeError("spiked random features are simulated from a model")
     return simulation, simulation.model

@@ -15,8 +15,9 @@ from onestep.verify.protocol.claim import Profile
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.any_activation.rows import CURVES, Slope
 from onestep.verify.second_route.equivalence import twins
-from onestep.verify.second_route.gradient_step.real import after_step, batch_controls, unit_rows
-from onestep.verify.second_route.networks import one_letter_rows, overlapping_bulk
+from onestep.verify.second_route.gradient_step import real
+from onestep.verify.second_route.gradient_step.real import after_step, batch_controls, fresh_controls, unit_rows
+from onestep.verify.second_route.networks import draws, one_letter_rows, overlapping_bulk
 from onestep.verify.second_route.networks.overlapping_draws import Start
 
 SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
@@ -49,6 +50,19 @@ def test_controls_of_overlapping_rows_have_mean_zero() -> None:
     assert of_mean_zero(found)
 
 
+def test_controls_by_fresh_rows_and_norms_have_mean_zero() -> None:
+    generator, student = np.random.default_rng(19), CURVES["leaning tanh"]
+    fresh, norms = [], []
+    for seed in range(1500):
+        x = generator.standard_normal((8, 5))
+        labels = np.sin(x[:, 0])
+        fresh.append(fresh_controls(unit_rows(6, 5, generator), draws.fresh_rows(6, 5, seed), student, x, labels, 2.0))
+        norms.append(draws.norm_controls(generator.standard_normal((6, 5)) / math.sqrt(5), x, labels))
+    assert (len(fresh[0]), len(norms[0])) == (6, 5)
+    assert of_mean_zero(fresh)
+    assert of_mean_zero(norms)
+
+
 def test_controls_of_drawn_rows_have_mean_zero() -> None:
     law = one_letter_rows.LAWS["wide"]
     found = [one_letter_rows.drawn(law, 8, seed)[1] for seed in range(1500)]
@@ -71,12 +85,13 @@ def test_what_norms_do_not_owe_to_the_rows_is_averaged_exactly() -> None:
     assert np.all(np.abs(drawn.mean(axis=0) - exact) < 4 * drawn.std(axis=0) / math.sqrt(len(drawn)))
 
 
-# Once INCONCLUSIVE: what measured them passed too much that is wrong.
+# Once too blunt: what measured them passed too much that is wrong, of their own or of the generic neighbours.
 SHARP = (
     "beyond.overlap-target", "beyond.overlap-spike-norm", "beyond.overlap-norm", "beyond.training-error",
     "beyond.any-norm-along-target", "beyond.any-norm-along-spike", "beyond.any-norm-variance", "beyond.any-rest",
-    "beyond.any-overlap-target", "beyond.any-overlap-norm", "beyond.any-readout-mean", "beyond.any-test-error",
-    "beyond.overlapping-rows-covariance", "beyond.overlapping-rows-target", "beyond.spectrum",
+    "beyond.any-overlap-target", "beyond.any-overlap-norm", "beyond.any-readout-mean", "beyond.readout-mean",
+    "beyond.overlapping-rows-covariance", "beyond.spectrum", "beyond.gaussian-rows-spike", "beyond.overlap-spike",
+    "beyond.groups.network-spike-norm", "beyond.groups.readout-mean", "appendix-d.orthogonal.test-error-simulated",
 )  # fmt: skip
 
 
@@ -91,17 +106,24 @@ def test_simulation_alone_confirms_and_catches_four_in_five(id_: str) -> None:
     assert power.enough
 
 
-def test_even_rows_of_any_activation_have_no_direction_of_their_batch() -> None:
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_even_rows_of_any_activation_have_no_direction_of_their_batch(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The rows of a student that is not odd are turned, too: their variances along the axes of P scatter by a quarter.
 
-    Over p = 4000 rows one is known to 2.2 %, and d = 60 leaves a few per cent of its own.
+    Over p = 4000 rows one is known to 2.2 %, and d = 60 leaves a few per cent of its own. With half the weight that A
+    has they come out even nevertheless: what is left of it is measured again.
     """
+    found = real._weights
+    monkeypatch.setattr(real, "_weights", lambda moments, shapes: found(moments, shapes) * [1, 1, 1, 1, share])
     d, p, n0, rate = 60, 4000, 120, 4.0
     generator, student = np.random.default_rng(5), CURVES["leaning tanh"]
-    h0, _, h2 = Slope("leaning tanh").h
+    h0 = Slope("leaning tanh").h[0]
     batch = generator.standard_normal((n0, d))
     labels = np.sin(batch[:, 0])
-    rows = after_step(unit_rows(p, d, generator), student, batch, labels, rate)
+    start = unit_rows(p, d, generator)
+    rows = after_step(start, student, batch, labels, rate)
     rows -= rows.mean(axis=0)
     centred = labels - h0
     axes = np.linalg.eigh((batch.T * centred) @ batch)[1]
@@ -111,9 +133,7 @@ def test_even_rows_of_any_activation_have_no_direction_of_their_batch() -> None:
         return float(np.std(along) / np.mean(along))
 
     assert scatter(rows) > 0.25
-    assert scatter(twins.even_rows(rows, batch, centred, rate * h2)) < 0.1
-    # The law of an odd activation does not even them out.
-    assert scatter(twins.even_rows(rows, batch, centred)) > 0.2
+    assert scatter(twins.even_rows(rows, start, batch, centred)) < 0.1
 
 
 def test_the_noise_of_the_labels_is_in_the_training_error_alone() -> None:

@@ -53,11 +53,12 @@ def test_even_rows_have_one_norm_and_no_direction_of_their_batch() -> None:
     generator = np.random.default_rng(3)
     batch = generator.standard_normal((n0, d))
     labels = np.sin(batch[:, 0])
-    rows = after_step(unit_rows(p, d, generator), SMOOTH["tanh"], batch, labels, 8.0)
+    start = unit_rows(p, d, generator)
+    rows = after_step(start, SMOOTH["tanh"], batch, labels, 8.0)
     rows -= rows.mean(axis=0)
     weighted = batch * labels[:, None]
     strongest = np.linalg.eigh(weighted.T @ weighted)[1][:, -1]
-    even = even_rows(rows, batch, labels)
+    even = even_rows(rows, start, batch, labels)
     bulk = float(np.sum(rows**2)) / p
     before, after = (d * float(np.mean((x @ strongest) ** 2)) / bulk for x in (rows, even))
     assert before > 2.0
