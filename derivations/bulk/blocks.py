@@ -213,7 +213,8 @@ def solved_blocks(at: Place = HERE) -> tuple[Theorem, ...]:
     names = {at.T[a, b]: s.V1_of[a][b] for a, b in PAIRS}
     differences = (sides(r.statement)[0] - value(r) for r in relations)
     system = sp.Matrix([difference.xreplace(names) for difference in differences]).jacobian(list(names.values()))
-    inverse = system.inv(method="ADJ").applyfunc(sp.factor)
+    # As `inv` has it, without its search for a zero of the determinant: the multipliers prove themselves.
+    inverse = (system.adjugate() / system.det(method="berkowitz")).applyfunc(sp.factor)
     return tuple(
         ring(
             tuple(relations),
