@@ -25,6 +25,7 @@ from onestep.derivations.kernel.conditions import (
     meanings_of,
     variables,
 )
+from onestep.derivations.kernel.families import hold_all_along
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,
@@ -78,7 +79,7 @@ class Theorem:
 Rule = Callable[..., Conclusion]
 RULES: dict[str, Rule] = {}
 # Where rules are made, and nowhere else: whoever looks for a proof adds none.
-MODULES = ("algebra", "averages", "calculus", "inequalities", "limits", "orders")
+MODULES = ("algebra", "averages", "calculus", "inequalities", "limits")
 
 
 def rule(conclude: Rule) -> Callable[..., Theorem]:
@@ -113,6 +114,7 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
         conditions = frozenset().union(*(far_out(c, variable, assumptions) for c in conditions))
     conditions = _one(conditions)
     can_hold(conditions, assumptions)
+    hold_all_along(conditions, assumptions)
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
 

@@ -25,11 +25,12 @@ from onestep.derivations.kernel.inequalities import (
 from onestep.derivations.kernel.limits import (
     limit_compose,
     limit_exponential,
+    limit_order,
     limit_rational,
     limit_unique,
     name_limit,
+    squeeze,
 )
-from onestep.derivations.kernel.orders import limit_order, squeeze
 from onestep.derivations.kernel.search import by_ring, define, expanded
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import RULES, Theorem
