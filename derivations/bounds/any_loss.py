@@ -23,7 +23,7 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, independent, linear, moment
-from onestep.derivations.kernel.orders import limit_order
+from onestep.derivations.kernel.limits import limit_order
 from onestep.derivations.kernel.search import averages_expanded, define, hypothesis, in_model, proved, rewritten
 from onestep.derivations.kernel.statements import AtLeast, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem

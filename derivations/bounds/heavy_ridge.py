@@ -17,8 +17,7 @@ from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.algebra import order, rewrite, ring
-from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.orders import squeeze
+from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit, squeeze
 from onestep.derivations.kernel.search import averages_expanded, equal, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.terms import free, substitute

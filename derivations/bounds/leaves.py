@@ -11,7 +11,7 @@ from onestep.derivations.free_energy.along_spike import g, mu0, mu1
 from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.averages import average, iterated
-from onestep.derivations.kernel.orders import limit_order
+from onestep.derivations.kernel.limits import limit_order
 from onestep.derivations.kernel.search import averages_expanded, expanded, in_model, rewritten
 from onestep.derivations.kernel.statements import AtLeast, Equation, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem

@@ -42,7 +42,6 @@ def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption
         if not _can_be_met(condition, assumptions):
             raise Refused(f"{condition.term} never {condition.demand}")
     _constants_are_constant(conditions, assumptions)
-    _hold_all_along(conditions, assumptions)
 
 
 def variables(*statements: Statement) -> frozenset[sp.Symbol]:
@@ -75,6 +74,7 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
     except Refused:
         found = None
     if found is None:
+        _not_refuted(condition, in_full(term, formulas_of(assumptions)), variable)
         return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
     if condition.demand is Demand.NONZERO:
         return frozenset() if nonzero(found.top) else frozenset({Condition(found.top)})
@@ -82,14 +82,44 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
     return frozenset() if positive(head) else frozenset({Condition(head), Condition(head, Demand.NONNEGATIVE)})
 
 
+def _not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> None:
+    """Raises Refused where a condition fails from some value of the variable on, or speaks of a root of what varies
+    with it. Of functions without a formula nothing is known, and the condition stays.
+    """
+    try:
+        term = in_the_end(term, variable)
+        found = degrees(term, variable) if variable in free(term) else None
+    except Refused as unknown:
+        roots = (power for power in term.atoms(sp.Pow) if power.exp.is_Rational and not power.exp.is_Integer)
+        if any(variable in free(root.base) for root in roots):
+            raise Refused(f"{condition.term} may not be as it has to be as {variable} grows") from unknown
+        return
+    negative = found is not None and positive(sp.expand(-found.top * found.leading))
+    if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and negative)):
+        raise Refused(f"{condition.term} is not as it has to be as {variable} grows")
+
+
+def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
+    """A term with averages that depend on a variable by what leads in them as it grows. Raises Refused where their
+    integrands are not rational in it.
+    """
+    found: dict[sp.Expr, sp.Expr] = {}
+    for average in term.atoms(Expectation):
+        if variable in free(average):
+            inner = degrees(in_the_end(average.integrand, variable), variable)
+            power = sp.Rational((inner.over - inner.under).numerator, (inner.over - inner.under).denominator)
+            found[average] = variable**power * Expectation(inner.top / inner.leading, *average.variables)
+    return term.xreplace(found)
+
+
 @lru_cache(maxsize=16384)
 def exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where the meaning of a function that is defined may make an average infinite."""
-    admit(_in_full(average, _formulas(assumptions)))
+    admit(in_full(average, formulas_of(assumptions)))
 
 
 @lru_cache(maxsize=4096)
-def _formulas(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
+def formulas_of(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
     """What functions that are defined, and their named slopes, are of their arguments."""
     found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
     for leaf in assumptions:
@@ -105,17 +135,17 @@ def _formulas(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[sp
     return found
 
 
-def _in_full(term: sp.Expr, formulas: Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]) -> sp.Expr:
+def in_full(term: sp.Expr, formulas: Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]) -> sp.Expr:
     if not any(call.func in formulas for call in term.atoms(AppliedUndef)):
         return term
     if isinstance(term, Expectation):
         fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables}
-        return Expectation(_in_full(substitute(term.integrand, fresh), formulas), *fresh.values())
-    parts = [_in_full(part, formulas) for part in term.args]
+        return Expectation(in_full(substitute(term.integrand, fresh), formulas), *fresh.values())
+    parts = [in_full(part, formulas) for part in term.args]
     if term.func in formulas:
         arguments, meaning = formulas[term.func]
         if len(parts) == len(arguments) and all(map(shares_sign, parts, arguments)):
-            return _in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas)
+            return in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas)
     return term.func(*parts)
 
 
@@ -136,10 +166,10 @@ def forms(term: sp.Expr, assumptions: frozenset[Assumption], defined: bool = Fal
     """A term, and what it is with meanings in place of names (those of definitions alone, if ``defined``), until there
     are no names left, or until it is too large to be looked at: each name may double it.
     """
-    return _put_in(term, _meanings(assumptions, defined))
+    return put_in(term, meanings_in(assumptions, defined))
 
 
-def _put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.Expr]:
+def put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.Expr]:
     yield term
     for _ in meanings:  # as often as there are names, in case that they go round in a circle
         if not free(term) & meanings.keys():
@@ -151,7 +181,7 @@ def _put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp
 
 
 @lru_cache(maxsize=4096)
-def _meanings(assumptions: frozenset[Assumption], defined: bool = False) -> Mapping[sp.Symbol, sp.Expr]:
+def meanings_in(assumptions: frozenset[Assumption], defined: bool = False) -> Mapping[sp.Symbol, sp.Expr]:
     """What symbols are by equations that are assumed, or by definitions alone, in no circle."""
     found: dict[sp.Symbol, sp.Expr] = {}
     for leaf in sorted(assumptions, key=lambda leaf: (leaf.ground, leaf.name)):
@@ -209,15 +239,15 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
 @lru_cache(maxsize=4096)
 def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
     """What moves with the variable of a limit: what is defined by way of it, but as a limit in it, and what model and
-    hypotheses equate with that. What they fix by way of definitions is seen by `_hold_all_along`.
+    hypotheses equate with that. What they fix by way of definitions is seen by `hold_all_along`.
     """
-    rests, still = _resting(assumptions, variable), _still(assumptions, variable)
-    for leaf in _said(assumptions):
+    rests, still = resting(assumptions, variable), _still(assumptions, variable)
+    for leaf in said(assumptions):
         rests |= {name: rests.get(name, frozenset()) | spoken(leaf) for name in spoken(leaf) - still}
     return resting_on(variable, rests) - {variable}
 
 
-def _resting(assumptions: frozenset[Assumption], variable: sp.Symbol) -> Meanings:
+def resting(assumptions: frozenset[Assumption], variable: sp.Symbol) -> Meanings:
     """What each name is defined by way of; a limit in the variable has one value."""
     still = _still(assumptions, variable)
     return {name: on for name, on in meanings_of(assumptions).items() if name not in still}
@@ -229,60 +259,14 @@ def _still(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset
     return frozenset(t.value for t in limits if isinstance(t, Tends) and t.variable == variable)
 
 
-def _said(assumptions: frozenset[Assumption], limits: bool = False) -> list[Assumption]:
-    """What model and hypotheses say at each value of the variable of a limit, or else of limits."""
-    supposed = (leaf for leaf in assumptions if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS))
-    return [leaf for leaf in supposed if isinstance(leaf.statement, Tends) is limits]
+def supposed(assumptions: frozenset[Assumption]) -> list[Assumption]:
+    """What model and hypotheses say."""
+    return [leaf for leaf in assumptions if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS)]
 
 
-def _hold_all_along(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
-    """Raises Refused where what the model or a hypothesis says holds at one value of the variable of a limit at most:
-    in full it speaks of the variable, and all else in it was held constant.
-
-    In full it has meanings in place of names, and for a limit, or for a slope, which a saddle point makes zero, what
-    that was found to be, and factors that are not zero are no part of it. What is left of it may move with the
-    variable, if no lemma says what it is and nothing else that is assumed speaks of it; nothing may, where it speaks of
-    a function of the variable that has no formula here. Nor may a limit in the variable be assumed of what was held
-    constant.
-    """
-    told = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.ground is Ground.LEMMA))
-    found = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
-    meanings = {**_meanings(assumptions), **found}
-    by_way_of = {name: names(meaning) for name, meaning in meanings.items()}
-    said = {leaf: spoken(leaf) for leaf in _said(assumptions)}
-    for variable in {c.variable for c in conditions if c.demand is Demand.CONSTANT}:
-        held = {c.term for c in conditions if c.demand is Demand.CONSTANT and c.variable == variable} - {variable}
-        rests = _resting(assumptions, variable)
-        ways = rests | by_way_of
-        reaching = {leaf: on.union(*(reached_from(name, ways) for name in on)) for leaf, on in said.items()}
-        for leaf in said:
-            if variable not in reaching[leaf]:
-                continue
-            left, right = sides(leaf.statement)
-            meant = {n: m for n, m in meanings.items() if n not in held | leaf.universal}
-            *_, whole = _put_in(left - right, meant)
-            whole = sp.expand(_in_full(whole, _formulas(assumptions)))
-            elsewhere = frozenset().union(*(on for other, on in said.items() if other is not leaf))
-            known = held | told | rests.keys() | {variable} | elsewhere
-            for part in _parts(whole):
-                named = (free(part) | {call.func for call in part.atoms(AppliedUndef)}) - leaf.universal
-                reached = named.union(*(reached_from(name, rests) for name in named))
-                if variable not in reached or not reached & held:
-                    break  # nor does it without factors
-                if named <= known or any(variable in reached_from(name, rests) for name in named):
-                    raise Refused(f"{leaf.name} holds at one {variable} at most, with {reached & held} constant")
-        for limit in _said(assumptions, limits=True):
-            if not (isinstance(limit.statement, Tends) and limit.statement.variable == variable):
-                continue
-            reached = spoken(limit).union(*(reached_from(name, ways) for name in spoken(limit)))
-            if reached & held and reached <= held | told | rests.keys() | meanings.keys() | {variable}:
-                raise Refused(f"{limit.name} says where {reached & held} tends that was held constant")
-
-
-def _parts(term: sp.Expr) -> Iterator[sp.Expr]:
-    """A term, and the term without the factors that are not zero: it is zero where the term is."""
-    yield term
-    yield sp.Mul(*(factor for factor in sp.Mul.make_args(sp.factor(term)) if not nonzero(factor)))
+def said(assumptions: frozenset[Assumption], variable: sp.Symbol | None = None) -> list[Assumption]:
+    """What they say at each value of the variable of a limit, or else of limits in a ``variable``."""
+    return [leaf for leaf in supposed(assumptions) if getattr(leaf.statement, "variable", None) == variable]
 
 
 def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:

@@ -182,7 +182,7 @@ def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     masks, outside_of = _denominators(integrand, average.variables)
     integrand = integrand.xreplace(outside_of)
     for kind in (Expectation, sp.core.function.AppliedUndef):
-        calls = integrand.xreplace(masks).atoms(kind)
+        calls = in_order(integrand.xreplace(masks), kind)
         masks |= {call: sp.Dummy("call", real=True) for call in calls}
     back = {name: call for call, name in masks.items()}
     for masked in sp.Add.make_args(sp.expand(integrand.xreplace(masks))):

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import can_hold, exists, far_out, fixed, grows, meanings_of, variables
+from onestep.derivations.kernel.families import hold_all_along
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,
@@ -64,7 +65,7 @@ class Theorem:
 Rule = Callable[..., Conclusion]
 RULES: dict[str, Rule] = {}
 # Where rules are made, and nowhere else: whoever looks for a proof adds none.
-MODULES = ("algebra", "averages", "calculus", "inequalities", "limits", "orders")
+MODULES = ("algebra", "averages", "calculus", "inequalities", "limits")
 
 
 def rule(conclude: Rule) -> Callable[..., Theorem]:
@@ -99,6 +100,7 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
         conditions = frozenset().union(*(far_out(c, variable, assumptions) for c in conditions))
     conditions = _one(conditions)
     can_hold(conditions, assumptions)
+    hold_all_along(conditions, assumptions)
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
 

@@ -15,8 +15,7 @@ from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
 from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.orders import squeeze
+from onestep.derivations.kernel.limits import limit_rational, name_limit, squeeze
 from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, hypothesis, proved
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel import calculus, inequalities  # noqa: F401  (their rules are listed, too)
+from onestep.derivations.kernel import calculus, inequalities, limits  # noqa: F401  (their rules are listed, too)
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import (
     SAME,
@@ -22,7 +22,6 @@ from onestep.derivations.kernel.averages import (
     translate,
 )
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
-from onestep.derivations.kernel.orders import limit_order, squeeze
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -342,29 +341,29 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
     },
     "limit_order": {
         "the other way round": lambda: order(
-            (limit_order((above(a, 1 / d), tends(1 / d, ZERO)), d),), AtLeast(ZERO, a), (ONE,)
+            (limits.limit_order((above(a, 1 / d), tends(1 / d, ZERO)), d),), AtLeast(ZERO, a), (ONE,)
         ),
-        "a limit of another term": lambda: limit_order((above(a, b), tends(1 / d, ZERO)), d),
-        "a side that varies": lambda: limit_order((above(1 / d, b / d), tends(1 / d, ZERO)), d),
+        "a limit of another term": lambda: limits.limit_order((above(a, b), tends(1 / d, ZERO)), d),
+        "a side that varies": lambda: limits.limit_order((above(1 / d, b / d), tends(1 / d, ZERO)), d),
         "a side that is defined by the variable": lambda: rewrite(
-            (limit_order((above(1 / d, c), tends(1 / d, ZERO)), d), define(c, 1 / (2 * d), "")),
+            (limits.limit_order((above(1 / d, c), tends(1 / d, ZERO)), d), define(c, 1 / (2 * d), "")),
         ),
-        "limits in two variables": lambda: limit_order(
+        "limits in two variables": lambda: limits.limit_order(
             (above(1 / d, 1 / n), tends(1 / d, ZERO), limit_rational((), 1 / n, ZERO, n)), d
         ),
-        "no limit": lambda: limit_order((above(a, b),), d),
-        "an equation": lambda: limit_order((taken(1 / d, b), tends(1 / d, ZERO)), d),
+        "no limit": lambda: limits.limit_order((above(a, b),), d),
+        "an equation": lambda: limits.limit_order((taken(1 / d, b), tends(1 / d, ZERO)), d),
     },
     "squeeze": {
-        "bounds of two limits": lambda: squeeze(
+        "bounds of two limits": lambda: limits.squeeze(
             (above(1 / d, a), above(a, -1 / d - 1), tends(1 / d, ZERO), tends(-1 / d - 1, -ONE))
         ),
-        "no lower bound": lambda: squeeze((above(1 / d, a), above(1 / d, a), tends(1 / d, ZERO))),
-        "bounds of two terms": lambda: squeeze((above(1 / d, a), above(b, ZERO), tends(1 / d, ZERO))),
-        "a constant bound elsewhere": lambda: squeeze((above(1 / d, a), above(a, -ONE), tends(1 / d, ZERO))),
-        "a limit of something else": lambda: squeeze((above(1 / d, a), above(a, ZERO), tends(2 / d, ZERO))),
-        "no limit": lambda: squeeze((above(ZERO, a), above(a, ZERO))),
-        "two variables": lambda: squeeze(
+        "no lower bound": lambda: limits.squeeze((above(1 / d, a), above(1 / d, a), tends(1 / d, ZERO))),
+        "bounds of two terms": lambda: limits.squeeze((above(1 / d, a), above(b, ZERO), tends(1 / d, ZERO))),
+        "a constant bound elsewhere": lambda: limits.squeeze((above(1 / d, a), above(a, -ONE), tends(1 / d, ZERO))),
+        "a limit of something else": lambda: limits.squeeze((above(1 / d, a), above(a, ZERO), tends(2 / d, ZERO))),
+        "no limit": lambda: limits.squeeze((above(ZERO, a), above(a, ZERO))),
+        "two variables": lambda: limits.squeeze(
             (above(1 / d, a), above(a, -1 / n), tends(1 / d, ZERO), limit_rational((), -1 / n, ZERO, n))
         ),
     },

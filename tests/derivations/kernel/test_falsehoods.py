@@ -19,11 +19,11 @@ from onestep.derivations.kernel.limits import (
     limit_average,
     limit_compose,
     limit_exponential,
+    limit_order,
     limit_rational,
     limit_unique,
     name_limit,
 )
-from onestep.derivations.kernel.orders import limit_order
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import admit, derivative, substitute

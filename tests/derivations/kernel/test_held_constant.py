@@ -7,15 +7,36 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, order, rewrite, ring
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.limits import limit_rational, limit_unique, name_limit
-from onestep.derivations.kernel.orders import limit_order
+from onestep.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.theorem import Theorem
-from tests.derivations.kernel.test_falsehoods import ONE, ZERO, Q, a, b, d, m, p, rate, t, taken, tends, x, y
+from onestep.derivations.language.expectation import Expectation
+from tests.derivations.kernel.test_falsehoods import (
+    ONE,
+    ZERO,
+    Q,
+    a,
+    b,
+    d,
+    f,
+    hole,
+    m,
+    p,
+    rate,
+    second,
+    t,
+    taken,
+    tends,
+    x,
+    y,
+    z,
+)
 
+w = sp.Symbol("w", real=True)
 HALF = sp.Rational(1, 2)
 CHAINS: dict[str, Callable[[], tuple[tuple[Theorem, ...], tuple[sp.Expr, ...]]]] = {
     "two names, neither solved for": lambda: (
@@ -39,8 +60,45 @@ CHAINS: dict[str, Callable[[], tuple[tuple[Theorem, ...], tuple[sp.Expr, ...]]]]
         ),
         (-ONE, ONE, HALF),
     ),
+    "two names, each by way of another": lambda: (
+        (define(y, a - d + b, ""), taken(y, x), define(w, x + b, ""), taken(w, 2 * b)), (-ONE, ONE, -ONE, ONE)
+    ),
+    "twice the sum of two": lambda: (
+        (define(y, a - d, ""), define(w, x + t, ""), taken(y, w), define(Q, x + t, ""), taken(Q, ZERO)),
+        (-ONE, ONE, ONE, -ONE, ONE),
+    ),
+    "three names": lambda: (
+        (define(y, a - d + b, ""), taken(y, x), define(w, x + t, ""), define(Q, w - t, ""), taken(Q, b)),
+        (-ONE, ONE, -ONE, -ONE, ONE),
+    ),
+    "a slope, further on": lambda: (
+        (
+            define(y, a - d, ""), taken(y, x), slope((define(Q, x**2 / 2 + b * x, ""),), x, rate, ""), taken(rate, b),
+        ),
+        (-ONE, ONE, -ONE, ONE),
+    ),
+    "a factor that is never zero": lambda: (
+        (define(y, a - d, ""), taken(y, x), taken(x * sp.exp(t), ZERO)), (-ONE, ONE, sp.exp(-t))
+    ),
+    "a function that is zero everywhere": lambda: (
+        (
+            define(y, a - d, ""), taken(y, f(x)),
+            instantiate((taken(f(t), ZERO, Ground.HYPOTHESIS, t),), {t: x}),
+        ),
+        (-ONE, ONE, ONE),
+    ),
+    "a saddle point at one value": lambda: (
+        saddle((a - d) * t + x * t - x**2 / 2 - t**2 / 2), (-ONE, ONE, -ONE, ONE)
+    ),
     "beside a factor that is not zero": lambda: ((define(y, p * (a - d), ""), taken(y, ZERO)), (-1 / p, 1 / p)),
 }  # fmt: skip
+
+
+def saddle(quantity: sp.Expr) -> tuple[Theorem, ...]:
+    """The slopes of a quantity in x and t, and that they are zero."""
+    meant = define(Q, quantity, "")
+    by_x, by_t = slope((meant,), x, rate, ""), slope((meant,), t, w, "")
+    return by_x, taken(rate, ZERO), by_t, taken(w, ZERO)
 
 
 def one_is_zero(premises: tuple[Theorem, ...], factors: tuple[sp.Expr, ...]) -> Theorem:
@@ -60,6 +118,57 @@ def nothing_is_above_one() -> Theorem:
     return limit_order((lower, tends(b / d, ZERO)), d)
 
 
+SIGNED: dict[str, tuple[sp.Expr, tuple[sp.Expr, sp.Expr], tuple[Callable[[], Theorem], ...]]] = {
+    "a name that is positive": (p, (p, ONE), ()),
+    "a square": (x**2, (ONE, x), ()),
+    "an exponential": (sp.exp(x), (sp.exp(x), ONE), ()),
+    "the average of a square": (
+        Expectation(f(z) ** 2, z), (ONE, ZERO),
+        (lambda: average((order((), AtLeast(f(z) ** 2, ZERO), (), ((ONE, f(z)),)),), (z,)),),
+    ),
+    "the value of a root": (x, (ONE, w), (lambda: of_the_root(),)),
+}  # fmt: skip
+
+
+def of_the_root() -> Theorem:
+    """w^2 = x for w := sqrt(x)."""
+    return ring((define(w, sp.sqrt(x), ""),), Equation(w**2, x), (w + sp.sqrt(x),))
+
+
+def constant_at_least_one(right: sp.Expr, square: tuple[sp.Expr, sp.Expr], more: tuple[Theorem, ...]) -> Theorem:
+    """0 >= 1 of a/d >= 1 for a constant a, by y := a - d and y = ``right``, which is not negative."""
+    weight, base = square
+    signs = [-1 / d if isinstance(theorem.statement, Equation) else 1 / d for theorem in more]
+    premises = (define(y, a - d, ""), taken(y, right), *more)
+    low = order(premises, AtLeast(a / d, ONE), (-1 / d, 1 / d, *signs), ((weight / d, base),))
+    return limit_order((low, tends(a / d, ZERO)), d)
+
+
+def below_five(meant: Theorem) -> Theorem:
+    """0 >= 1 of 5/d >= 1 where f(d) = 5 - d is not negative."""
+    root = sp.sqrt(f(d))
+    leaf = Assumption(Ground.LEMMA, "for a test", AtLeast(5 / d + root, 1 + root), "", frozenset({d}))
+    low = order((assume((), leaf), instantiate((meant,), {x: d})), AtLeast(5 / d, ONE), (ONE, ZERO))
+    return limit_order((low, tends(5 / d, ZERO)), d)
+
+
+def where_a_sum_is_not_zero() -> Theorem:
+    """0 >= 1 of 5/d >= 1 where 5 - d + |5 - d| is not zero."""
+    total = 5 - d + sp.sqrt(d**2 - 10 * d + 25)
+    square = ring((), Equation(total * total, 2 * (5 - d) * total))
+    same = ring((congruence((square,), hole / total, hole),), Equation(total, 2 * (5 - d)), (ONE,))
+    half = 1 / (2 * d)
+    low = order((define(p, total, ""), same), AtLeast(5 / d, ONE), (-half, -half), ((p * half, ONE),))
+    return limit_order((low, tends(5 / d, ZERO)), d)
+
+
+def tends_and_is_one(first: sp.Expr, value: Theorem) -> Theorem:
+    """1 = 0 of what tends to zero, by assumption, and is one."""
+    leaf = assume((), Assumption(Ground.HYPOTHESIS, "it vanishes", Tends(first, ZERO, d), ""))
+    both = limit_compose((leaf, tends(1 / d, ZERO)), hole + second, (hole, second))
+    return limit_unique((rewrite((both, value)), tends(1 + 1 / d, ONE)))
+
+
 def share_is_one(named: bool) -> Theorem:
     """a/d -> 1 for a constant a."""
     told = assume((), Assumption(Ground.HYPOTHESIS, "a share", Tends(y if named else a / d, ONE, d), ""))
@@ -72,7 +181,7 @@ def test_what_is_fixed_at_one_value_is_not_held_constant(
     chain: Callable[[], tuple[tuple[Theorem, ...], tuple[sp.Expr, ...]]],
 ) -> None:
     premises, factors = chain()
-    with pytest.raises(Refused, match="constant"):
+    with pytest.raises(Refused, match=r"constant|may not tend"):
         one_is_zero(premises, factors)
 
 
@@ -85,3 +194,31 @@ def test_a_bound_by_way_of_another_name_is_not_held_constant() -> None:
 def test_a_limit_of_what_is_held_constant_is_not_assumed(named: bool) -> None:
     with pytest.raises(Refused, match="tends"):
         share_is_one(named)
+
+
+@pytest.mark.parametrize("right", SIGNED)
+def test_what_leaves_its_sign_is_not_held_along(right: str) -> None:
+    value, square, more = SIGNED[right]
+    with pytest.raises(Refused, match=r"constant|negative"):
+        constant_at_least_one(value, square, tuple(make() for make in more))
+
+
+def test_conditions_hold_from_some_value_of_the_variable_on() -> None:
+    with pytest.raises(Refused, match="as it has to be"):
+        below_five(define(f(x), 5 - x, "", x))
+    with pytest.raises(Refused, match="as it has to be"):
+        where_a_sum_is_not_zero()
+
+
+def test_what_is_said_to_tend_somewhere_has_no_other_value() -> None:
+    h = sp.Function("h", real=True)
+    by_name = ring((taken(f(a), h(a, d)), taken(f(a), ONE)), Equation(h(a, d), ONE), (-ONE, ONE))
+    for first, value in ((x, taken(x, ONE)), (h(a, d), by_name)):
+        with pytest.raises(Refused, match="at most"):
+            tends_and_is_one(first, value)
+
+
+def test_what_has_a_name_of_its_own_moves_along() -> None:
+    """x/d -> -1 for a constant b, where y := b - d has to be x, and nothing else is said of x."""
+    there = ring((define(y, b - d, ""), taken(y, x)), Equation(b - d, x), (-ONE, ONE))
+    assert rewrite((tends((b - d) / d, -ONE), there)).statement == Tends(x / d, -ONE, d)

@@ -22,8 +22,15 @@ from onestep.derivations.kernel.inequalities import (
     root_of_zero,
     specialise,
 )
-from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, limit_unique, name_limit
-from onestep.derivations.kernel.orders import limit_order, squeeze
+from onestep.derivations.kernel.limits import (
+    limit_compose,
+    limit_exponential,
+    limit_order,
+    limit_rational,
+    limit_unique,
+    name_limit,
+    squeeze,
+)
 from onestep.derivations.kernel.search import by_ring, define, expanded
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import RULES, Theorem

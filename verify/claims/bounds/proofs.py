@@ -12,7 +12,7 @@ from onestep.derivations.bounds.leaves import above_infimum, aligned, along, inf
 from onestep.derivations.free_energy import leaves as readouts
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from onestep.derivations.kernel.algebra import order, rewrite
-from onestep.derivations.kernel.orders import limit_order
+from onestep.derivations.kernel.limits import limit_order
 from onestep.derivations.kernel.search import concluded, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, sides
 from onestep.derivations.kernel.theorem import Theorem
