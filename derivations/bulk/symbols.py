@@ -133,6 +133,8 @@ scale_gap_fourfold = _define(r"\Lambda_{tF(x)-F(tx)-4g}", f"{_LEAST} t F(x) - F(
 scale_gap_reversed = _define(r"\Lambda_{F(tx)-tF(x)}", f"{_LEAST} F(t x) - t F(x)")
 # Two letters of one batch, any activation.
 rows_seen = _TABLE.by_pair(r"\Phi_{{{}}}", "entry of the matrix by which the rows of two letters act")
+target_seen = _TABLE.by_pair(r"\Phi^{{\theta}}_{{{}}}", "the same matrix along the target theta")
+target_forms_of = _TABLE.by_pair(r"R^{{\theta\theta}}_{{{}}}", "the limit of (W theta).S^-1 W theta, bulk rows")
 V1_of_groups = _define(r"T_{12}^{\downarrow}", "T_12 of two groups by iteration from above")
 V1_of_groups_other = _define(r"T_{12}^{\uparrow}", "T_12 of two groups by iteration from below")
 V1_of_groups_rising = _define(r"T_{12}^{G}", "T_12 of two groups by iteration with C and D increasing")

@@ -237,17 +237,22 @@ def target_forms() -> Derivation:
     )
 
 
+Pairs = tuple[tuple[sp.Symbol, ...], ...]
+
 _C, _T, _seen_by, _left = s.V1_hat_of, s.V1_of, s.rows_seen, sp.symbols("N_11 N_21", real=True)
+_seen_along = s.target_seen
 
 
-def _first_column() -> tuple[Theorem, ...]:
-    """The first columns of the four blocks of [[C, 1], [1, -Phi]]^-1 = [[beta T, N^T], [N, .]], entry by entry."""
+def _first_column(own: sp.Expr, across: sp.Expr, seen: Pairs) -> tuple[Theorem, ...]:
+    """The first columns of the four blocks of [[C, 1], [1, -Phi]]^-1 = [[R, N^T], [N, .]], entry by entry; those of R
+    are given.
+    """
     zero = sp.S.Zero
     entries = (
-        (s.beta * _T[0][0] - _seen_by[0][0] * _left[0] - _seen_by[0][1] * _left[1], zero),
-        (s.beta * _T[0][1] - _seen_by[0][1] * _left[0] - _seen_by[1][1] * _left[1], zero),
-        (_left[0] + s.beta * (_C[0][0] * _T[0][0] + _C[0][1] * _T[0][1]), sp.S.One),
-        (_left[1] + s.beta * (_C[0][1] * _T[0][0] + _C[1][1] * _T[0][1]), zero),
+        (own - seen[0][0] * _left[0] - seen[0][1] * _left[1], zero),
+        (across - seen[0][1] * _left[0] - seen[1][1] * _left[1], zero),
+        (_left[0] + _C[0][0] * own + _C[0][1] * across, sp.S.One),
+        (_left[1] + _C[0][1] * own + _C[1][1] * across, zero),
     )
     return tuple(
         hypothesis(f"samples and rows left out, entry {k}", Equation(*sides_), SAMPLES)
@@ -255,21 +260,51 @@ def _first_column() -> tuple[Theorem, ...]:
     )
 
 
-@functools.cache
-def letters_of_one_batch() -> Derivation:
-    """T of two letters with any activation from the matrix Phi by which their rows act."""
-    first, second, third, fourth = found = _first_column()
-    C, Phi = sp.Matrix(_C), sp.Matrix(_seen_by)
+def _eliminated(
+    found: tuple[Theorem, ...], symbols: tuple[sp.Symbol, sp.Symbol], seen: Pairs, scale: sp.Expr
+) -> dict[sp.Symbol, Theorem]:
+    """The first row of R/scale, R = (1 + Phi C)^-1 Phi."""
+    C, Phi = sp.Matrix(_C), sp.Matrix(seen)
     A = sp.eye(2) + Phi * C
-    whole = s.beta * A.det()
-    own = (A[1, 1] / whole, -A[0, 1] / whole)
-    across = (-A[1, 0] / whole, A[0, 0] / whole)
+    whole = scale * A.det()
+    rows = ((A[1, 1] / whole, -A[0, 1] / whole), (-A[1, 0] / whole, A[0, 0] / whole))
 
     def solved(symbol: sp.Symbol, row: tuple[sp.Expr, sp.Expr]) -> Theorem:
         by_rest = [row[0] * Phi[0, b] + row[1] * Phi[1, b] for b in (0, 1)]
         return ring(found, Equation(symbol, row[0] * Phi[0, 0] + row[1] * Phi[0, 1]), (*row, *by_rest))
 
-    traces = {symbol: solved(symbol, row) for symbol, row in ((_T[0][0], own), (_T[0][1], across))}
+    return {symbol: solved(symbol, row) for symbol, row in zip(symbols, rows, strict=True)}
+
+
+@functools.cache
+def target_forms_of_letters() -> Derivation:
+    """(W theta).S^-1 W theta of two letters with any activation from the matrix by which their rows act along theta."""
+    symbols = s.target_forms_of[0][0], s.target_forms_of[0][1]
+    found = _first_column(*symbols, _seen_along)
+    forms = _eliminated(found, symbols, _seen_along, sp.S.One)
+    return Derivation(
+        "two letters of one batch along the target",
+        SOURCE,
+        *(
+            proved(
+                "theta has the component u on a sample, so that u^2 stands in the averages: what the last two blocks "
+                "do to the first is another matrix Phi along theta.",
+                entry,
+            )
+            for entry in found
+        ),
+        *(proved("Elimination.", theorem) for theorem in forms.values()),
+        results={symbol: value(theorem) for symbol, theorem in forms.items()},
+        hypotheses=(SAMPLES,),
+    )
+
+
+@functools.cache
+def letters_of_one_batch() -> Derivation:
+    """T of two letters with any activation from the matrix Phi by which their rows act."""
+    found = _first_column(s.beta * _T[0][0], s.beta * _T[0][1], _seen_by)
+    first, second, third, fourth = found
+    traces = _eliminated(found, (_T[0][0], _T[0][1]), _seen_by, s.beta)
     return Derivation(
         "two letters of one batch",
         SOURCE,

@@ -293,7 +293,7 @@ def _blurred(y: Array, moments: Array, width: float, step: float, largest: float
     shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
     grid, index = _distinct(places.ravel())
     blurred = [np.bincount(index, (shares * moment[:, None]).ravel(), len(grid)) for moment in moments]
-    return grid * step, np.stack(blurred)
+    return np.asarray(grid * step, dtype=float), np.stack(blurred)
 
 
 def _distinct(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
@@ -301,7 +301,8 @@ def _distinct(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     first = int(places.min())
     span = int(places.max()) - first + 1
     if span > 4 * len(places):
-        return np.unique(places, return_inverse=True)
+        distinct, index = np.unique(places, return_inverse=True)
+        return distinct, index
     taken = np.zeros(span, dtype=bool)
     taken[places - first] = True
     if taken.all():

@@ -287,14 +287,18 @@ class NetworkGroups:
 
     def overlaps(self, C: Array, tau: NDArray[Any], gamma: Array, d_gamma: Array) -> NDArray[Any]:
         """K (e, 3k, 3k), complex: its imaginary parts are its steps along e directions, as those of tau (e, k)."""
+        product, forms, scale = self.forms(C, tau, gamma, d_gamma)
+        return _signal_overlaps(self.law, product, forms, scale)
+
+    def forms(self, C: Array, tau: NDArray[Any], gamma: Array, d_gamma: Array) -> tuple[NDArray[Any], ...]:
+        """Y (e, k, k), R on theta, n_1, n_2, n_3 (4, 4, e, n, n), and s (e, k), complex as in `overlaps`."""
         pencil, m = self._pencil, len(gamma)
         found = pencil.averages(gamma, _ROWS)
         along = np.einsum("rmn,en->erm", found.moved, d_gamma.reshape(-1, m * m)).reshape(len(d_gamma), -1, m, m)
         averages = np.swapaxes(found.values + 1j * _STEP * along, 0, 1)
         scale = np.sqrt(self.beta * tau)
         product = scale[:, :, None] * C * scale[:, None, :]
-        forms = _forms(self.law, pencil, product, averages)
-        return _signal_overlaps(self.law, product, forms, scale)
+        return product, _forms(self.law, pencil, product, averages), scale
 
 
 def _forms(law: GroupsLaw, pencil: _Pencil, product: NDArray[Any], averages: NDArray[Any]) -> NDArray[Any]:

@@ -335,6 +335,9 @@ NETWORKS = (
     Plant(two_batch_matrices, "_seen_by",
           lambda right: ((right[0][0], -right[0][1]), (-right[0][1], right[1][1])),
           ("beyond.any-letters.V1-own", "beyond.any-letters.V1-mixed")),
+    Plant(two_batch_matrices, "_seen_along",
+          lambda right: ((right[0][0], -right[0][1]), (-right[0][1], right[1][1])),
+          ("beyond.any-letters.target-own", "beyond.any-letters.target-mixed")),
     # A letter that enters once too often.
     Plant(letter_bulk, "of_letter", lambda _: lambda e: e.subs(s.eta, s.letter[0] ** 2 * s.eta),
           ("beyond.groups.row-covariance", "beyond.groups.norm-variance")),

@@ -73,7 +73,7 @@ class Intervals:
         return self + -_interval(other)
 
     def __rsub__(self, other: Any) -> Intervals:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Intervals:
         other = _interval(other)
@@ -95,7 +95,7 @@ class Intervals:
         return self * _interval(other).inverse()
 
     def __rtruediv__(self, other: Any) -> Intervals:
-        return self.inverse() * other
+        return self.inverse() * _interval(other)
 
     def within(self, other: Intervals) -> Intervals:
         """What both hold; not a number where they have nothing in common."""

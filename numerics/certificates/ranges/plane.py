@@ -19,7 +19,7 @@ from onestep.numerics.certificates.certify import GUARD_BITS, unsupported
 from onestep.numerics.certificates.problems import problem_of
 from onestep.numerics.certificates.ranges.intervals import Array, Intervals
 from onestep.numerics.certificates.ranges.moments import Moments
-from onestep.numerics.certificates.ranges.tiles import Constants, Flags, Plane, Solved, solved, test_errors
+from onestep.numerics.certificates.ranges.tiles import Constants, Flags, Plane, Solved, errors_over, solved
 from onestep.numerics.certificates.ranges.varying import Varying
 from onestep.numerics.certificates.setting import setting
 from onestep.numerics.models.model import Model, ModelError
@@ -103,7 +103,7 @@ class Side:
     def errors(self, tiles: Corners) -> tuple[Varying, Flags]:
         """The test error on tiles of the block, and where it is certified."""
         plane, at, doubles = self.solved(tiles)
-        found = test_errors(plane, self._numbers, self._moments, at, self._mean_zero)
+        found = errors_over(plane, self._numbers, self._moments, at, self._mean_zero)
         within = [x.inside(y) for x, y in zip(at.boxes, self._box, strict=True)]
         known = doubles.test_error
         agrees = np.abs(found.middle.mid - known) <= found.middle.rad + _AGREEMENT * (1.0 + np.abs(known))
@@ -150,7 +150,10 @@ def _decided(sides: Sequence[Side], cells: Corners) -> Signs:
     whole = np.ones(len(cells.alpha[0]), dtype=bool)
     whole[owners] = False
     # Both signs within a cell: the line goes through it.
-    return ((whole & seen[1] & ~seen[0]).astype(np.int8)) - (whole & seen[0] & ~seen[1])
+    decided = np.zeros(len(whole), dtype=np.int8)
+    decided[whole & seen[1] & ~seen[0]] = 1
+    decided[whole & seen[0] & ~seen[1]] = -1
+    return decided
 
 
 @dataclass(frozen=True)

@@ -53,10 +53,10 @@ class Varying:
         return Varying(self.tiles, -self.middle, -self.slope, -self.over)
 
     def __sub__(self, other: Any) -> Varying:
-        return self + -other
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Varying:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Varying:
         if isinstance(other, Varying):

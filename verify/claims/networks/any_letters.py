@@ -1,7 +1,8 @@
 """Beyond the paper: two letters of one batch, any activation: a matrix turns their rows, and another adds noise.
 
 What the rows of both do is one matrix Phi over the letters, which is not diagonal; the equations for it are iterated by
-the second route, and its entries stand in the statements.
+the second route, and its entries stand in the statements. Along the target it is another matrix, with u^2 in the
+averages. The overlaps K, the spike out of the bulk, follow from such forms by `beyond.groups.without-spike`.
 """
 
 from __future__ import annotations
@@ -39,19 +40,21 @@ _whole = (
 )  # fmt: skip
 _own, _across = (_Phi[0][0] + _C[1][1] * _det) / _whole / s.beta, (_Phi[0][1] - _C[0][1] * _det) / _whole / s.beta
 _each = {_Phi[0][1]: sp.S.Zero}
+_ROWS = BySimulation("rows of real networks with two letters, two models", letters.experiment)
+_BATCHES = BySimulation("covariances of both letters' rows on real batches, two models", letters.batch_experiment)
 
 
 def _trace(
     id_: str, title: str, left: sp.Symbol, right: sp.Expr,
     build: Callable[[], Derivation] = two_batch_matrices.letters_of_one_batch,
-    *, wrong: Wrong, uses: tuple[str, ...] = (),
+    *, wrong: Wrong, uses: tuple[str, ...] = (), simulated: BySimulation = _ROWS,
 ) -> Claim:
     return claim(
         f"beyond.any-letters.{id_}", title, ANY,
         eq(left, right), _PAIRS_OF_LETTERS,
         ByDerivation(build),
         ByNumbers("the solver's pencil beside another one, iterated", letters.solver_at, tolerances.SOLVER, points=4),
-        BySimulation("rows of real networks with two letters, two models", letters.experiment),
+        simulated,
         kind=Kind.LIMIT, wrong=wrong, uses=("beyond.any-row-covariance", *uses),
     )
 
@@ -74,4 +77,20 @@ V2 = _trace(
     uses=("beyond.any-letters.V1-own", "beyond.any-letters.V1-mixed"),
 )
 
-CLAIMS: tuple[Claim, ...] = (V1_OWN, V1_MIXED, V2)
+_along = {_Phi[a][b]: s.target_seen[a][b] for a, b in ((0, 0), (0, 1), (1, 1))}
+_R_own, _R_across = ((s.beta * x).subs(_along) for x in (_own, _across))
+FORMS_OWN = _trace(
+    "target-own", "The overlap of the bulk rows along the target, one letter, any activation", s.target_forms_of[0][0],
+    _R_own, two_batch_matrices.target_forms_of_letters,
+    wrong={"letters do not mix": s.target_seen[0][0] / (1 + _C[0][0] * s.target_seen[0][0]),
+           "no direction stands out": s.beta * _own},
+    uses=("beyond.any-letters.V2",), simulated=_BATCHES,
+)
+FORMS_MIXED = _trace(
+    "target-mixed", "The overlap of the bulk rows along the target, two letters, any activation",
+    s.target_forms_of[0][1], _R_across, two_batch_matrices.target_forms_of_letters,
+    wrong={"letters do not mix": sp.S.Zero, "no direction stands out": s.beta * _across},
+    uses=("beyond.any-letters.V2",), simulated=_BATCHES,
+)
+
+CLAIMS: tuple[Claim, ...] = (V1_OWN, V1_MIXED, V2, FORMS_OWN, FORMS_MIXED)

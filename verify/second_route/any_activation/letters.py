@@ -23,7 +23,7 @@ from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.any_activation.numbers import function
 from onestep.verify.second_route.any_activation.rows import CURVES, Slope, W, Z
-from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
+from onestep.verify.second_route.gradient_step.real import after_step, steadied, unit_rows
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.numbers import step_at
@@ -57,11 +57,16 @@ class Pair:
 
 @dataclass(frozen=True)
 class Found:
-    """tau (2,), T (2, 2), and the matrix by which the rows of both letters act, times beta sqrt(tau_a tau_b)."""
+    """tau (2,), T (2, 2), and the matrix by which the rows of both letters act, times beta sqrt(tau_a tau_b).
+
+    forms and along: (W_a theta).S^-1 W_b theta and the matrix along theta.
+    """
 
     tau: Array
     T: Array
     seen: Array
+    forms: Array
+    along: Array
 
 
 @lru_cache(maxsize=256)
@@ -79,15 +84,19 @@ def iterated(pair: Pair) -> Found:
         K = np.zeros((len(y), 4, 4))
         K[:, :2, :2] = y[:, None, None] ** 2 * (Y @ noise)
         K[:, :2, 2:], K[:, 2:, :2] = y[:, None, None] * (Y @ turn), -y[:, None, None] * turn
-        added = np.einsum("n,nij->ij", W, K @ np.linalg.inv(np.eye(4) + G @ K / step.alpha0))
-        inverse = np.linalg.inv(np.block([[one, Y], [-one, one]]) + added)
+        answers, plain = K @ np.linalg.inv(np.eye(4) + G @ K / step.alpha0), np.block([[one, Y], [-one, one]])
+        inverse = np.linalg.inv(plain + np.einsum("n,nij->ij", W, answers))
         T = scale[:, None] * np.linalg.solve(Y, one - inverse[:2, :2]) * scale / step.beta
         moved = shares / (shift + np.diag(pair.C @ T) / tau)
         left = max(float(np.max(np.abs(inverse - G))), float(np.max(np.abs(moved / tau - 1.0))))
         G, tau = 0.5 * (G + inverse), 0.5 * (tau + moved)
         if left < _STILL:
-            seen = scale[:, None] * np.linalg.solve(Y, np.linalg.inv(inverse[:2, :2]) - one) * scale
-            return Found(tau, 0.5 * (T + T.T), 0.5 * (seen + seen.T))
+            theta = np.linalg.inv(plain + np.einsum("n,nij->ij", W * Z**2, answers))
+            forms = scale[:, None] * np.linalg.solve(Y, one - theta[:2, :2]) * scale
+            seen, along = (
+                scale[:, None] * np.linalg.solve(Y, np.linalg.inv(x[:2, :2]) - one) * scale for x in (inverse, theta)
+            )
+            return Found(tau, *(0.5 * (x + x.T) for x in (T, seen, forms, along)))
     raise ArithmeticError("the blocks of two letters did not come to rest")
 
 
@@ -96,7 +105,7 @@ def values_of(pair: Pair) -> dict[str, float]:
     found = iterated(pair)
     given = {s.beta: pair.step.beta, s.ridge: pair.ridge}
     given |= by_letter({s.V2_hat_of: pair.diagonal, s.fraction: pair.fractions, s.V2_of: found.tau})
-    given |= by_pair({s.V1_hat_of: pair.C, s.V1_of: found.T, s.rows_seen: found.seen})
+    given |= by_pair({s.V1_hat_of: pair.C, s.V1_of: found.T, s.rows_seen: found.seen, s.target_seen: found.along})
     return by_glyph(given)
 
 
@@ -114,8 +123,11 @@ def solver_at(point: Point) -> dict[str, float]:
         readout=tuple(ReadoutGroup(*group) for group in zip(pair.letters, pair.fractions, strict=True)),
     )  # fmt: skip
     network = NetworkGroups(pair.ridge, step.beta, groups_law(step_laws(model), model.fractions))
-    T, tau = unpack(network.at(pack(pair.C, np.array(pair.diagonal))).values)
-    return values_of(pair) | by_glyph(by_letter({s.V2_of: tau}) | by_pair({s.V1_of: T}))
+    at = network.at(pack(pair.C, np.array(pair.diagonal)))
+    T, tau = unpack(at.values)
+    _, whole, scale = network.forms(pair.C[None], at.tau[None], at.gamma, at.d_gamma[:1])
+    forms = (scale[0, :, None] * whole[0, 0, 0, :2, :2] * scale[0]).real
+    return values_of(pair) | by_glyph(by_letter({s.V2_of: tau}) | by_pair({s.V1_of: T, s.target_forms_of: forms}))
 
 
 # Long steps, so that the letters' common batch shows in every entry.
@@ -149,6 +161,60 @@ def resolvent(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
 
 
 _COLUMNS = (*(s.V1_of[a][b] for a, b in PAIRS), *s.V2_of)
+_FORMS = (s.target_forms_of[0][0], s.target_forms_of[0][1])
+
+
+# Letters of one sign and C that sets them apart: the terms that mix them are as large as the others.
+STRETCHED = {
+    "relu student, letters of one sign set apart": Pair(
+        Step("relu", "sin", 1.0, 8.0, 0.8), (1.0, 0.8), (0.5, 0.5), (0.6, -0.5, 0.6), (0.1, 0.1), 0.1
+    ),
+    "softplus student, letters of one sign set apart": Pair(
+        Step("softplus", "shifted sin", 1.0, 8.0, 2.0), (1.0, 0.9), (0.5, 0.5), (0.5, -0.4, 0.5), (0.1, 0.1), 0.1
+    ),
+}
+
+
+@lru_cache(maxsize=1024)
+def batch_forms(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
+    """R_11 and R_12 along theta of one batch: rows have covariances P_a^2 + omega_a A of its samples, over d; and four
+    controls, means over the samples less what they are on average.
+    """
+    step, slope = pair.step, Slope(pair.step.student)
+    n0, found = round(step.alpha0 * d), iterated(pair)
+    x = np.random.default_rng(np.random.SeedSequence(89, spawn_key=(d, seed))).standard_normal((n0, d))
+    h0, _, h2 = slope.h
+    u, output = x[:, 0], float(np.dot(pair.letters, pair.fractions)) * h0
+    y, label = CURVES[step.target].value(u) - output, CURVES[step.target].value(Z) - output
+    controls = [float(np.mean(y**k * u**j) - W @ (label**k * Z**j)) for k in (1, 2) for j in (0, 2)]
+    M, A = (((x * power[:, None]).T @ x) / n0 for power in (y, y**2))
+    forms = []
+    for letter in pair.letters:
+        P = np.eye(d) + step.rate * letter * h2 * M
+        forms.append(P @ P + (step.rate * letter) ** 2 * slope.average(0, 2) / step.alpha0 * A)
+    scale = np.sqrt(step.beta * found.tau)
+    Y = scale[:, None] * pair.C * scale
+    whole = np.eye(2 * d) + np.block([[Y[a, b] * forms[b] for b in (0, 1)] for a in (0, 1)])
+    inner = np.linalg.solve(whole, np.eye(2 * d)[:, [0, d]]).reshape(2, d, 2)
+    seen = scale[0] * (forms[0][0] @ inner[0]) * scale
+    return float(seen[0]), float(seen[1]), *controls
+
+
+def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One form along the target on batches of both models, at the profile's dimensions over two."""
+    at = column(quantity, *_FORMS)
+
+    def one(pair: Pair, d: int) -> Measured:
+        there = replace(pair, step=pair.step.at(d))
+        drawn = np.array([batch_forms(there, d, k) for k in range(_SEEDS_OF_BATCHES * profile.seeds)])
+        samples = steadied(drawn[:, at], drawn[:, len(_FORMS) :])
+        return Measured(d, tuple(samples.tolist()), values_of(there))
+
+    return at_sizes(STRETCHED, profile, one)
+
+
+# A form of one direction scatters by more than a trace.
+_SEEDS_OF_BATCHES = 8
 
 
 def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:

@@ -117,12 +117,12 @@ def test_a_slip_in_the_method_is_noticed(slip: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_enclosure_without_the_doubles_is_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = planes.test_errors
+    plain = planes.errors_over
 
     def wrong(*given: Any) -> Any:
         return plain(*given) + 1e-4
 
-    monkeypatch.setattr(planes, "test_errors", wrong)
+    monkeypatch.setattr(planes, "errors_over", wrong)
     with np.errstate(all="ignore"):
         assert not Side(model(), block()).errors(block())[1].any()
 
