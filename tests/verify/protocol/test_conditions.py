@@ -70,7 +70,7 @@ def test_a_long_formula_that_is_negative_somewhere_is_not_expanded(
     below: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # (p + 1)^2 - 2 p = p^2 + 1 > 0: its shape shows no sign before it is expanded. Less p^3 it is negative for large p.
-    names = sp.symbols("p_1:13", positive=True)
+    names = sp.symbols("p_1:17", positive=True)
     form = sum((name + 1) ** 2 - 2 * name for name in names) - int(below) * names[0] ** 3
     theorem, seen = ring((), Equation(sp.sqrt(form) * (sp.sqrt(form) + 1), form + sp.sqrt(form))), list[sp.Expr]()
 
