@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
+from random import Random
 
 import sympy as sp
 from flint import acb, arb, fmpq
@@ -94,7 +95,10 @@ def _holds(
     for form in known:
         signs = {s: _with_sign(s, *ranges[s.name]) for s in form.free_symbols if s.name in ranges}
         form = substitute(form, signs)
-        if any(_decided(term, condition.demand) for term in (form, _expanded(form))):
+        if _decided(form, condition.demand):
+            return True
+        hopeless = condition.demand is Demand.NONNEGATIVE and _long(form) and _below_zero(form)
+        if not hopeless and _decided(_expanded(form), condition.demand):
             return True
     for form in known:
         box = {s: ranges[s.name] for s in form.free_symbols if s.name in ranges}
@@ -118,6 +122,39 @@ def _decided(term: sp.Expr, demand: Demand) -> bool:
 @lru_cache(maxsize=1024)
 def _expanded(form: sp.Expr) -> sp.Expr:
     return sp.expand(form)
+
+
+# Parts of a formula that is looked at before it is expanded, which takes seconds for the longest; and values at which
+# that is done: of many sizes, so that one term outweighs the others.
+_LONG = 100
+_PLACES, _LARGEST_POWER = 64, 6
+
+
+def _long(form: sp.Expr) -> bool:
+    return any(True for _ in islice(sp.preorder_traversal(form), _LONG, None))
+
+
+@lru_cache(maxsize=1024)
+def _below_zero(form: sp.Expr) -> bool:
+    """Whether a ball shows a formula to be negative at one of some places that the signs of its symbols allow: then no
+    sign is seen in what it expands to, the same numbers, and a long formula expands slowly.
+    """
+    drawn, symbols = Random(0), sorted(form.free_symbols, key=str)
+    for _ in range(_PLACES):
+        ball = _enclosed(form, {symbol: (_value(symbol, drawn),) * 2 for symbol in symbols})
+        if ball is None:
+            return False
+        if ball < 0:
+            return True
+    return False
+
+
+def _value(symbol: sp.Symbol, drawn: Random) -> Fraction:
+    """A random value of the sign that a symbol is declared to have, or of either."""
+    size = Fraction(2) ** drawn.randint(0 if symbol.is_integer else -_LARGEST_POWER, _LARGEST_POWER)
+    if symbol.is_nonnegative:
+        return size
+    return -size if symbol.is_nonpositive or drawn.randrange(2) else size
 
 
 @lru_cache(maxsize=1024)

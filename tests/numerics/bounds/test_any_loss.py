@@ -193,8 +193,17 @@ def test_a_readout_without_means_predicts_nothing_at_infinite_ridge() -> None:
     assert found.classification_error == 0.5
 
 
-def test_the_best_ridge_is_between_the_bounds_and_a_minimum() -> None:
-    given, loss = model(), huber(0.5)
+@pytest.mark.parametrize(
+    ("target", "loss"),
+    [
+        ("sign", LOGISTIC),
+        # Ridges of 10 and more take a second each: how the search goes on does not depend on the loss.
+        pytest.param("sin", huber(0.5), marks=pytest.mark.thorough),
+    ],
+    ids=["logistic", "huber"],
+)
+def test_the_best_ridge_is_between_the_bounds_and_a_minimum(target: str, loss: Loss) -> None:
+    given = model(target=target)
     found, limits = best_ridge_of_loss(given.changed(loss=loss)), loss_bounds(given.changed(loss=loss))
     assert found.converged
     best = found

@@ -14,6 +14,7 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
 from onestep.verify.checks.kinds import ByDerivation, ByTheorem
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.protocol import conditions
 from onestep.verify.protocol.claim import PROFILES, Domain, Range
 from onestep.verify.protocol.conditions import holding
 from onestep.verify.protocol.evidence import Outcome, Proof
@@ -62,6 +63,24 @@ def test_what_is_not_decided_is_assumed() -> None:
     found = proof(quotient(), Domain())
     assert found.outcome is Outcome.SUPPORTS
     assert found.hypotheses == ("$x \\neq 0$ (a condition of a theorem)",)
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_long_formula_that_is_negative_somewhere_is_not_expanded(
+    below: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # (p + 1)^2 - 2 p = p^2 + 1 > 0: its shape shows no sign before it is expanded. Less p^3 it is negative for large p.
+    names = sp.symbols("p_1:17", positive=True)
+    form = sum((name + 1) ** 2 - 2 * name for name in names) - int(below) * names[0] ** 3
+    theorem, seen = ring((), Equation(sp.sqrt(form) * (sp.sqrt(form) + 1), form + sp.sqrt(form))), list[sp.Expr]()
+
+    def expanded(term: sp.Expr) -> sp.Expr:
+        seen.append(term)
+        return sp.expand(term)
+
+    monkeypatch.setattr(conditions, "_expanded", expanded)
+    assert bool(holding((theorem,), Domain()).open) is below
+    assert (form in seen) is not below
 
 
 def test_a_theorem_of_an_inequality_is_compared_with_its_domain_as_well() -> None:
