@@ -63,10 +63,6 @@ from onestep.derivations.saddle_point import symbols as s
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
 
-# The two traces of an isotropic bulk as functions of the conjugates, and the ridge they contain.
-T_trace = sp.Function("T", real=True)(s.V1_hat, s.V2_hat)
-tau_trace = sp.Function("tau", real=True)(s.V1_hat, s.V2_hat)
-
 
 def stationary(energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     """The derivative of the free energy in one variable: zero at the saddle point."""
