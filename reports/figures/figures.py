@@ -338,10 +338,7 @@ def finish(canvas: Canvas, name: str, title: str, caption: str, call: str, modul
 
 
 def data_of(canvas: Canvas) -> str:
-    """Every point of every line that is drawn, as CSV: panel, series, x, y, and the standard error of a measurement.
-
-    Eight digits: a hundred thousand times finer than the widest figure shows.
-    """
+    """Every point of every line that is drawn, as CSV: panel, series, x, y, and the standard error of a measurement."""
     from matplotlib.container import ErrorbarContainer
 
     rows = ["panel,series,x,y,standard_error"]
@@ -355,8 +352,8 @@ def data_of(canvas: Canvas) -> str:
             name = f"line {number}" if plain else label.replace('"', "'")
             error = _half_heights(bars[line]) if line in bars else []
             for k, (x, y) in enumerate(np.asarray(line.get_xydata(), float)):
-                seen = f"{error[k]:.8g}" if k < len(error) else ""
-                rows.append(f'{panel},"{name}",{x:.8g},{y:.8g},{seen}')
+                seen = f"{error[k]:.10g}" if k < len(error) else ""
+                rows.append(f'{panel},"{name}",{x:.10g},{y:.10g},{seen}')
     return "\n".join(rows) + "\n"
 
 

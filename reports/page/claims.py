@@ -156,7 +156,8 @@ def _words(view: ClaimView, around: Around) -> str:
     shown = re.sub(r"<[^>]*>", "", str(view.statement))
     claim = view.entry.claim
     meanings = " ".join(meaning for _, meaning, _ in around.symbols)
-    return folded(f"{claim.id} {claim.title} {view.source} {view.entry.verdict.value} {shown} {around.tex} {meanings}")
+    words = folded(f"{claim.id} {claim.title} {view.source} {view.entry.verdict.value} {shown} {around.tex} {meanings}")
+    return " ".join(dict.fromkeys(words.split()))  # the search asks for each word by itself
 
 
 def folded(text: str) -> str:

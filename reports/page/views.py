@@ -14,6 +14,7 @@ from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
 from onestep.reports.text.words import caught_lines, theorem_line
+from onestep.verify.checks.kinds import MADE_AGAIN
 from onestep.verify.checks.mutants import MORE_NAMED
 from onestep.verify.ledger.document import entry_json, statement_latex, theorem_json
 from onestep.verify.ledger.leaves import grounds
@@ -256,7 +257,7 @@ def _step_views(
             prose(step.reason),
             Markup(mathml(step.formula, block=True)),
             tuple(
-                (_new_leaves(says, assumed), method or form, outcome)
+                (_new_leaves(says, assumed), "" if method == MADE_AGAIN else method or form, outcome)
                 for (says, form), (outcome, method) in zip(step.obligations, results, strict=True)
             ),
             result=step.formula in derivation.results,

@@ -53,8 +53,6 @@ def _short(converted: str) -> ElementTree.Element:
 
 def _shortened(element: ElementTree.Element) -> ElementTree.Element:
     element[:] = [_shortened(child) for child in element]
-    if element.tag in ("math", "mrow", "mstyle", "mtd", "msqrt"):
-        element[:] = _bracketed(list(element))
     if element.tag == "mrow" and len(element) == 1 and not element.attrib and not element[0].get("fence"):
         return element[0]
     if element.tag == "mrow" and len(element) > 1:
@@ -62,38 +60,6 @@ def _shortened(element: ElementTree.Element) -> ElementTree.Element:
             if (form, sign.text) in _FENCES and sign.get("form") == form and sign.get("stretchy") == "true":
                 sign.attrib.clear()
     return element
-
-
-_PAIRS = {"(": ")", "[": "]", "{": "}"}
-
-
-def _bracketed(items: list[ElementTree.Element]) -> list[ElementTree.Element]:
-    """A row in which brackets that match hold what they enclose, as rows of their own: they are as tall as that, and
-    need not say that they are not as tall as the whole row.
-    """
-    found: list[ElementTree.Element] = []
-    opened: list[int] = []
-    for item in items:
-        # A power of a bracket hangs on its closing sign alone.
-        scripted = item.tag in ("msup", "msub", "msubsup")
-        sign = item[0] if scripted else item
-        plain = sign.tag == "mo" and sign.get("stretchy") == "false"
-        found.append(item)
-        if plain and sign.text in _PAIRS and not scripted:
-            opened.append(len(found) - 1)
-        elif plain and sign.text in _PAIRS.values() and opened:
-            first = opened.pop()
-            if _PAIRS[found[first].text or ""] != sign.text:
-                opened.clear()  # an interval that is open at one end
-                continue
-            row = ElementTree.Element("mrow")
-            row[:] = [*found[first:-1], sign]
-            row[0].attrib.clear()
-            sign.attrib.clear()
-            if scripted:
-                item[0] = row
-            found[first:] = [item if scripted else row]
-    return found
 
 
 def _prepared(latex: str) -> str:

@@ -200,13 +200,17 @@ def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbo
     return tuple(found)
 
 
+# How a step that is a theorem was settled.
+MADE_AGAIN = "made by the kernel, and made again"
+
+
 def _made_again(step: Step) -> Settled:
     assert step.theorem is not None
     try:
         replay(step.theorem)
     except Refused as refusal:
         return Settled(step.reason, Outcome.UNDECIDED, str(refusal))
-    return Settled(step.reason, Outcome.SUPPORTS, "made by the kernel, and made again")
+    return Settled(step.reason, Outcome.SUPPORTS, MADE_AGAIN)
 
 
 @dataclass(frozen=True)
