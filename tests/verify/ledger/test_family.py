@@ -41,7 +41,7 @@ def test_the_family_keeps_its_rate() -> None:
 
 def test_no_claim_that_holds_is_rejected_in_the_committed_ledger() -> None:
     found = simulations(json.loads(LEDGER.read_text(encoding="utf-8")))
-    decisions = rejected([probability for _, _, probability in found])
+    decisions = rejected([p for _, _, p in found])
     assert len(found) > 100
     assert [id_ for (id_, verdict, _), no in zip(found, decisions, strict=True) if no and verdict not in REFUTING] == []
     # What a simulation alone refutes is rejected by the family, too.

@@ -95,7 +95,7 @@ SMALL_BATCH = {"relu student, sine target, small batch": Setting("relu", "sin", 
 # With a large mean, which is measured without test samples: of the readout's mean the first is known to a per cent, and
 # to the second the third function is a seventh.
 OFF_CENTRE = {
-    "shifted tanh student, tanh target": Setting("shifted tanh", "tanh", 1.5, 0.5, 0.01, 4.0, 8.0, draws=20, tests=40),
+    "shifted tanh student, tanh target": Setting("shifted tanh", "tanh", 1.5, 0.5, 0.01, 4.0, 8.0, draws=14, tests=40),
     "leaning tanh student, shifted sine target": Setting(
         "leaning tanh", "shifted sin", 3.0, 1.5, 0.05, 2.0, 8.0, tests=40
     ),

@@ -35,9 +35,9 @@ def after_step(
     return np.asarray(rows + rate / len(x) * u * (student.prime(received) * residual[:, None]).T @ x)
 
 
-# Passes of :func:`even_rows`: what the first leaves of a shape is of the order of its weight's error, which the others
-# find on the rows as they are then. A direction that keeps less than this share of the mean is not stretched further.
-_PASSES, _LEAST = 3, 0.1
+# Passes of :func:`even_rows`: what the first leaves of a shape is of the order of its weight's error, which the second
+# finds on the rows as they are then. A direction that keeps less than this share of the mean is not stretched further.
+_PASSES, _LEAST = 2, 0.1
 
 
 def even_rows(rows: Array, start: Array, batch: Array, labels: Array) -> Array:

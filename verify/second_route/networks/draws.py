@@ -186,7 +186,7 @@ def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int
 
 
 # Draws per seed of the profile, as of the rows: many small ones.
-_BULK_SEEDS = 24
+_BULK_SEEDS = 16
 
 
 def bulk_of_rows(

@@ -202,7 +202,7 @@ _SIX = (6, 6, 6)
 _READOUTS = {
     s.test_error: ("test_error", {_FOR_ERRORS: _SIX}, True),
     s.training_error: ("training_error", {_FOR_ERRORS: _SIX}, True),
-    s_saddle.m_of[0]: ("m", {_FOR_MEAN: (48, 24, 12), _BY_NORMS: (16, 8, 4)}, True),
+    s_saddle.m_of[0]: ("m", {_FOR_MEAN: (48, 24, 12), _BY_NORMS: (10, 5, 3)}, True),
     s_saddle.chi_of[0]: ("chi", {_BY_NORMS: (40, 40, 40)}, False),
 }
 

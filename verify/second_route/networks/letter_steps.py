@@ -217,7 +217,7 @@ def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Me
     values = {model: real_forms(model, at - 1) if at else real_values(model) for model in REAL.values()}
 
     def one(model: Stepped, d: int) -> Measured:
-        found, controls = zip(*(real_resolvent(model, d, k) for k in profile.draws(80)), strict=True)
+        found, controls = zip(*(real_resolvent(model, d, k) for k in profile.draws(64)), strict=True)
         return Measured(d, tuple(steadied(np.array(found)[:, at], np.array(controls))), values[model])
 
     return at_sizes(REAL, profile, one, 8)
