@@ -227,8 +227,8 @@ def _claims(
 ) -> list[Page]:
     """The list of all claims, the chapters with their formulas, and a page for each claim."""
     chapters = by_chapter((view.entry.claim.id, view) for view in views)
-    more = {"verdicts": counts_by_verdict(views), "library": library}
-    pages = _chapters(environment, "claim", "Claims", chapters, **more)
+    counts = counts_by_verdict(views)
+    pages = _chapters(environment, "claim", "Claims", chapters, verdicts=counts, library=library)
     for chapter, members in chapters.items():
         for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
             file = address(view.entry.claim.id)

@@ -190,7 +190,8 @@ def run(
     while pending:
         needed = [m for m in paper.modules if any(c.id in pending for c in claims_of(m))]
         asked = f"{profile_name} {seed} {hashlib.sha256(' '.join(sorted(pending)).encode()).hexdigest()}"
-        work = {m: (f"{m} {asked}", examine_module, m, profile_name, pending, paper, ask, seed) for m in needed}
+        given = (profile_name, pending, paper, ask, seed)
+        work: dict[str, tuple[Any, ...]] = {m: (f"{m} {asked}", examine_module, m, *given) for m in needed}
         if executor is None:
             for module, arguments in work.items():
                 record(module, unit(*arguments))
