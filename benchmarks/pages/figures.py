@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from onestep.reports.measurements.experiments import as_text, measure
-from onestep.reports.studies.paper import after_step, along_spike, spikes
+from onestep.reports.studies.paper import after_step, along_spike, letters, spikes
 from onestep.reports.studies.paper.samples import EXPERIMENTS, FOLDER, SEED, SLUG
 
 if __name__ == "__main__":
@@ -17,7 +17,7 @@ if __name__ == "__main__":
         measure(SLUG, EXPERIMENTS, SEED, FOLDER)
     for study in (
         after_step.study_1, after_step.study_2, along_spike.study_3, spikes.study_4, spikes.study_5,
-        along_spike.study_7,
+        letters.study_6, along_spike.study_7,
     ):  # fmt: skip
         found = study()
         print(as_text(found) if found else "not all is measured yet: add `simulate`")

@@ -15,14 +15,28 @@ from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.reports.measurements.experiments import FOLDER, as_text
-from onestep.reports.studies.spectrum_sample import CASES, DIMENSION, SEED, SLUG, study
+from onestep.reports.studies.spectrum_sample import (
+    CASES,
+    DIMENSION,
+    ENDS,
+    LARGEST,
+    NETWORK,
+    NETWORKS,
+    SEED,
+    SLUG,
+    counts_name,
+    study,
+)  # fmt: skip
 
 
-def eigenvalues(subject: Model | Network) -> list[float]:
-    """The positive eigenvalues of Phi^T Phi/p, increasing: those of the smaller of the two Gram matrices."""
+def eigenvalues(subject: Model | Network, *stream: int) -> list[float]:
+    """The positive eigenvalues of Phi^T Phi/p, increasing: those of the smaller of the two Gram matrices.
+
+    A stream is a draw of its own.
+    """
     alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
     sizes = Sizes.rounded(DIMENSION, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions)
-    weights, inputs, batch = map(np.random.default_rng, np.random.SeedSequence(SEED).spawn(3))
+    weights, inputs, batch = map(np.random.default_rng, np.random.SeedSequence((SEED, *stream)).spawn(3))
     if isinstance(subject, Network):
         features = trained_network(subject, sizes, weights, batch).features
     else:
@@ -32,9 +46,20 @@ def eigenvalues(subject: Model | Network) -> list[float]:
     return [float(f"{x:.6g}") for x in np.linalg.eigvalsh(gram / sizes.p)]
 
 
+def several() -> dict[str, list[float]]:
+    """Counts and outliers of further networks."""
+    found: dict[str, list[float]] = {LARGEST: []}
+    for k in range(1, NETWORKS + 1):
+        *bulk, largest = eigenvalues(NETWORK, k)
+        found[LARGEST].append(largest)
+        found[counts_name(k)] = [int(count) for count in np.histogram(bulk, bins=(*ENDS, np.inf))[0]]
+    return found
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["simulate"]:
-        lines = (f" {json.dumps(name)}: {json.dumps(eigenvalues(subject))}" for name, subject in CASES)
+        samples = {name: eigenvalues(subject) for name, subject in CASES} | several()
+        lines = (f" {json.dumps(name)}: {json.dumps(values)}" for name, values in samples.items())
         (FOLDER / f"{SLUG}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     found = study()
     print(as_text(found) if found else "nothing is measured yet: add `simulate`")

@@ -20,7 +20,7 @@ from onestep.numerics.spectrum.density import Spectrum, equations_of, spectrum
 from onestep.numerics.spectrum.edges import EdgeLaw, edge_law
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
-from onestep.reports.measurements.experiments import FOLDER
+from onestep.reports.measurements.experiments import FOLDER, Measured
 from onestep.reports.measurements.study import Study, Table, command
 
 Array = NDArray[np.float64]
@@ -44,7 +44,44 @@ CASES: tuple[tuple[str, Model | Network], ...] = (
     ),
     ("tanh network", NETWORK),
 )
+# How many more networks there are, and where their eigenvalues are counted; one bin more is all above, which the tail
+# of the label's square hardly reaches.
+NETWORKS, ENDS = 8, tuple(k / 10.0 for k in range(41))
 Sample = Mapping[str, Sequence[float]]
+
+
+def counts_name(k: int) -> str:
+    """The key of the counts of network k = 1, 2, ...: eigenvalues below the outlier by the bins of ENDS, then above."""
+    return f"tanh network {k}, counts"
+
+
+LARGEST = "tanh networks, largest"
+
+
+@dataclass(frozen=True)
+class Networks:
+    """Several networks of one setting: their eigenvalues' counts (networks, bins + 1), and their outliers."""
+
+    counts: Array
+    outliers: Measured
+
+    @property
+    def shares(self) -> tuple[Measured, ...]:
+        """Of every bin the density, counts over number and width: mean and standard error over the networks."""
+        density = self.counts[:, :-1] / self.counts.sum(axis=1, keepdims=True) / np.diff(ENDS)
+        return tuple(Measured.of(list(column)) for column in density.T)
+
+    def distances_from(self, found: Spectrum) -> Array:
+        """The largest distance between the distribution functions at the ends of the bins, for each network."""
+        below = np.cumsum(self.counts, axis=1)[:, :-1] / self.counts.sum(axis=1, keepdims=True)
+        distances: Array = np.max(np.abs(below - np.interp(ENDS[1:], found.x, found.cumulative)), axis=1)
+        return distances
+
+
+def networks_of(sample: Sample) -> Networks:
+    """The networks that are stored."""
+    counts = np.array([sample[counts_name(k)] for k in range(1, NETWORKS + 1)])
+    return Networks(counts, Measured.of(sample[LARGEST]))
 
 
 @dataclass(frozen=True)
@@ -57,6 +94,7 @@ class Row:
     bulk: tuple[float, ...]
     outliers: tuple[float, ...]
     features: int
+    networks: Networks | None = None  # further ones, of a network
 
     @property
     def samples(self) -> int:
@@ -128,7 +166,8 @@ def rows_of(sample: Sample) -> tuple[Row, ...]:
         top, n = found.edges[-1][1], round(model.alpha * DIMENSION)
         count = sum(outlier.at(n) > top for outlier in found.outliers if math.isfinite(top)) or 1
         outliers = tuple(values[-count:][::-1])
-        rows.append(Row(name, model, found, tuple(values[:-count]), outliers, round(model.beta * DIMENSION)))
+        further = networks_of(sample) if isinstance(subject, Network) else None
+        rows.append(Row(name, model, found, tuple(values[:-count]), outliers, round(model.beta * DIMENSION), further))
     return tuple(rows)
 
 
@@ -222,6 +261,19 @@ def _network_sentence(row: Row) -> str:
         f"spike and variance; {nearer} is nearer. Isotropic rows would end at {row.paper.edges[-1][1]:.3g}; the "
         f"largest eigenvalue of the bulk is {row.bulk[-1]:.3g}. The outlier is {row.outliers[0]:.1f}, predicted "
         f"{row.predicted:.1f} at the limit's spike and bulk, which a batch moves by $d^{{-1/2}}$."
+        + ("" if row.networks is None else _several(row, row.networks))
+    )
+
+
+def _several(row: Row, networks: Networks) -> str:
+    """What the other networks say of both theories and of the outlier, error bars beside."""
+    own, paper = networks.distances_from(row.found), networks.distances_from(row.paper)
+    off = networks.outliers.z(row.predicted)
+    return (
+        f" {NETWORKS} more networks: their outliers are {networks.outliers} in the mean, {off:+.1f} standard errors "
+        f"from the prediction; their distribution functions differ by {np.min(own):.4f} to {np.max(own):.4f} from "
+        f"their own theory and by {np.min(paper):.4f} to {np.max(paper):.4f} from the isotropic one, which is further "
+        f"away for {int(np.sum(paper > own))} of {NETWORKS}."
     )
 
 
@@ -229,17 +281,25 @@ def drawn(rows: Sequence[Row]) -> Figure:
     """Density over the histogram of the sample's bulk, the outlier named."""
     canvas, all_axes = panels(len(rows), width=13.0)
     for axes, row in zip(all_axes, rows, strict=True):
-        heights, ends = np.histogram(row.bulk, bins=60)
-        axes.stairs(heights / (row.features * np.diff(ends)), ends, fill=True, color="#CCCCCC", label="sample")
+        counts, ends = np.histogram(row.bulk, bins=60)
+        heights, label = counts / (row.features * np.diff(ends)), "sample"
+        if row.networks is not None:
+            shares, ends, label = row.networks.shares, np.array(ENDS), f"{NETWORKS} networks"
+            heights = np.array([share.mean for share in shares])
+            axes.errorbar(
+                (ends[1:] + ends[:-1]) / 2.0, heights, yerr=[share.error for share in shares], color="#333333",
+                marker=".", ms=2.5, lw=0, elinewidth=0.9, capsize=1.5, label="_networks",
+            )  # fmt: skip
+        axes.stairs(heights, ends, fill=True, color="#CCCCCC", label=label)
         axes.plot(row.found.x, row.found.density, color=STYLES[0][0], lw=1.7, label="theory")
-        top = float(np.quantile(heights / (row.features * np.diff(ends)), 0.98))
+        top = float(np.quantile(heights, 0.98))
         axes.set(
             xlabel=r"eigenvalue of $\Phi^\top\Phi/p$", title=row.name, ylim=(0.0, 1.6 * top),
             xlim=(0.0, 1.05 * max(row.bulk[-1], min(row.found.edges[-1][1], 1.1 * row.bulk[-1]))),
         )  # fmt: skip
+        outlier = f"outlier {row.outliers[0]:.0f}" if row.networks is None else f"outliers {row.networks.outliers}"
         axes.text(
-            0.97, 0.62, f"outlier {row.outliers[0]:.0f}\npredicted {row.predicted:.0f}", transform=axes.transAxes,
-            ha="right", fontsize=8.5,
+            0.97, 0.62, f"{outlier}\npredicted {row.predicted:.0f}", transform=axes.transAxes, ha="right", fontsize=8.5
         )  # fmt: skip
         if row.model.network_step is not None:
             axes.plot(row.paper.x, row.paper.density, color=STYLES[1][0], lw=1.2, ls="--", label="isotropic rows")
@@ -248,6 +308,6 @@ def drawn(rows: Sequence[Row]) -> Figure:
     title = "Spectrum of the features"
     caption = (
         f"Lines: the limiting density. Histograms: one sample at d = {DIMENSION} without its outliers, the largest of "
-        "which is named beside its prediction."
+        f"which is named beside its prediction; of networks the mean of {NETWORKS} with one standard error."
     )
     return finished(canvas, SLUG, title, caption)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+from onestep.numerics.models.model import ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.reports.measurements.experiments import FOLDER as SAMPLES
 from onestep.reports.measurements.experiments import Data, Experiment, complete, stored
 from onestep.reports.studies.paper import settings as at
 from onestep.reports.studies.paper.functions import AlongDirection, MeanNeuron
+from onestep.reports.studies.vocabulary import VOCABULARIES
 
 SLUG, SEED = "figures", 91
 FOLDER = SAMPLES.parent / "pages"
@@ -113,7 +115,33 @@ def _pool() -> tuple[Experiment, ...]:
     )  # fmt: skip
 
 
-EXPERIMENTS = (*_learned(), *_bounds(), *_pool(), *_curves(), *_spiked(), *_widths())
+def lettered_network(letters: tuple[float, ...], alpha: float) -> Network:
+    """The network whose readout starts from these letters in equal parts."""
+    groups = tuple(ReadoutGroup(letter, 1.0 / len(letters)) for letter in letters)
+    return replace(at.LETTERED.network(at.LETTER_BATCH, alpha), readout=groups)
+
+
+def lettered_name(vocabulary: str, alpha: float, dimension: int) -> str:
+    """The key of one experiment of Figure 6."""
+    return f"figure 6, {vocabulary}, alpha {alpha:g}, d {dimension}"
+
+
+def _letters() -> tuple[Experiment, ...]:
+    cases = product(VOCABULARIES, at.LETTER_ALPHAS, at.LETTER_DIMENSIONS)
+    late = Experiment(
+        lettered_name(at.LATE, at.LATE_ALPHA, at.LATE_DIMENSION),
+        lettered_network(dict(VOCABULARIES)[at.LATE], at.LATE_ALPHA), at.LATE_DIMENSION, at.LATE_SEEDS, stream=600,
+    )  # fmt: skip
+    return late, *(
+        Experiment(
+            lettered_name(vocabulary, alpha, dimension), lettered_network(letters, alpha), dimension, at.LETTER_SEEDS,
+            stream=500 + k,
+        )
+        for k, ((vocabulary, letters), alpha, dimension) in enumerate(cases)
+    )  # fmt: skip
+
+
+EXPERIMENTS = (*_learned(), *_bounds(), *_pool(), *_curves(), *_spiked(), *_widths(), *_letters())
 
 
 def samples() -> Data | None:

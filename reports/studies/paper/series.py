@@ -74,6 +74,25 @@ def agreement(pairs: Sequence[tuple[Series, Series]], says: str, source: str, mo
     )
 
 
+def alike(pairs: Sequence[tuple[Series, Series]], says: str, source: str) -> Statement:
+    """Whether points have the sign of lines wherever a line is further from zero than two standard errors of a point.
+
+    A gap below that has a sign by chance.
+    """
+    agree, sure = 0, 0
+    for points, line in pairs:
+        gap = line.at(points.x)
+        clear = np.abs(gap) > 2.0 * points.error
+        sure += int(np.sum(clear))
+        agree += int(np.sum(np.sign(gap[clear]) == np.sign(points.y[clear])))
+    return Statement(
+        says,
+        source,
+        0 < agree == sure,
+        f"{agree} of {sure} differences that can be told from zero have its sign",
+    )
+
+
 def page(
     number: int,
     title: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ import onestep
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements import drawing
 from onestep.reports.measurements.experiments import Data, Measured, complete
-from onestep.reports.studies.paper import after_step, along_spike, spikes
+from onestep.reports.studies.paper import after_step, along_spike, letters, spikes
 from onestep.reports.studies.paper.output import along_spike as along_spike_of
 from onestep.reports.studies.paper.output import along_target
 from onestep.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
 from onestep.reports.studies.paper.series import Plotted, plotted
 from onestep.reports.studies.paper.settings import SINE as SINE_PANEL
+from onestep.reports.studies.vocabulary import VOCABULARIES
 
 FIGURES: dict[int, Callable[[Data], Figure]] = {
     1: after_step.figure_1,
@@ -29,6 +30,8 @@ FIGURES: dict[int, Callable[[Data], Figure]] = {
     3: along_spike.figure_3,
     4: spikes.figure_4,
     5: spikes.figure_5,
+    # The cheap vocabulary, and one of two letters.
+    6: partial(letters.figure_6, vocabularies=(VOCABULARIES[0], VOCABULARIES[2])),
     7: along_spike.figure_7,
 }
 # The same solver at the same models, written with ten digits.
