@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import sympy as sp
@@ -27,7 +27,16 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import admit, derivative, free, nonzero, positive, shares_sign, substitute
+from onestep.derivations.kernel.terms import (
+    ELEMENTARY,
+    admit,
+    derivative,
+    free,
+    nonzero,
+    positive,
+    shares_sign,
+    substitute,
+)
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
@@ -41,7 +50,20 @@ def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption
     for condition in conditions:
         if not _can_be_met(condition, assumptions):
             raise Refused(f"{condition.term} never {condition.demand}")
+    _can_be_met_together([condition for condition in conditions if condition.demand is Demand.NONNEGATIVE], conditions)
     _constants_are_constant(conditions, assumptions)
+
+
+def _can_be_met_together(low: list[Condition], conditions: frozenset[Condition]) -> None:
+    """Raises Refused where two terms that are not to be negative add up to less than zero, or to zero though one of
+    them is not to be zero.
+    """
+    for first, second in combinations(low, 2):
+        if free(first.term) != free(second.term):
+            continue
+        total = sp.expand(first.term + second.term)
+        if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
+            raise Refused(f"{first.term} is not negative, nor is {second.term}")
 
 
 def variables(*statements: Statement) -> frozenset[sp.Symbol]:
@@ -74,7 +96,11 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
     except Refused:
         found = None
     if found is None:
-        _not_refuted(condition, in_full(term, formulas_of(assumptions)), variable)
+        whole = in_full(term, formulas_of(assumptions))
+        not_refuted(condition, whole, variable)
+        heads = {call.func for call in outside_averages(whole).atoms(AppliedUndef) if variable in free(call)}
+        if any(heads & frozenset().union(*map(names, sides(leaf.statement))) for leaf in supposed(assumptions)):
+            raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
         return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
     if condition.demand is Demand.NONZERO:
         return frozenset() if nonzero(found.top) else frozenset({Condition(found.top)})
@@ -82,21 +108,38 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
     return frozenset() if positive(head) else frozenset({Condition(head), Condition(head, Demand.NONNEGATIVE)})
 
 
-def _not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> None:
-    """Raises Refused where a condition fails from some value of the variable on, or speaks of a root of what varies
-    with it. Of functions without a formula nothing is known, and the condition stays.
+def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> None:
+    """Raises Refused where a condition fails from some value of the variable on, or speaks of a root, an elementary
+    function or a power of what varies with it. Of functions without a formula nothing is known, and the condition
+    stays.
     """
+    if positive(term):
+        return
     try:
-        term = in_the_end(term, variable)
+        term = in_the_end(signless(term), variable)
         found = degrees(term, variable) if variable in free(term) else None
     except Refused as unknown:
-        roots = (power for power in term.atoms(sp.Pow) if power.exp.is_Rational and not power.exp.is_Integer)
-        if any(variable in free(root.base) for root in roots):
+        outer = outside_averages(term)
+        powers = [power for power in term.atoms(sp.Pow) if power.exp.is_Rational and not power.exp.is_Integer]
+        varying = [*(power.base for power in powers), *(power.exp for power in outer.atoms(sp.Pow))]
+        if any(variable in free(part) for part in (*varying, *outer.atoms(*ELEMENTARY))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows") from unknown
         return
     negative = found is not None and positive(sp.expand(-found.top * found.leading))
     if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and negative)):
         raise Refused(f"{condition.term} is not as it has to be as {variable} grows")
+
+
+def outside_averages(term: sp.Expr) -> sp.Expr:
+    """A term with one in place of each of its averages."""
+    return term.xreplace({average: sp.Integer(1) for average in term.atoms(Expectation)})
+
+
+def signless(term: sp.Expr) -> sp.Expr:
+    """A term without the factors that are positive."""
+    if isinstance(term, sp.Mul):
+        return sp.Mul(*(signless(part) for part in term.args if not positive(part)))
+    return sp.Pow(signless(term.base), term.exp) if isinstance(term, sp.Pow) else term
 
 
 def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:

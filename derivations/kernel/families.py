@@ -22,17 +22,20 @@ from onestep.derivations.kernel.conditions import (
     in_the_end,
     meanings_in,
     names,
+    not_refuted,
+    outside_averages,
     put_in,
     reached_from,
     resting,
     said,
+    signless,
     spoken,
     supposed,
 )
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import derivative, free, nonnegative, nonzero, shares_sign, substitute
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS, sgn
 
 Names = frozenset[sp.Expr]
 
@@ -88,11 +91,15 @@ def _hold_along(
         return
     given = closed.union(*limits.values(), (name for name in lemmas if not isinstance(name, sp.Symbol)))
     put = {name: meaning for name, meaning in meanings.items() if name not in held}
-    left = [_in_full(leaf, put, ways, assumptions) for leaf in said(assumptions)]
+    # In one order, so that the same is found in every process.
+    leaves = sorted(said(assumptions), key=lambda leaf: (leaf.name, str(sides(leaf.statement)[0])))
+    left = [_in_full(leaf, put, ways, assumptions) for leaf in leaves]
     values: dict[sp.Expr, sp.Expr] = {}
+    asked = _reached(frozenset().union(*(names(c.term) for c in conditions if not c.of_variable)), ways)
+    bound = asked | ways.keys() | still
     while (
         any(told.names & moving for told in left)
-        and (step := _set_aside(left, given, still, ways, variable)) is not None
+        and (step := _set_aside(left, given, still, bound, variable)) is not None
     ):
         told, name, value = step
         left.remove(told)
@@ -108,7 +115,7 @@ def _hold_along(
     if any(not told.stationary for told in stuck):
         raise Refused(f"{stuck[0].leaf.name} may hold at one {variable} at most, with {held} constant")
     if any(variable in told.names for told in stuck):
-        _far_out(left, variable, given, moving, values)
+        _far_out(left, variable, given, moving, values, conditions)
     elif not all(told.names - given for told in stuck):
         raise Refused(f"a saddle point may be there at one {variable} at most, with {held} constant")
     _keep_signs(conditions, variable, {**put, **values})
@@ -135,23 +142,26 @@ def _spoken(term: sp.Expr) -> Names:
 
 
 def _set_aside(
-    left: list[_Told], given: Names, still: Names, ways: Mapping[sp.Expr, Names], variable: sp.Symbol
+    left: list[_Told], given: Names, still: Names, bound: Names, variable: sp.Symbol
 ) -> tuple[_Told, sp.Expr, sp.Expr] | None:
-    """What is solved for a name of its own, or for the only one that is not given, the name and its value; or what is
-    not below a name of its own, and not negative or said to tend somewhere: so that name may be as low as it has to be.
+    """What is solved for a name of its own, else for the only one that is not given, the name and its value; or what is
+    not below a name of its own that is not `bound`, and not negative or said to tend somewhere: so that name may be as
+    low as it has to be.
     """
+    only: tuple[_Told, sp.Expr, sp.Expr] | None = None
     for told in left:
         elsewhere = frozenset[sp.Expr]().union(*(other.names for other in left if other is not told))
         above, below = sides(told.leaf.statement)
-        own = isinstance(below, sp.Symbol) and below not in elsewhere | ways.keys() and not below.is_nonzero
+        own = isinstance(below, sp.Symbol) and not below.is_nonzero
+        own = own and below not in elsewhere | bound | told.leaf.universal
         if isinstance(told.leaf.statement, AtLeast) and own and (nonnegative(above) or above in still):
             return told, below, sp.Integer(0)
         unknown = told.names - given
-        solved = _solved(told, unknown - elsewhere, variable)
-        solved = solved or (_solved(told, unknown, variable) if len(unknown) == 1 else None)
-        if solved is not None:
+        if (solved := _solved(told, unknown - elsewhere, variable)) is not None:
             return told, *solved
-    return None
+        if only is None and len(unknown) == 1 and (solved := _solved(told, unknown, variable)) is not None:
+            only = told, *solved
+    return only
 
 
 def _solved(told: _Told, among: Names, variable: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | None:
@@ -208,46 +218,65 @@ def _real(term: sp.Expr) -> sp.Expr:
 
 
 def _far_out(
-    left: list[_Told], variable: sp.Symbol, given: Names, moving: Names, values: Mapping[sp.Expr, sp.Expr]
+    left: list[_Told],
+    variable: sp.Symbol,
+    given: Names,
+    moving: Names,
+    values: Mapping[sp.Expr, sp.Expr],
+    conditions: frozenset[Condition],
 ) -> None:
     """Raises Refused where a saddle point is not found from some value of the variable on.
 
     Sound, if all is as smooth as it looks: without what vanishes as the variable grows, the slopes are solved one by
     one, each for a name of its own or for its only one, with a coefficient that is not zero. At infinity there is a
     saddle point then, with a matrix of slopes of slopes that is triangular and so has an inverse; by the theorem on
-    implicit functions there is one from some value on.
+    implicit functions there is one from some value on. A coefficient is not zero by its sign, or nothing else speaks of
+    what it names; what is to be nonzero elsewhere is not a condition that this saddle point breaks. The signs of the
+    names along the family are not asked.
     """
     put = {name: value for name, value in values.items() if isinstance(name, sp.Symbol)}
     # What else speaks of a name holds it constant; what speaks of what moves with the saddle point holds along with it.
-    given = given.union(*(told.names for told in left if not told.stationary))
+    told_else = frozenset[sp.Expr]().union(*(told.names for told in left if not told.stationary))
+    given = given | told_else
+    # Of the sign of a number leaves say what it is, whatever else they say.
+    told_else = (told_else | {name for name in values if not isinstance(name, sp.Symbol)}) - {sgn}
+    kept = [c for c in conditions if not c.of_variable]
     asked, before = [told for told in left if told.names & moving], 0
     while before != len(asked):
         before = len(asked)
         along = frozenset[sp.Expr]().union(*(told.names for told in asked)) - given
         asked.extend(told for told in left if told not in asked and told.names & along)
-    terms = [(told, _at_infinity(substitute(told.term, put), variable)) for told in asked]
+    terms = [(told, _at_infinity(substitute(told.term, put), variable, given)) for told in asked]
     while terms:
         for k, (_, term) in enumerate(terms):
             others = frozenset[sp.Symbol]().union(*(free(other) for j, (_, other) in enumerate(terms) if j != k))
             unknown = free(term) - given
             for name in sorted(unknown if len(unknown) == 1 else unknown - others, key=str):
                 slope = sp.expand(derivative(term, name))
-                if name not in free(slope) and vanishing(slope, (slope,)) is None:
+                generic = vanishing(slope, (slope,)) is None and not names(signless(slope)) & told_else
+                if name not in free(slope) and (generic or nonzero(slope)):
                     break
             else:
                 continue
             at = {name: -substitute(term, {name: sp.Integer(0)}) / slope}
+            if any(name in free(c.term) and vanishing(substitute(c.term, at), ()) is not None for c in kept):
+                raise Refused(f"a saddle point may be where {name} is not to be")
             terms = [(t, sp.expand(substitute(o, at))) for j, (t, o) in enumerate(terms) if j != k]
             break
         else:
             raise Refused(f"a saddle point may be there at one {variable} at most")
 
 
-def _at_infinity(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
-    """A sum without the parts that vanish as a variable grows. Raises Refused where another one speaks of it."""
+def _at_infinity(term: sp.Expr, variable: sp.Symbol, given: Names) -> sp.Expr:
+    """A sum without the parts that vanish as a variable grows. Raises Refused where another one speaks of it, or where
+    there is a root of what is not given and may vanish.
+    """
     parts = [p for p in sp.Add.make_args(sp.expand(term)) if variable not in free(p) or not _vanishes(p, variable)]
     if any(variable in free(part) for part in parts):
         raise Refused(f"a slope may not tend to anything as {variable} grows")
+    roots = {power.base for power in sp.expand(term).atoms(sp.Pow) if not power.exp.is_Integer}
+    if any(isinstance(base, sp.Symbol) and not base.is_positive for base in roots - given - {variable}):
+        raise Refused(f"a slope may not be smooth far out in {variable}")
     return sp.Add(*parts)
 
 
@@ -259,14 +288,24 @@ def _vanishes(term: sp.Expr, variable: sp.Symbol) -> bool:
 
 
 def _keep_signs(conditions: frozenset[Condition], variable: sp.Symbol, put: Mapping[sp.Expr, sp.Expr]) -> None:
-    """Raises Refused where what is not to be negative is so from some value of the variable on."""
+    """Raises Refused where what is not to be zero or negative is so from some value of the variable on, or speaks of a
+    function that moves with it.
+    """
+    symbols = {name: value for name, value in put.items() if isinstance(name, sp.Symbol)}
     for condition in conditions:
-        if condition.demand is not Demand.NONNEGATIVE or not free(condition.term) & put.keys():
+        if condition.of_variable or not names(condition.term) & put.keys():
             continue
-        *_, term = put_in(condition.term, put)
-        try:
-            found = degrees(term, variable) if variable in free(term) else None
-        except Refused:
+        *_, term = put_in(condition.term, symbols)
+        calls = outside_averages(term).atoms(AppliedUndef)
+        if any(call.func in put and variable in names(put[call.func]) for call in calls):
+            raise Refused(f"{condition.term} may not be as it has to be as {variable} grows")
+        not_refuted(condition, term, variable)
+        if condition.demand is not Demand.NONNEGATIVE or variable not in free(term):
             continue
-        if found is not None and found.over > -1 and not nonnegative(found.top * found.leading):
-            raise Refused(f"{condition.term} may be negative as {variable} grows")
+        with suppress(Refused):
+            found = degrees(term, variable)
+            if found.over > -1 and not nonnegative(found.top * found.leading):
+                break
+    else:
+        return
+    raise Refused(f"{condition.term} may be negative as {variable} grows")

@@ -20,8 +20,8 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 
-_ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
-_REAL_FUNCTIONS = (*_ELEMENTARY, OwensT, SignProduct)
+ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
+_REAL_FUNCTIONS = (*ELEMENTARY, OwensT, SignProduct)
 
 _Named = type(sp.pi) | type(sp.E)
 

@@ -16,12 +16,22 @@ from typing import Any, TypeVar
 
 import sympy as sp
 
-from onestep.derivations.kernel.conditions import can_hold, exists, far_out, fixed, grows, meanings_of, variables
+from onestep.derivations.kernel.conditions import (
+    can_hold,
+    exists,
+    far_out,
+    fixed,
+    grows,
+    meanings_of,
+    supposed,
+    variables,
+)
 from onestep.derivations.kernel.families import hold_all_along
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,
     Condition,
+    Demand,
     Equation,
     Ground,
     Refused,
@@ -98,6 +108,8 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     for variable in variables(concluded.statement, *(premise.statement for premise in premises)):
         grows(variable, assumptions)
         conditions = frozenset().union(*(far_out(c, variable, assumptions) for c in conditions))
+        if supposed(assumptions):  # what was a limit is one still, though it holds nothing constant
+            conditions |= {Condition(variable, Demand.CONSTANT, variable)}
     conditions = _one(conditions)
     can_hold(conditions, assumptions)
     hold_all_along(conditions, assumptions)

@@ -10,9 +10,10 @@ import sympy as sp
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.inequalities import largest
 from onestep.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
 from onestep.derivations.kernel.search import define
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from tests.derivations.kernel.test_falsehoods import (
@@ -199,7 +200,7 @@ def test_a_limit_of_what_is_held_constant_is_not_assumed(named: bool) -> None:
 @pytest.mark.parametrize("right", SIGNED)
 def test_what_leaves_its_sign_is_not_held_along(right: str) -> None:
     value, square, more = SIGNED[right]
-    with pytest.raises(Refused, match=r"constant|negative"):
+    with pytest.raises(Refused, match=r"constant|negative|as it has to be"):
         constant_at_least_one(value, square, tuple(make() for make in more))
 
 
@@ -222,3 +223,79 @@ def test_what_has_a_name_of_its_own_moves_along() -> None:
     """x/d -> -1 for a constant b, where y := b - d has to be x, and nothing else is said of x."""
     there = ring((define(y, b - d, ""), taken(y, x)), Equation(b - d, x), (-ONE, ONE))
     assert rewrite((tends((b - d) / d, -ONE), there)).statement == Tends(x / d, -ONE, d)
+
+
+def under_a_root(term: sp.Expr) -> Theorem:
+    """A term is not negative where it stands under a root."""
+    root = sp.sqrt(term)
+    return order((), AtLeast(term + root, root), (), ((ONE, root),))
+
+
+def at_least(left: sp.Expr, right: sp.Expr, universal: sp.Symbol | None = None) -> Theorem:
+    every = frozenset() if universal is None else frozenset({universal})
+    return assume((), Assumption(Ground.HYPOTHESIS, f"{left} and {right}", AtLeast(left, right), "a test", every))
+
+
+def largest_of_two() -> Theorem:
+    """5/d >= 1 where the larger of 5 - d and 0 is not zero."""
+    larger = sp.Max(5 - d, 0)
+    is_one = congruence((largest((), (5 - d, ZERO)),), hole / larger, hole)
+    same = ring((is_one,), Equation(larger, 5 - d), (ONE,))
+    return order((largest((), (5 - d, ZERO), 1), same), AtLeast(5 / d, ONE), (1 / d, -1 / d))
+
+
+# Bounds that hold at small values of the variable alone: its limit is zero, and so would be what is below it.
+BOUNDED: dict[str, Callable[[], Theorem]] = {
+    "nothing is held constant": lambda: order(
+        (define(w, 5 / d, ""), at_least(w, ONE)), AtLeast(5 / d, ONE), (-ONE, ONE)
+    ),
+    "a function for all": lambda: order(
+        (under_a_root(f(d)), instantiate((taken(f(x), 5 - x, Ground.HYPOTHESIS, x),), {x: d})),
+        AtLeast(5 / d, ONE), (1 / d, -1 / d),
+    ),
+    "a function of the variable": lambda: order(
+        (under_a_root(f(d)), taken(f(d), 5 - d)), AtLeast(5 / d, ONE), (1 / d, -1 / d)
+    ),
+    "the larger of two": largest_of_two,
+    "a name in a condition": lambda: order(
+        (at_least(1 / d, t), under_a_root(t - 1)), AtLeast(1 / d, ONE), (ONE, ONE)
+    ),
+    "a name for all": lambda: order(
+        (
+            instantiate((at_least(x**2 + w**2, x, x),), {x: HALF}),
+            ring((define(w, 5 / d, ""),), Equation(w**2, 25 / d**2), (w + 5 / d,)),
+        ),
+        AtLeast(25 / d**2, sp.Rational(1, 4)), (ONE, -ONE),
+    ),
+}  # fmt: skip
+
+
+def in_the_limit(bounded: Callable[[], Theorem]) -> Theorem:
+    theorem = bounded()
+    return limit_order((theorem, tends(sides(theorem.statement)[0], ZERO)), d)
+
+
+@pytest.mark.parametrize("bounded", BOUNDED.values(), ids=BOUNDED)
+def test_a_bound_of_small_values_has_no_limit(bounded: Callable[[], Theorem]) -> None:
+    with pytest.raises(Refused):
+        in_the_limit(bounded)
+
+
+def test_conditions_that_exclude_each_other_are_refused() -> None:
+    pair = (under_a_root(b - 1), under_a_root(-b - 1))
+    with pytest.raises(Refused, match="nor is"):
+        order(pair, AtLeast(ZERO, sp.Integer(2)), (ONE, ONE))
+
+
+def saddle_without_curvature() -> Theorem:
+    """(b - y) x + a + 1/d = 0, which b = y turns into a = -1/d."""
+    potential = define(Q, (b - y) * x**2 / 2 + a * x + x / d, "")
+    leaves = (slope((potential,), x, rate, ""), taken(rate, ZERO), taken(b, y))
+    equation = ring(leaves, Equation(a + 1 / d, ZERO), (-ONE, ONE, -x))
+    tending = limit_compose((tends(a + 1 / d, a), tends(1 / d, ZERO)), hole + second, (hole, second))
+    return limit_unique((rewrite((tending, equation)), tends(1 / d, ZERO)))
+
+
+def test_a_saddle_point_is_not_found_by_a_coefficient_that_a_leaf_makes_zero() -> None:
+    with pytest.raises(Refused):
+        saddle_without_curvature()
