@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onestep.reports.activation.gallery import ACTIVATIONS, Card, card
-from onestep.reports.command_line.machine.kept import Kept, forget, ground
+from onestep.reports.command_line.machine.kept import Kept, forget, kept_at
 from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import Trial, network_trial
@@ -103,7 +103,7 @@ def _kept_in(folder: Path | None) -> tuple[Kept, Kept]:
         return Kept(None), Kept(None)
     root = COMMITTED_JSON.parent.parent
     # The committed ledger is what a run makes.
-    return Kept(folder / ground(root, _MATHEMATICS)), Kept(folder / ground(root, _DRAWN, but={COMMITTED_JSON}))
+    return kept_at(folder, root, _MATHEMATICS), kept_at(folder, root, _DRAWN, frozenset({COMMITTED_JSON}))
 
 
 def draw(name: str) -> Figure:

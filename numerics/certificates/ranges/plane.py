@@ -107,7 +107,8 @@ class Side:
         within = [x.inside(y) for x, y in zip(at.boxes, self._box, strict=True)]
         known = doubles.test_error
         agrees = np.abs(found.middle.mid - known) <= found.middle.rad + _AGREEMENT * (1.0 + np.abs(known))
-        return found, at.passed & within[0] & within[1] & agrees
+        finite = np.isfinite(found.over.mid) & np.isfinite(found.over.rad)
+        return found, at.passed & within[0] & within[1] & agrees & finite
 
 
 def _below(ball: object) -> float:

@@ -9,16 +9,17 @@ run all.
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import platform
 import shutil
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import ParamSpec, TypeVar
-
-from onestep.reports.command_line.machine.whole_files import placed
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
@@ -28,9 +29,14 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 @dataclass(frozen=True)
 class Kept:
-    """Where the results of units with the same ground are kept; None where nothing is."""
+    """Where the results of units with the same ground are kept; None where nothing is.
+
+    ``still`` tells whether the ground is what the folder's name says: what a source made that was edited meanwhile is
+    not kept.
+    """
 
     folder: Path | None
+    still: Callable[[], bool] | None = None
 
     @property
     def count(self) -> int:
@@ -51,11 +57,14 @@ class Kept:
             found: Made = pickle.loads(content)
             return found
         found = function(*args, **kwargs)
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        if path is not None and (self.still is None or self.still()):
             content = pickle.dumps(found)
-            with placed() as beside:
-                beside(path).write_bytes(hashlib.sha256(content).digest() + content)
+            # What cannot be kept, on a full disk say, or while another run clears the folder, is made again next time.
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                beside = path.with_name(f"{path.name}.{os.getpid()}")
+                beside.write_bytes(hashlib.sha256(content).digest() + content)
+                beside.replace(path)
         return found
 
 
@@ -77,13 +86,33 @@ def ground(root: Path, parts: Iterable[str], but: Container[Path] = ()) -> str:
     installed = {f"{d.metadata['Name']} {d.version}" for d in distributions()}
     for line in sorted(installed):
         found.update(line.encode())
+    for file in _files(root, parts, but):
+        found.update(file.relative_to(root).as_posix().encode())
+        found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def _files(root: Path, parts: Iterable[str], but: Container[Path]) -> Iterator[Path]:
     for part in parts:
         path = root / part
         files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in (".py", ".json"))
-        for file in (file for file in files if file not in but):
-            found.update(file.relative_to(root).as_posix().encode())
-            found.update(hashlib.sha256(file.read_bytes()).digest())
-    return found.hexdigest()
+        yield from (file for file in files if file not in but)
+
+
+def kept_at(folder: Path, root: Path, parts: tuple[str, ...], but: frozenset[Path] = frozenset()) -> Kept:
+    """What is kept in a folder of units that rest on these parts of a tree."""
+    return Kept(folder / ground(root, parts, but), partial(_unwritten, _written(root, parts, but), root, parts, but))
+
+
+def _written(root: Path, parts: tuple[str, ...], but: frozenset[Path]) -> tuple[tuple[str, int, int], ...]:
+    """When each file was last written, and its size: quicker to ask than what it holds."""
+    return tuple((str(file), (seen := file.stat()).st_mtime_ns, seen.st_size) for file in _files(root, parts, but))
+
+
+def _unwritten(
+    before: tuple[tuple[str, int, int], ...], root: Path, parts: tuple[str, ...], but: frozenset[Path]
+) -> bool:
+    return _written(root, parts, but) == before
 
 
 def forget(folder: Path, but: Iterable[Kept] = ()) -> None:

@@ -175,15 +175,21 @@ def text(found: Sequence[Panel]) -> tuple[str, ...]:
 
 
 def _percent(share: Fraction) -> str:
-    """Never more than it is."""
-    return f"{float(share * 10**4 // 1) / 100.0:g} per cent"
+    """What is proved, and never more than it is."""
+    return f"{_hundredths(share):g} per cent"
+
+
+def _hundredths(share: Fraction) -> float:
+    return float(share * 10**4 // 1) / 100.0
 
 
 def table(found: Sequence[Panel]) -> Table:
     """The shares of the area."""
     rows = []
     for panel in found:
-        shares = (100.0 * float(panel.share(sign)) for sign in (-1, 1, 0))
+        proved = [_hundredths(panel.share(sign)) for sign in (-1, 1)]
+        # What is uncertain is rounded up, as what is proved is rounded down.
+        shares = (*proved, 100.0 - sum(proved))
         rows.append((f"{panel.alpha0:g}", *(f"{share:.2f} %" for share in shares)))
     heads = ("alpha0", "step helps", "step hurts", "uncertain")
     return Table("Shares of the area of the plane", heads, tuple(rows))

@@ -22,6 +22,7 @@ from tests.derivations.kernel.test_falsehoods import (
     Q,
     a,
     b,
+    c,
     d,
     f,
     hole,
@@ -288,9 +289,9 @@ def test_conditions_that_exclude_each_other_are_refused() -> None:
 
 
 def saddle_without_curvature() -> Theorem:
-    """(b - y) x + a + 1/d = 0, which b = y turns into a = -1/d."""
-    potential = define(Q, (b - y) * x**2 / 2 + a * x + x / d, "")
-    leaves = (slope((potential,), x, rate, ""), taken(rate, ZERO), taken(b, y))
+    """(b - c) x + a + 1/d = 0, which b = c turns into a = -1/d."""
+    potential = define(Q, (b - c) * x**2 / 2 + a * x + x / d, "")
+    leaves = (slope((potential,), x, rate, ""), taken(rate, ZERO), taken(b, c))
     equation = ring(leaves, Equation(a + 1 / d, ZERO), (-ONE, ONE, -x))
     tending = limit_compose((tends(a + 1 / d, a), tends(1 / d, ZERO)), hole + second, (hole, second))
     return limit_unique((rewrite((tending, equation)), tends(1 / d, ZERO)))

@@ -206,7 +206,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     def one(pair: Pair, d: int) -> Measured:
         there = replace(pair, step=pair.step.at(d))
-        drawn = np.array([batch_forms(there, d, k) for k in range(_SEEDS_OF_BATCHES * profile.seeds)])
+        drawn = np.array([batch_forms(there, d, k) for k in profile.draws(_SEEDS_OF_BATCHES)])
         samples = steadied(drawn[:, at], drawn[:, len(_FORMS) :])
         return Measured(d, tuple(samples.tolist()), values_of(there))
 
