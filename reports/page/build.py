@@ -28,6 +28,7 @@ from onestep.verify.claims.index import run_ledger as run
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json, dumps
 from onestep.verify.ledger.run import Beside, Ledger
+from onestep.verify.ledger.second_kernel import RECORD
 
 # The whole ledger beside the pages, for programs.
 DATA = "ledger.json.gz"
@@ -102,8 +103,9 @@ def _kept_in(folder: Path | None) -> tuple[Kept, Kept]:
     if folder is None:
         return Kept(None), Kept(None)
     root = COMMITTED_JSON.parent.parent
-    # The committed ledger is what a run makes.
-    return kept_at(folder, root, _MATHEMATICS), kept_at(folder, root, _DRAWN, frozenset({COMMITTED_JSON}))
+    # The committed ledger is what a run makes, and what the second kernel has seen is read when it is written down.
+    but = frozenset({COMMITTED_JSON, RECORD})
+    return kept_at(folder, root, _MATHEMATICS, but), kept_at(folder, root, _DRAWN, but)
 
 
 def draw(name: str) -> Figure:
