@@ -83,7 +83,7 @@ def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     for other in (Ledger("ci", toy_ledger().entries), Ledger("quick", toy_ledger().entries, seed=7)):
         write(other, [], [], tmp_path / "out")
         assert not (tmp_path / "committed.json").exists()
-    assert json.loads((tmp_path / "out" / "ledger.json").read_text(encoding="utf-8"))["provenance"]["seed"] == 7
+    assert json.loads(gzip.decompress((tmp_path / "out" / "ledger.json.gz").read_bytes()))["provenance"]["seed"] == 7
 
 
 def test_the_ledger_has_one_line_a_claim_with_sorted_keys() -> None:
