@@ -19,7 +19,7 @@ Examples:
   onestep report --pdf
   onestep report --check
 
-Run the ledger, draw the figures, and write the pages (begin at index.html) and the ledger as data, ledger.json.gz; with
+Run the ledger, draw the figures, and write the pages (begin at index.html) and the ledger as data, ledger.json.xz; with
 --pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick profile refreshes the
 committed ledger as well, as JSON and as Markdown, and what the parts of the work make is kept in build/kept: an
 interrupted run goes on where it stopped, and one of unchanged code ends soon; --fresh uses nothing of an earlier run.
@@ -85,7 +85,7 @@ def report(
 def shown(files: Sequence[Path]) -> list[str]:
     """The files by name, the pages by their first and their number."""
     pages = [path for path in files if path.suffix == ".html"]
-    others = [path for path in files if path.suffix in (".md", ".json", ".gz", ".pdf")]
+    others = [path for path in files if path.suffix in (".md", ".json", ".xz", ".pdf")]
     return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, others)]
 
 

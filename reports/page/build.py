@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import lzma
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ from onestep.verify.ledger.run import Beside, Ledger
 from onestep.verify.ledger.second_kernel import RECORD
 
 # The whole ledger beside the pages, for programs.
-DATA = "ledger.json.gz"
+DATA = "ledger.json.xz"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ _DRAWN = (*_MATHEMATICS, "reports", "benchmarks")
 def build(
     profile: str, directory: Path, *, quiet: bool = False, document: bool = False, keep: Path | None = None
 ) -> Built:
-    """Run everything and write the pages and ledger.json.gz into ``directory``.
+    """Run everything and write the pages and ledger.json.xz into ``directory``.
 
     index.html is the first page; with ``document`` the same is typeset as one PDF. What the parts of the work make is
     kept in the folder ``keep`` and used again while nothing that they rest on changes
@@ -144,8 +144,8 @@ def write(
     pages = site(material)
     texts, data = markdown(stated, PAPER.chapters), dumps(ledger)
     files: list[tuple[Path, str | bytes]] = [(directory / name, text) for name, text in pages.items()]
-    # A tenth of the bytes; without the time of writing, so that the same ledger is the same file.
-    files.append((directory / DATA, gzip.compress(data.encode(), mtime=0)))
+    # A thirtieth of the bytes, and no time of writing: the same ledger is the same file.
+    files.append((directory / DATA, lzma.compress(data.encode(), preset=9)))
     if document:
         files.append((directory / pdf.NAME, pdf.typeset(material)))
     # A ledger of fresh draws is never the committed one.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import gzip
 import json
+import lzma
 import re
 from pathlib import Path
 
@@ -40,8 +40,8 @@ def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pyt
     second = write(toy_ledger(), derivations, toy_figures(), tmp_path / "b")
     names = [p.name for p in first.files]
     assert names[0] == "index.html"
-    assert names[-1] == "ledger.json.gz"
-    assert gzip.decompress(first.files[-1].read_bytes()).decode() == dumps(toy_ledger())
+    assert names[-1] == "ledger.json.xz"
+    assert lzma.decompress(first.files[-1].read_bytes()).decode() == dumps(toy_ledger())
     assert {p.name for p in (tmp_path / "a").rglob("*") if p.is_file()} == set(names)
     for one, other in zip(first.files, second.files, strict=True):
         assert one.read_bytes() == other.read_bytes()
@@ -83,7 +83,7 @@ def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     for other in (Ledger("ci", toy_ledger().entries), Ledger("quick", toy_ledger().entries, seed=7)):
         write(other, [], [], tmp_path / "out")
         assert not (tmp_path / "committed.json").exists()
-    assert json.loads(gzip.decompress((tmp_path / "out" / "ledger.json.gz").read_bytes()))["provenance"]["seed"] == 7
+    assert json.loads(lzma.decompress((tmp_path / "out" / "ledger.json.xz").read_bytes()))["provenance"]["seed"] == 7
 
 
 def test_the_ledger_has_one_line_a_claim_with_sorted_keys() -> None:
