@@ -294,7 +294,7 @@ def test_a_rule_too_coarse_is_not_called_converged(monkeypatch: pytest.MonkeyPat
     assert solution.error_estimate > 1e-7
 
 
-def test_a_residual_too_large_is_not_called_converged() -> None:
+def test_means_that_cancel_by_more_than_the_digits_are_not_called_converged() -> None:
     # exp at next to no spike: three means that are all but constant, a tiny ridge, order parameters of order 1e9.
     groups = (
         ReadoutGroup(0.25, 0.48, None, 0.11),
@@ -304,7 +304,16 @@ def test_a_residual_too_large_is_not_called_converged() -> None:
     values = {"alpha": 0.245, "beta": 0.908, "ridge": 2e-5, "spike": 2e-5, "bulk": 1.644, "alignment": 1.0}
     solution = solve(_model("exp(z)", "relu", **values, readout=groups))
     assert not solution.converged
-    assert solution.residual > RESIDUAL_GOAL
+    assert "rounding" in solution.status
+
+
+def test_a_residual_too_large_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onestep.numerics.saddle_point.level.residual", lambda *_: 2 * RESIDUAL_GOAL)
+    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
+    solution = solve(_model("tanh", "sin", **WORKED, readout=groups))
+    assert not solution.converged
+    assert solution.residual == 2 * RESIDUAL_GOAL
+    assert "residual" in solution.status
     assert "a larger ridge" in solution.status
 
 

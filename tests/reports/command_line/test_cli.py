@@ -66,7 +66,7 @@ def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypat
         def exit_code(self) -> int:
             return self.code
 
-    monkeypatch.setattr(command, "run_ledger", lambda profile, ids, quiet: Ended(profile, ()))
+    monkeypatch.setattr(command, "run_ledger", lambda profile, *_: Ended(profile, ()))
     for code in (0, 1, 3):
         monkeypatch.setattr(Ended, "code", code)
         assert outcome(capfd, ["verify"])[0] == code
