@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import lzma
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def build(
         note(f"{used} parts of an earlier run of the same code are used again; --fresh runs them again", quiet)
     drawings = all_figures()
     units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 2
-    with Progress("report", units, quiet=quiet) as progress, pool() as executor:
+    with telling(examined, drawn, quiet=quiet), Progress("report", units, quiet=quiet) as progress, pool() as executor:
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         names = [drawing.__name__ for drawing in drawings]
         pending = [executor.submit(drawn.unit, f"figure {name}", draw, name) for name in names]
@@ -96,6 +97,20 @@ def build(
     if keep is not None:
         forget(keep, but=(examined, drawn))
     return built
+
+
+@contextmanager
+def telling(*kept: Kept, quiet: bool) -> Iterator[None]:
+    """Who interrupts the work inside is told what is kept of it."""
+    from onestep.reports.command_line.console import note
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if count := sum(one.count for one in kept):
+            parts = "1 part of the work is" if count == 1 else f"{count} parts of the work are"
+            note(f"{parts} kept, and the same command goes on from there", quiet)
+        raise
 
 
 def _kept_in(folder: Path | None) -> tuple[Kept, Kept]:

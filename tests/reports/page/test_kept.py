@@ -95,6 +95,18 @@ def test_what_an_edited_source_made_is_not_kept(tmp_path: Path) -> None:
     assert kept().count == 1
 
 
+def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Kept(tmp_path / "ground")
+    kept.unit("three", Counted(), 3)
+    for quiet, said in ((False, "onestep: 1 part of the work is kept"), (True, "")):
+        with pytest.raises(KeyboardInterrupt), build.telling(kept, Kept(None), quiet=quiet):
+            raise KeyboardInterrupt
+        assert capsys.readouterr().err.startswith(said)
+    with pytest.raises(KeyboardInterrupt), build.telling(Kept(None), quiet=False):
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == ""
+
+
 def files(root: Path) -> Iterator[Path]:
     for name in ("numerics/solver.py", "numerics/deep/rule.py", "benchmarks/sample.json", "reports/ledger.json"):
         path = root / name
