@@ -9,7 +9,6 @@ run all.
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import platform
 import shutil
@@ -20,6 +19,8 @@ from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import ParamSpec, TypeVar
+
+from onestep.reports.command_line.machine.whole_files import placed
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
@@ -60,11 +61,9 @@ class Kept:
         if path is not None and (self.still is None or self.still()):
             content = pickle.dumps(found)
             # What cannot be kept, on a full disk say, or while another run clears the folder, is made again next time.
-            with suppress(OSError):
+            with suppress(OSError), placed() as beside:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                beside = path.with_name(f"{path.name}.{os.getpid()}")
-                beside.write_bytes(hashlib.sha256(content).digest() + content)
-                beside.replace(path)
+                beside(path).write_bytes(hashlib.sha256(content).digest() + content)
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,8 @@ def placed() -> Iterator[Callable[[Path], Path]]:
     partials: list[tuple[Path, Path]] = []
 
     def beside(path: Path) -> Path:
-        partials.append((path.with_name(path.name + ".partial"), path))
+        # Two processes may write the same file: each has a partial one of its own.
+        partials.append((path.with_name(f"{path.name}.{os.getpid()}.partial"), path))
         return partials[-1][0]
 
     try:
