@@ -24,7 +24,9 @@ from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, independent, linear, moment
 from onestep.derivations.kernel.limits import limit_order
-from onestep.derivations.kernel.search import averages_expanded, define, hypothesis, in_model, proved, rewritten
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.steps import rewritten
 from onestep.derivations.kernel.statements import AtLeast, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, eq

@@ -20,16 +20,9 @@ from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    in_model,
-    in_order,
-    lemma,
-    over,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, over
+from onestep.derivations.kernel.search.leaves import define, in_model, lemma
+from onestep.derivations.kernel.search.steps import in_order, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

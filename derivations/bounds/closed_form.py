@@ -21,7 +21,9 @@ from onestep.derivations.gradient_step.spike import spike
 from onestep.derivations.kernel import calculus
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import in_model, over, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import over
+from onestep.derivations.kernel.search.leaves import in_model, proved
+from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

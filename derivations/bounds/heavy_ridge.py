@@ -18,7 +18,9 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, 
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit, squeeze
-from onestep.derivations.kernel.search import averages_expanded, equal, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.terms import free, substitute
 from onestep.derivations.kernel.theorem import Theorem

@@ -12,7 +12,9 @@ from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.averages import average, iterated
 from onestep.derivations.kernel.limits import limit_order
-from onestep.derivations.kernel.search import averages_expanded, expanded, in_model, rewritten
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.leaves import in_model
+from onestep.derivations.kernel.search.steps import rewritten
 from onestep.derivations.kernel.statements import AtLeast, Equation, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

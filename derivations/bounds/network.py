@@ -22,7 +22,9 @@ from onestep.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
 from onestep.derivations.free_energy.sample_energy import TEACHER, moments_named
 from onestep.derivations.kernel.algebra import instantiate, order
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import define, expanded, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import expanded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

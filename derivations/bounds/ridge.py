@@ -17,7 +17,9 @@ from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, ov
 from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import averages_expanded, define, equal, expanded, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

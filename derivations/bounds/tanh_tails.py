@@ -17,7 +17,7 @@ from onestep.derivations.gradient_step.signs import modulus, shift, square_of_si
 from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, linear, stein
 from onestep.derivations.kernel.inequalities import multiply
-from onestep.derivations.kernel.search import rewritten, value
+from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

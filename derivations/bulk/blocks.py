@@ -21,18 +21,9 @@ from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, corner_e
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.gradient_step.leaves import repeated_is
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.search import (
-    by_ring,
-    concluded,
-    define,
-    equal,
-    hypothesis,
-    in_model,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

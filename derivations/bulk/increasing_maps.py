@@ -20,7 +20,8 @@ from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite
 from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
-from onestep.derivations.kernel.search import in_model, value
+from onestep.derivations.kernel.search.leaves import in_model
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, sides
 from onestep.derivations.kernel.terms import substitute
 from onestep.derivations.kernel.theorem import Theorem

@@ -17,7 +17,8 @@ from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_m
 from onestep.derivations.bulk.letters import NU, SOURCE, first_direction, form, second_direction, theta_at, varrho
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, in_model, proved, value
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq

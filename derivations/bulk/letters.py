@@ -46,7 +46,8 @@ from onestep.derivations.bulk.network_rows import covariance, norm_covariance, n
 from onestep.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, equal, hypothesis, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq

@@ -17,18 +17,10 @@ from onestep.derivations.free_energy.along_spike import PAPER, denominator, over
 from onestep.derivations.free_energy.ridge import spike_inversion
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    both_expanded,
-    concluded,
-    define,
-    in_model,
-    isolated,
-    lemma,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, in_model, lemma, proved
+from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

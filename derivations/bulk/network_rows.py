@@ -25,7 +25,9 @@ from onestep.derivations.kernel.algebra import differentiate as differentiated
 from onestep.derivations.kernel.algebra import instantiate, ring
 from onestep.derivations.kernel.averages import stein
 from onestep.derivations.kernel.limits import taylor
-from onestep.derivations.kernel.search import averages_expanded, define, equal, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq

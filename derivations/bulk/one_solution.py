@@ -27,7 +27,7 @@ from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, a
 from onestep.derivations.free_energy.along_spike import mu1, mu2, over_kappa, over_modes, varrho
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
 from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -27,7 +27,8 @@ from onestep.derivations.gradient_step.overlapping_rows import (
     scatter,
 )
 from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search import in_model, proved, value
+from onestep.derivations.kernel.search.leaves import in_model, proved
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

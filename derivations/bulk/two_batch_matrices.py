@@ -18,7 +18,8 @@ from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.bulk.overlapping_bulk import acting
 from onestep.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, hypothesis, in_model, named_slope, proved, rewritten, value
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.steps import named_slope, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

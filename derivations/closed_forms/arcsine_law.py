@@ -15,7 +15,7 @@ from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, rin
 from onestep.derivations.kernel.averages import dilate, linear, stein
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.inequalities import equal_roots
-from onestep.derivations.kernel.search import equal, rewritten, value
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.terms import derivative
 from onestep.derivations.kernel.theorem import Theorem

@@ -34,16 +34,9 @@ from onestep.derivations.gradient_step.signs import in_order, modulus, square_of
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.inequalities import equal_roots, specialise
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    expanded,
-    in_model,
-    proved,
-    reflected,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded, reflected
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

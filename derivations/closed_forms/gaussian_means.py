@@ -24,7 +24,7 @@ from onestep.derivations.kernel.algebra import differentiate, instantiate, order
 from onestep.derivations.kernel.averages import average, dilate, linear, stein, translate
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.inequalities import antisymmetric, equal_roots, root_of_zero
-from onestep.derivations.kernel.search import equal, isolated, rewritten, value
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.terms import derivative
 from onestep.derivations.kernel.theorem import Theorem

@@ -26,7 +26,8 @@ from onestep.derivations.gradient_step.signs import (
     without_factor,
 )
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
-from onestep.derivations.kernel.search import define, in_model, proved, rewritten, value
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge

@@ -14,7 +14,7 @@ from onestep.derivations.gradient_step.signs import sign_of_noise, without_facto
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, independent, iterated, rotate
 from onestep.derivations.kernel.inequalities import equal_roots
-from onestep.derivations.kernel.search import replaced
+from onestep.derivations.kernel.search.steps import replaced
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

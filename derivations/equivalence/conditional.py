@@ -31,19 +31,10 @@ from onestep.derivations.gradient_step.spike import counted
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import rotate
 from onestep.derivations.kernel.limits import limit_rational, name_limit, taylor
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    equal,
-    in_model,
-    limit_of,
-    named_slope,
-    proved,
-    rewritten,
-    slope_at,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, slope_at
+from onestep.derivations.kernel.search.goals import concluded, limit_of
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, named_slope, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -14,18 +14,10 @@ from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2
 from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    by_stein,
-    concluded,
-    define,
-    equal,
-    expanded,
-    in_model,
-    proved,
-    slope_at,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, by_stein, expanded, slope_at
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation, expand_expectations

@@ -20,7 +20,9 @@ import sympy as sp
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.kernel.algebra import rewrite, ring
 from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import isolated
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation

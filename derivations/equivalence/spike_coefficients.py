@@ -14,18 +14,10 @@ from sympy.core.relational import Relational
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.gradient_step.constants import hermite
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    by_stein,
-    concluded,
-    define,
-    equal,
-    named_slope,
-    proved,
-    rewritten,
-    slope_at,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, by_stein, slope_at
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, named_slope, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -36,16 +36,9 @@ from onestep.derivations.kernel.algebra import assume, congruence, instantiate, 
 from onestep.derivations.kernel.averages import linear, stein
 from onestep.derivations.kernel.calculus import average_limit, slope
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    both_expanded,
-    define,
-    hypothesis,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import named_functions as named

@@ -15,7 +15,9 @@ from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.free_energy.leaves import saddle_point
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import define, equal, isolated, limit_of, proved, value
+from onestep.derivations.kernel.search.goals import limit_of
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, value
 from onestep.derivations.language.derivation import Derivation
 
 

@@ -16,7 +16,8 @@ import sympy as sp
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.search import define, equal, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import named_functions as named

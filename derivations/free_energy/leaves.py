@@ -16,7 +16,9 @@ from onestep.derivations.gradient_step.leaves import REPEATED
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, linear, rotate
 from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.search import define, expanded, hypothesis, in_model, value
+from onestep.derivations.kernel.search.averages import expanded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

@@ -15,16 +15,9 @@ from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.ridge import SAMPLES
 from onestep.derivations.gradient_step.leaves import REPEATED, WIDTH
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    equal,
-    in_model,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -18,7 +18,8 @@ import sympy as sp
 from onestep.derivations.free_energy.leaves import log_gaussian, unfolded, updated_form, updated_log_det
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.search import define, equal, proved, value
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, value
 from onestep.derivations.kernel.statements import Refused
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

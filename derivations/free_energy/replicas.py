@@ -25,16 +25,10 @@ from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    by_ring,
-    define,
-    equal,
-    limit_of,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import limit_of
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import by_ring, equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -35,17 +35,10 @@ from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import limit_compose, name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    equal,
-    hypothesis,
-    in_order,
-    limit_of,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import limit_of
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import equal, in_order, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

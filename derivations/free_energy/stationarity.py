@@ -11,7 +11,9 @@ import sympy as sp
 from onestep.derivations.free_energy.leaves import STATIONARY, saddle_point
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import averages_expanded, hypothesis, isolated, proved
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import hypothesis, proved
+from onestep.derivations.kernel.search.steps import isolated
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

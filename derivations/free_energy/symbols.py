@@ -37,7 +37,7 @@ sample_cost = _define(r"\mathcal{M}_\kappa", "cost of one sample, averaged over 
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.
 gibbs_at = _define(r"\langle h\rangle_B", "Gibbs average of a test function at inverse temperature B")
 gibbs_average = _define(r"\lim_{B\to\infty}\langle h\rangle_B", "Gibbs average of a test function at zero temperature")
-minimum_point = _define(r"\hat{a}", "where the risk is least", real=True)
+minimum_point = _define(r"\hat{a}", "where the risk is least")
 test_coefficients = tuple(_define(f"h_{{({k})}}", f"coefficient of a^{k} in a test function") for k in range(5))
 sample_bracket = _define(r"\langle e^{-B\sum_i\ell_i}\rangle", "one sample's replicated average", positive=True)
 replicated_average = _define(
@@ -70,7 +70,7 @@ mode_signal = _define(r"f_j", "deterministic force on the readout in one mode")
 mode_noise = _define(r"k_j", "variance q1^ varrho + q2^ of the force on the readout in one mode", nonnegative=True)
 entropic_log = _define(r"\psi_w", "replica limit of the entropic term in one mode, at finite temperature")
 replica_exponent = _define(r"\mathcal{E}_B", "exponent of the entropic term in one mode at inverse temperature B")
-replica_weight = _define("a_j", "a readout weight in one mode, of one replica", real=True)
+replica_weight = _define("a_j", "a readout weight in one mode, of one replica")
 moreau_slope = _define(r"\partial_\omega\mathcal{M}", "derivative of the Moreau envelope in its centre")
 moreau_response = _define(r"\partial_V\mathcal{M}", "derivative of the Moreau envelope in its variance")
 force_slope = _define(r"\partial_\omega f", "derivative of the force f = (prox - omega)/V")

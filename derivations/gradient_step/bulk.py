@@ -30,16 +30,10 @@ from onestep.derivations.gradient_step.spike import (
 from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, stein
 from onestep.derivations.kernel.limits import limit_average, limit_rational, name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    limit_by_parts,
-    proved,
-    reflected,
-    renamed,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, reflected, renamed
+from onestep.derivations.kernel.search.goals import limit_by_parts
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.terms import substitute
 from onestep.derivations.kernel.theorem import Theorem

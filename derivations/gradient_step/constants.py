@@ -17,7 +17,9 @@ from onestep.derivations.gradient_step.leaves import H1, H1_STAR, H2_STAR
 from onestep.derivations.gradient_step.spike import OF_THE_SPIKE, spike
 from onestep.derivations.kernel.algebra import congruence, instantiate, order, rewrite
 from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search import averages_expanded, define, equal, named_slope, proved, slope_at, value
+from onestep.derivations.kernel.search.averages import averages_expanded, slope_at
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, named_slope, value
 from onestep.derivations.kernel.statements import AtLeast
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -18,17 +18,10 @@ from onestep.derivations.gradient_step.signs import mean_cosine, modulus, moment
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import stein
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    equal,
-    in_model,
-    proved,
-    reflected,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, reflected
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step

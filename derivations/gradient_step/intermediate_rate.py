@@ -20,17 +20,9 @@ from onestep.derivations.gradient_step.hermite_tensors import hermite
 from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
 from onestep.derivations.kernel.algebra import congruence, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    equal,
-    in_model,
-    isolated,
-    lemma,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, in_model, lemma, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -23,16 +23,10 @@ from onestep.derivations.gradient_step.spike import counted
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import iterated, linear
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    equal,
-    expanded,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -27,7 +27,8 @@ from onestep.derivations.gradient_step.hermite_tensors import (
 )
 from onestep.derivations.gradient_step.leap_scaling import OVERLAP
 from onestep.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
-from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.language.derivation import Derivation
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)

@@ -8,7 +8,9 @@ from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.kernel.algebra import instantiate, rewrite
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, name_limit
-from onestep.derivations.kernel.search import concluded, define, equal, hypothesis, in_model, lemma, rewritten, value
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

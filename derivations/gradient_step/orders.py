@@ -16,7 +16,8 @@ from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
 from onestep.derivations.gradient_step.spike import counted
 from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import define, equal, hypothesis, in_model, proved, rewritten, value
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

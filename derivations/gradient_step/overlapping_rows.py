@@ -23,7 +23,9 @@ from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, eva
 from onestep.derivations.kernel.algebra import congruence, rewrite, ring
 from onestep.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, equal, expanded, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

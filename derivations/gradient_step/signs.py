@@ -12,7 +12,8 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.averages import average, iterated, linear, rotate, translate
-from onestep.derivations.kernel.search import both_expanded, equal, isolated, over, replaced, rewritten, value
+from onestep.derivations.kernel.search.averages import both_expanded, over
+from onestep.derivations.kernel.search.steps import equal, isolated, replaced, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

@@ -32,17 +32,10 @@ from onestep.derivations.gradient_step.leaves import (
 from onestep.derivations.kernel.algebra import congruence, differentiate, rewrite
 from onestep.derivations.kernel.averages import linear, stein
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    by_ring,
-    define,
-    equal,
-    limit_of,
-    proved,
-    reflected,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, reflected
+from onestep.derivations.kernel.search.goals import limit_of
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import by_ring, equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

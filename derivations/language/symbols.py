@@ -29,28 +29,28 @@ ridge = _define("lambda", "ridge penalty of the readout", positive=True)
 noise = _define("Delta", "variance of the label noise", nonnegative=True)
 
 # Scalars of activation and target.
-h1 = _define("h_1", "E[z sigma(z)], first Hermite coefficient of the activation", real=True)
+h1 = _define("h_1", "E[z sigma(z)], first Hermite coefficient of the activation")
 h2 = _define("h_2", "E[sigma(z)^2], second moment of the activation", positive=True)
 h1_check = _define(r"\check{h}_1", "E[(sigma'(z) - h1)^2], what the linear part of sigma' leaves", nonnegative=True)
-h1_star = _define(r"h^\star_1", "E[z g(z)], first Hermite coefficient of the target", real=True)
+h1_star = _define(r"h^\star_1", "E[z g(z)], first Hermite coefficient of the target")
 h2_star = _define(r"h^\star_2", "E[g(z)^2], second moment of the target", positive=True)
 
 # The spiked random features.
-r = _define("r", "spike strength", real=True)
-gamma = _define("gamma", "alignment v.theta of spike and target", real=True)
+r = _define("r", "spike strength")
+gamma = _define("gamma", "alignment v.theta of spike and target")
 rho = _define("rho", "1 - gamma^2", nonnegative=True)
 c = _define("c", "bulk variance, the squared norm of a bulk row", positive=True)
-x = _define("x", "argument r kappa of the heat semigroup, mu0 = (P_c sigma)(x)", real=True)
+x = _define("x", "argument r kappa of the heat semigroup, mu0 = (P_c sigma)(x)")
 
 # Gaussian variables.
-kappa = _define("kappa", "projection v.x of the input on the spike, standard normal", real=True)
-z = _define("z", "a standard normal variable", real=True)
-y = _define("y", "label of a sample", real=True)
+kappa = _define("kappa", "projection v.x of the input on the spike, standard normal")
+z = _define("z", "a standard normal variable")
+y = _define("y", "label of a sample")
 
 # Order parameters and their conjugates (the hats of the paper, in the normalisation of the free energy).
-m = _define("m", "1.a/sqrt(p), readout mean", real=True)
-zeta = _define("zeta", "a.Wv/sqrt(p), overlap with the spike direction", real=True)
-psi = _define("psi", "a.W theta_perp/sqrt(p) with |theta_perp| = 1", real=True)
+m = _define("m", "1.a/sqrt(p), readout mean")
+zeta = _define("zeta", "a.Wv/sqrt(p), overlap with the spike direction")
+psi = _define("psi", "a.W theta_perp/sqrt(p) with |theta_perp| = 1")
 q1 = _define("q_1", "|Pi W^T a|^2/p", nonnegative=True)
 q2 = _define("q_2", "|a|^2/p", nonnegative=True)
 V1 = _define("V_1", "(1/p) tr[W Pi W^T S^-1]", positive=True)
@@ -59,8 +59,8 @@ V1_hat = _define(r"\hat{V}_1", "conjugate of q1", positive=True)
 V2_hat = _define(r"\hat{V}_2", "conjugate of q2", positive=True)
 q1_hat = _define(r"\hat{q}_1", "conjugate of V1", nonnegative=True)
 q2_hat = _define(r"\hat{q}_2", "conjugate of V2", nonnegative=True)
-zeta_hat = _define(r"\hat{\zeta}", "conjugate of zeta", real=True)
-psi_hat = _define(r"\hat{\psi}", "conjugate of psi", real=True)
+zeta_hat = _define(r"\hat{\zeta}", "conjugate of zeta")
+psi_hat = _define(r"\hat{\psi}", "conjugate of psi")
 test_error = _define(r"\varepsilon_g", "test error", nonnegative=True)
 training_error = _define(r"\varepsilon_t", "training error", nonnegative=True)
 
@@ -76,12 +76,12 @@ delta_cross = _define(r"{w\cdot\delta}", "limit of w.delta")
 
 # The replica computation of the ridge readout (Section 3.3 and Appendix C) and its limits (Section 4.3, Appendix E).
 inverse_temperature = _define("B", "inverse temperature of the Gibbs measure over readouts", positive=True)
-replicas = _define("R", "number of replicas, continued to zero", real=True)
-xi = _define("xi", "a standard normal variable, independent of z", real=True)
-mode = _define("u", "a standard normal variable that labels an eigenvector of W W^T", real=True)
-local_field = _define(r"\mathsf{h}", "Gaussian part of the output of one replica on one sample", real=True)
-field_mean = _define("omega", "mean of the local field over thermal fluctuations", real=True)
-residual = _define("b", "label minus mu0 m - kappa mu1 zeta: what the local field has to fit", real=True)
+replicas = _define("R", "number of replicas, continued to zero")
+xi = _define("xi", "a standard normal variable, independent of z")
+mode = _define("u", "a standard normal variable that labels an eigenvector of W W^T")
+local_field = _define(r"\mathsf{h}", "Gaussian part of the output of one replica on one sample")
+field_mean = _define("omega", "mean of the local field over thermal fluctuations")
+residual = _define("b", "label minus mu0 m - kappa mu1 zeta: what the local field has to fit")
 V = _define("V", "V(kappa) = mu1^2 V1 + mu2^2 V2, variance of the local field at one temperature", positive=True)
 moreau = _define(r"\mathcal{M}", "Moreau envelope of the square loss", nonnegative=True)
 spike_resolvent = _define(r"s^\top G_0 s", "(Wv).G0 Wv with G0 = (lambda + V1^ W W^T + V2^)^-1", positive=True)
@@ -197,7 +197,7 @@ mode_force = _define(r"\mathsf{f}", "force on every replica of one mode")
 
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.
 mode_curvature = _define("S_j", "lambda + V1^ varrho + V2^ in one mode", positive=True)
-mode_field = _define(r"\Xi", "standard normal force on the readout", real=True)
+mode_field = _define(r"\Xi", "standard normal force on the readout")
 loss_slope = _define(r"\ell'", "derivative of the loss at the proximal point")
 best_error_bias = _define(
     r"\inf_{\lambda,\mathsf{b}}\varepsilon_g",

@@ -16,7 +16,9 @@ from onestep.derivations.free_energy.ridge import spike_inversion, spike_part
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.gradient_step.leaves import WIDTH, repeated_is
 from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.search import averages_expanded, define, equal, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import repeated

@@ -28,19 +28,9 @@ from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
 from onestep.derivations.gradient_step.spike import counted
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import iterated
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    equal,
-    expanded,
-    hypothesis,
-    in_model,
-    isolated,
-    named_slope,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, named_slope, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -20,19 +20,10 @@ from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_H
 from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
 from onestep.derivations.kernel.algebra import differentiate, rewrite
 from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    equal,
-    expanded,
-    hypothesis,
-    in_form,
-    in_order,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.goals import in_form
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

@@ -40,21 +40,11 @@ from onestep.derivations.free_energy.sample_energy import (
 from onestep.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS
 from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    both_expanded,
-    concluded,
-    define,
-    expanded,
-    follows,
-    hypothesis,
-    in_form,
-    in_order,
-    isolated,
-    proved,
-    rewritten,
-)
-from onestep.derivations.kernel.search import value as right
+from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
+from onestep.derivations.kernel.search.goals import concluded, follows, in_form
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import in_order, isolated, rewritten
+from onestep.derivations.kernel.search.steps import value as right
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -22,16 +22,9 @@ from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, 
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
 from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    define,
-    expanded,
-    hypothesis,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s

@@ -20,7 +20,10 @@ from onestep.derivations.free_energy.ridge import DROPPED, at_saddle_point, cold
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
 from onestep.derivations.kernel.algebra import congruence, rewrite
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import rewritten
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

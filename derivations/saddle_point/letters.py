@@ -24,17 +24,10 @@ from onestep.derivations.free_energy.stationarity import EXCHANGE
 from onestep.derivations.gradient_step.bulk import bulk, cross_term, row_correction
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    by_ring,
-    concluded,
-    define,
-    equal,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

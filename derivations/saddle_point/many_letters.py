@@ -38,18 +38,10 @@ from onestep.derivations.equivalence.hermite_features import DEGREE, hermite
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import iterated, linear, rotate, translate
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    hypothesis,
-    isolated,
-    over,
-    proved,
-    replaced,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, over
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import isolated, replaced, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq

@@ -25,7 +25,7 @@ error_no_spike = _define(
 )
 m_no_spike = _define(r"\lim r m", "limit of r m as the spike vanishes")
 zeta_no_spike = _define(r"\lim\zeta", "limit of zeta as the spike vanishes")
-gamma_more = _define(r"\gamma'", "alignment at a larger alpha0", real=True)
+gamma_more = _define(r"\gamma'", "alignment at a larger alpha0")
 
 # A readout that starts from a finite vocabulary (Appendix D). Two letters stand for any number: the equations for a
 # letter or a pair of letters have sums over letters that two of them show in full.

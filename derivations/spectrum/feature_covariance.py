@@ -16,7 +16,9 @@ from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.limits import limit_rational, name_limit, squeeze
-from onestep.derivations.kernel.search import averages_expanded, by_ring, define, expanded, hypothesis, proved
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import by_ring
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

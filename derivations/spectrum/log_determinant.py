@@ -26,7 +26,9 @@ from onestep.derivations.free_energy.along_spike import (
 )
 from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.calculus import logarithm, same_slope
-from onestep.derivations.kernel.search import averages_expanded, define, in_model, proved, rewritten
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import rewritten
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.terms import derivative, substitute
 from onestep.derivations.kernel.theorem import Theorem

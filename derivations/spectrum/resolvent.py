@@ -28,18 +28,10 @@ from onestep.derivations.free_energy.stationarity import EXCHANGE, Energy
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    both_expanded,
-    concluded,
-    define,
-    equal,
-    expanded,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

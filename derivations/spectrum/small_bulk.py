@@ -7,7 +7,8 @@ import functools
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search import define, equal, in_model, proved, rewritten
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

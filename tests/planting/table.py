@@ -56,7 +56,8 @@ from onestep.derivations.gradient_step import (
 )
 from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.kernel.algebra import assume, instantiate
-from onestep.derivations.kernel.search import define, value
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Vanishing

@@ -8,7 +8,9 @@ from functools import cache
 import sympy as sp
 
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import equal, limit_of, proved
+from onestep.derivations.kernel.search.goals import limit_of
+from onestep.derivations.kernel.search.leaves import proved
+from onestep.derivations.kernel.search.steps import equal
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point

@@ -14,7 +14,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.search import follows
+from onestep.derivations.kernel.search.goals import follows
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing

@@ -14,17 +14,10 @@ from onestep.derivations.free_energy.along_spike import PAPER, y0
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    equal,
-    isolated,
-    proved,
-    reflected,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, reflected
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

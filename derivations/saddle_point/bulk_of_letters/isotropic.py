@@ -14,7 +14,9 @@ import sympy as sp
 from onestep.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mixed, mixed_solved, traces_by_mixed
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.search import concluded, define, equal, hypothesis, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -19,18 +19,10 @@ from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
 from onestep.derivations.free_energy.leaves import STATIONARY, unfolded
 from onestep.derivations.gradient_step.leaves import WIDTH, concentrates
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    equal,
-    hypothesis,
-    in_model,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

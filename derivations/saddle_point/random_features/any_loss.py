@@ -16,7 +16,10 @@ import sympy as sp
 from onestep.derivations.free_energy import convex_loss
 from onestep.derivations.kernel.algebra import congruence, rewrite, ring
 from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search import averages_expanded, concluded, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import proved
+from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -24,18 +24,10 @@ from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear, rotate, stein
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    expanded,
-    in_model,
-    in_order,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import in_order, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

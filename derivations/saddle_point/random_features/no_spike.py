@@ -20,17 +20,10 @@ from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
 from onestep.derivations.kernel.algebra import congruence, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, iterated, rotate
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    expanded,
-    in_model,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded, expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

@@ -17,7 +17,8 @@ from onestep.derivations.free_energy.ridge import SAMPLES
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import differentiate, rewrite
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search import define, equal, hypothesis, in_model, isolated, rewritten, value
+from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model
+from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation

@@ -20,17 +20,10 @@ from onestep.derivations.gradient_step.hermite_tensors import hermite
 from onestep.derivations.gradient_step.leaves import H1, H2
 from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    define,
-    equal,
-    in_model,
-    limit_of,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import concluded, limit_of
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

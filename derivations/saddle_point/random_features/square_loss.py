@@ -15,17 +15,10 @@ from onestep.derivations.free_energy.envelopes import PLACES, proximal
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
 from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search import (
-    averages_expanded,
-    concluded,
-    equal,
-    in_model,
-    in_order,
-    isolated,
-    proved,
-    rewritten,
-    value,
-)
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import in_model, proved
+from onestep.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

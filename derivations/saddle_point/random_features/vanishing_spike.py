@@ -18,7 +18,9 @@ from onestep.derivations.kernel.algebra import rewrite, ring
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_compose, name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, in_model, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, Statement, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

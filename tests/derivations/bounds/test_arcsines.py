@@ -11,7 +11,7 @@ import sympy as sp
 from onestep.derivations.bounds import arcsines
 from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
 from onestep.derivations.gradient_step.signs import mean_error_function
-from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Refused
 from onestep.derivations.kernel.terms import admit
 

@@ -15,7 +15,7 @@ from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.heavy_ridge import error_limit
 from onestep.derivations.kernel.algebra import assume
 from onestep.derivations.kernel.limits import limit_order, squeeze
-from onestep.derivations.kernel.search import limit_of
+from onestep.derivations.kernel.search.goals import limit_of
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, Refused, Tends
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.numerics.models.model import Model

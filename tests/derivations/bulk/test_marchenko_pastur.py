@@ -7,7 +7,8 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, law, law_of_averages, quadratic, second_moments
-from onestep.derivations.kernel.search import follows, value
+from onestep.derivations.kernel.search.goals import follows
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Equation, Ground, sides
 from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language import symbols as s

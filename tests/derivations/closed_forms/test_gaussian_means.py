@@ -16,7 +16,7 @@ from onestep.derivations.closed_forms import gaussian_means as means
 from onestep.derivations.closed_forms.examples import ACTIVATIONS, QUANTITIES, closed_form
 from onestep.derivations.closed_forms.sign_products import mean_of_product
 from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Ground, Refused, sides
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.language.named_functions import sgn

@@ -11,7 +11,9 @@ from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
 from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.kernel.search import by_stein, define, value
+from onestep.derivations.kernel.search.averages import by_stein
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation, expand_expectations

@@ -10,7 +10,7 @@ from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.ridge import ENERGY, assembled
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.search import follows
+from onestep.derivations.kernel.search.goals import follows
 from onestep.derivations.kernel.statements import Equation, Ground
 from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language.expectation import expand_expectations

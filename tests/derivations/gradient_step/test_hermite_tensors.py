@@ -14,7 +14,7 @@ from onestep.derivations.gradient_step import intermediate_rate, leap_scaling
 from onestep.derivations.gradient_step.hermite_tensors import average, leap_index, spanned, tensor, z1, z2, z3, z4
 from onestep.derivations.kernel.algebra import assume, differentiate
 from onestep.derivations.kernel.limits import limit_compose, limit_rational
-from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused
 from onestep.derivations.kernel.theorem import replay
 from onestep.verify.second_route.gradient_step import leap as leap_numbers

@@ -12,7 +12,7 @@ from onestep.derivations.gradient_step import leap_theorem
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_counted, leap_index, spanned, z1, z2, z3
 from onestep.derivations.kernel.limits import limit_rational
-from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Refused
 from onestep.derivations.kernel.theorem import replay
 from onestep.verify.claims.gradient_step import leap_theorem as claims

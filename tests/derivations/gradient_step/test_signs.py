@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.gradient_step import signs
-from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import AtLeast, sides
 from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language.expectation import Expectation

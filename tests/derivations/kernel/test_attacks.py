@@ -22,7 +22,7 @@ from onestep.derivations.kernel.averages import (
     translate,
 )
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,

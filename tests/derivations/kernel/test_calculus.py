@@ -10,7 +10,7 @@ import sympy as sp
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.calculus import average_limit, logarithm, slope
 from onestep.derivations.kernel.limits import limit_rational
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import admit, defined_where, derivative
 from onestep.derivations.kernel.theorem import Theorem, replay

@@ -24,7 +24,7 @@ from onestep.derivations.kernel.limits import (
     limit_unique,
     name_limit,
 )
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import admit, derivative, substitute
 from onestep.derivations.kernel.theorem import Theorem, rule

@@ -17,7 +17,7 @@ from onestep.derivations.kernel.inequalities import (
     specialise,
 )
 from onestep.derivations.kernel.limits import limit_rational
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import nonnegative, positive
 from onestep.derivations.kernel.theorem import Theorem, replay

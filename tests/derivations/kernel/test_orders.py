@@ -7,7 +7,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step.leaves import exponent_of_sum, power_of_d
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential
-from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Refused, Tends
 from onestep.derivations.kernel.theorem import replay
 

@@ -16,7 +16,10 @@ from onestep.derivations.kernel.averages import independent, linear, rotate, ste
 from onestep.derivations.kernel.calculus import logarithm, same_slope
 from onestep.derivations.kernel.inequalities import equal_roots, largest
 from onestep.derivations.kernel.limits import limit_rational
-from onestep.derivations.kernel.search import by_ring, define, expanded, follows, limit_of
+from onestep.derivations.kernel.search.averages import expanded
+from onestep.derivations.kernel.search.goals import follows, limit_of
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.steps import by_ring
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,

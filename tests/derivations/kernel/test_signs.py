@@ -9,7 +9,7 @@ from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, dif
 from onestep.derivations.kernel.averages import dilate, rotate
 from onestep.derivations.kernel.conditions import meanings_of
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import nonnegative, nonzero, positive
 from onestep.derivations.kernel.theorem import Theorem

@@ -9,7 +9,10 @@ from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, rin
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.limits import name_limit, taylor
-from onestep.derivations.kernel.search import by_stein, concluded, define, slope_at, value
+from onestep.derivations.kernel.search.averages import by_stein, slope_at
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import derivative, substitute
 from onestep.derivations.kernel.theorem import Theorem, replay

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Ground, sides
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import one_system

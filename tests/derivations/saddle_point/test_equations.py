@@ -12,7 +12,8 @@ from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy.along_spike import denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.stationarity import CONJUGATE, solve_linear
-from onestep.derivations.kernel.search import averages_expanded, value
+from onestep.derivations.kernel.search.averages import averages_expanded
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.language import symbols as s
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import evaluate

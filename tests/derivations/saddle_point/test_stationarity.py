@@ -11,7 +11,7 @@ from onestep.derivations.free_energy.ridge import ENERGY, assembled
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.algebra import differentiate, rewrite
 from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Ground, Refused, sides
 from onestep.derivations.kernel.terms import derivative, nonnegative, positive
 from onestep.derivations.kernel.theorem import Theorem, replay

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search import proved
+from onestep.derivations.kernel.search.leaves import proved
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from onestep.derivations.language.rendering import latex

@@ -6,7 +6,8 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import instantiate, ring
 from onestep.derivations.kernel.averages import rotate
-from onestep.derivations.kernel.search import by_ring, define
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.steps import by_ring
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.language.expectation import Expectation

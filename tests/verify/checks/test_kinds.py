@@ -6,7 +6,8 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import order
-from onestep.derivations.kernel.search import by_ring, define, proved
+from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.steps import by_ring
 from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, le

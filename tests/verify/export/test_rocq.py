@@ -31,7 +31,9 @@ from onestep.derivations.kernel.limits import (
     name_limit,
     squeeze,
 )
-from onestep.derivations.kernel.search import by_ring, define, expanded
+from onestep.derivations.kernel.search.averages import expanded
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.steps import by_ring
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import RULES, Theorem
 from onestep.derivations.language.expectation import Expectation

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, ring
-from onestep.derivations.kernel.search import define, proved
+from onestep.derivations.kernel.search.leaves import define, proved
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation

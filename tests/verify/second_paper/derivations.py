@@ -11,7 +11,7 @@ from functools import cache
 import sympy as sp
 
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import proved
+from onestep.derivations.kernel.search.leaves import proved
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from tests.verify.second_paper import symbols as s
 

@@ -13,7 +13,8 @@ from onestep.derivations.free_energy import leaves as readouts
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from onestep.derivations.kernel.algebra import order, rewrite
 from onestep.derivations.kernel.limits import limit_order
-from onestep.derivations.kernel.search import concluded, value
+from onestep.derivations.kernel.search.goals import concluded
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.verify.checks.kinds import said

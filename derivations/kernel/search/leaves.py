@@ -1,0 +1,40 @@
+"""Where a derivation begins, definitions, the setting, lemmas and hypotheses, and a step of it with its reason."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import assume
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Step, eq, ge
+
+
+def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
+    """name := meaning."""
+    leaf = Assumption(Ground.DEFINITION, str(name), Equation(name, meaning), reference, frozenset(universal))
+    return assume((), leaf)
+
+
+def in_model(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
+    """What the setting says, for all values of the ``universal`` symbols."""
+    return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset(universal)))
+
+
+def lemma(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
+    """A lemma of the textbooks."""
+    return assume((), Assumption(Ground.LEMMA, name, statement, reference, frozenset(universal)))
+
+
+def hypothesis(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
+    """What is taken on trust: ``reference`` is the claim that carries it, or the sentence in which it is made."""
+    return assume((), Assumption(Ground.HYPOTHESIS, name, statement, reference, frozenset(universal)))
+
+
+def proved(reason: str, theorem: Theorem) -> Step:
+    """A step of a derivation: a theorem with its reason."""
+    statement = theorem.statement
+    left, right = sides(statement)
+    if isinstance(statement, Tends):
+        return Step(reason, eq(sp.Limit(left, statement.variable, sp.oo), right), theorem=theorem)
+    return Step(reason, (ge if isinstance(statement, AtLeast) else eq)(left, right), theorem=theorem)
