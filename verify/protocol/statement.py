@@ -48,6 +48,11 @@ def claim(
     return Claim(id, title, source, kind, statement, domain, checks, uses, mutants, role, note, correction)
 
 
+def without(formula: sp.Expr, *parts: sp.Expr) -> sp.Expr:
+    """``formula`` with nought for symbols or functions, and nothing else worked out: quicker by far than `subs`."""
+    return formula.xreplace(dict.fromkeys(parts, sp.S.Zero))
+
+
 def slips(statement: sp.Basic, wrong: Wrong) -> tuple[Mutant, ...]:
     """The mutants of ``statement`` that ``wrong`` names."""
     mutants = tuple(Mutant(name, _restated(statement, sp.sympify(other))) for name, other in wrong.items())

@@ -34,7 +34,7 @@ CLAIMS: tuple[Claim, ...] = (
         ge(s.mu1, TAILS), Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -6.0, 6.0))),
         BySearch("mu1 of tanh by quadrature", _slope, QUADRATURE),
         ByTheorem("1/cosh^2 is not below exp(-2 |u|)", exponential_tails),
-        wrong={"half of the rate": TAILS.subs(s.r, s.r / 2), "eight times more": 8 * TAILS},
+        wrong={"half of the rate": TAILS.xreplace({s.r: s.r / 2}), "eight times more": 8 * TAILS},
         note="If mu1' = -k kappa mu1, mu1 would be a multiple of exp(-k kappa^2/2), which falls below every "
              "exponential. So the span of mu0 and mu1', printed on the slides, is another one than that of mu0 and "
              "kappa mu1.",

@@ -55,7 +55,7 @@ MU1 = claim(
     ByNumbers("E[z sigma]/sqrt(c), trapezoidal sums", numbers.names, tolerances.ROUNDING, functions=functions_at),
     wrong={
         "without 1/sqrt(c)": sp.sqrt(s.c) * mean_of(sigma_prime),
-        "c forgotten inside": mean_of(sigma_prime).subs(s.c, 1),
+        "c forgotten inside": mean_of(sigma_prime).xreplace({s.c: sp.S.One}),
     },
 )
 

@@ -13,7 +13,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import BEYOND
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import MORE, Wrong, claim, eq
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, without
 from onestep.verify.second_route.networks import overlapping_bulk as numbers
 
 _share = 1 - s.row_overlap
@@ -99,7 +99,7 @@ CLAIMS: tuple[Claim, ...] = (
         (ByNumbers("matrices inverted", numbers.sample_answer, tolerances.ROUNDING),),
         wrong={
             "without an answer": _p,
-            "the blocks that mix forgotten": (_p - _c * _q**2) / _det.subs(bulk.blocks[1], 0),
+            "the blocks that mix forgotten": (_p - _c * _q**2) / without(_det, bulk.blocks[1]),
         },
         kind=Kind.IDENTITY,
     ),
@@ -107,7 +107,7 @@ CLAIMS: tuple[Claim, ...] = (
         "trace", "Turned rows: the trace of (1 + g B)^-1", s.row_trace, _inverse, (_solver, _dense),
         wrong={
             "the rows not turned": 1 / (1 + _first),
-            "turned on average only": _inverse.subs({_first: 0, _third: 0}),
+            "turned on average only": without(_inverse, _first, _third),
         },
     ),
     _claim(

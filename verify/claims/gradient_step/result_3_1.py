@@ -260,7 +260,7 @@ BULK = claim(
     wrong={
         "as printed on the slides": _slides_bulk,
         "rows keep their norm": sp.S.One,
-        "the width forgotten": _bulk(sp.S.Zero).subs(s.beta, 1),
+        "the width forgotten": _bulk(sp.S.Zero).xreplace({s.beta: sp.S.One}),
     },
     uses=("result-3-1.row-correction", "result-3-1.cross-term"),
 )

@@ -80,7 +80,7 @@ GRADIENT = claim(
               _one_gradient_entry, tolerances.ROUNDING, functions=lambda point: interpretation("tanh", "sin")),
     wrong={
         "uphill": -_step,
-        "n for n0, as on the slides": _step.subs(s.n0, s.n),
+        "n for n0, as on the slides": _step.xreplace({s.n0: s.n}),
         "sigma for sigma'": _step.replace(sigma_prime, sigma),
         "the 1/2 of the loss forgotten": 2 * _step,
     },
@@ -279,8 +279,8 @@ NORMAL_EQUATION = claim(
     ByDerivation(readout_normalisation.normal_equation),
     ByNumbers("least squares with stacked rows, 2 neurons and 3 samples", _normal_equation, tolerances.ROUNDING),
     wrong={
-        "no 1/p in the Gram matrix": _normal.subs(s_free.gram_own, s.p * s_free.gram_own),
-        "ridge counted twice": _normal.subs(s.ridge, 2 * s.ridge),
+        "no 1/p in the Gram matrix": _normal.xreplace({s_free.gram_own: s.p * s_free.gram_own}),
+        "ridge counted twice": _normal.xreplace({s.ridge: 2 * s.ridge}),
     },
     note="One row of the normal equation, solved for its weight; a common factor 1/2 of loss and penalty would change "
          "nothing.",

@@ -16,7 +16,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
+from onestep.verify.protocol.statement import claim, eq, without
 from onestep.verify.second_route.gradient_step.steps import (
     ABSTRACT,
     SIZES_WITH_NOISE,
@@ -77,7 +77,7 @@ SPLIT = claim(
     ByNumbers("the step minus u~ v~, entry by entry", _split_entry, tolerances.ROUNDING, functions=functions_at),
     wrong={
         "sigma - h1, as on the slides": _bulk_entry.replace(sigma_prime, sigma),
-        "the mean left in": _bulk_entry.subs(s.h1, 0),
+        "the mean left in": without(_bulk_entry, s.h1),
         "a factor h1, as on the slides": s.h1 * _bulk_entry,
     },
     uses=("section-2.gradient-step", "section-2.output-is-negligible"),
@@ -165,7 +165,7 @@ V_CONCENTRATION = claim(
     _batches,
     wrong={
         "d - 1 for d + 1 in the chi-square": _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2),
-        "labels of equal size": _chi_variance.subs(_g4, s.h2_star**2),
+        "labels of equal size": _chi_variance.xreplace({_g4: s.h2_star**2}),
     },
     note="Its limit at n0 = alpha0 d is zero, with a rate 1/d: both are obligations of the derivation.",
 )

@@ -81,7 +81,7 @@ def _feature_claims() -> tuple[Claim, ...]:
         ),
         definition(
             "mu0", "Mean feature of a letter given kappa", eq(mu0_of[0], mean), coefficients, 136,
-            wrong=mean.subs(s.letter[0], 1),
+            wrong=mean.xreplace({s.letter[0]: sp.S.One}),
         ),
         definition(
             "mu1", "Linear coefficient of a letter given kappa", eq(mu1_of[0], linear), coefficients, 137,
@@ -132,7 +132,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 139, 140, 142),
             eq(s.letter_output, mean + s.letter_field), SEEDED,
             readouts, ByDerivation(readout_features.output),
-            wrong={"kappa forgotten": mean.subs(s.kappa, 1) + s.letter_field},
+            wrong={"kappa forgotten": mean.xreplace({s.kappa: sp.S.One}) + s.letter_field},
             uses=("appendix-d.equivalent-map",),
             note="The replicated bracket (139) averages exp of minus B times the loss of this output, one per replica.",
         ),

@@ -13,7 +13,7 @@ from onestep.derivations.saddle_point.many_letters import fitted, functions, ker
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Range
-from onestep.verify.protocol.statement import claim, eq
+from onestep.verify.protocol.statement import claim, eq, without
 from onestep.verify.protocol.tolerances import ROUNDING
 from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import Point
@@ -81,7 +81,7 @@ CLAIMS: tuple[Claim, ...] = (
         Domain((Range(s.r, 0.3, 2.5), Range(s.c, 0.5, 2.0), *(Range(x, -2.0, 2.0) for x in places))),
         ByDerivation(letter_density.kernel_of_erf),
         ByNumbers("sums over letters and over z", averaged_letters, ROUNDING),
-        wrong={"the bulk forgotten": _arcsine.subs(s.c, 0), "half of it": _arcsine / 2},
+        wrong={"the bulk forgotten": without(_arcsine, s.c), "half of it": _arcsine / 2},
         uses=("appendix-d.letter-scaling",),
         note="k = E_u mu0_u(kappa_1) mu0_u(kappa_2), one bulk variance c for all letters: what random features of the "
              "one-dimensional input kappa have as their kernel.",

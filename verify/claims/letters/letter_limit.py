@@ -32,8 +32,8 @@ def _taylor(order: int, value: sp.Expr, word: str) -> Claim:
         ByDerivation(lambda: limit.taylor(order)),
         ByNumbers("a contour integral over complex letters", numbers.taylor, QUADRATURE),
         wrong={
-            "the bulk of the letter forgotten": stated(value.subs(s.c, 1)),
-            "the whole bulk c in place of what the step added": stated(value.subs(s.c, s.c + 1)),
+            "the bulk of the letter forgotten": stated(value.xreplace({s.c: sp.S.One})),
+            "the whole bulk c in place of what the step added": stated(value.xreplace({s.c: s.c + 1})),
             "eight per cent more": stated(value * MORE),
         },
         uses=("appendix-d.letter-scaling",),

@@ -18,7 +18,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq
+from onestep.verify.protocol.statement import Wrong, claim, eq, without
 from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 from onestep.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
 from onestep.verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
@@ -237,7 +237,7 @@ def _isotropic_claims() -> tuple[Claim, ...]:
             s.beta * (s.V1_of[0][0] * s.psi_hat_of[0] + s.V1_of[0][1] * s.psi_hat_of[1]),
             s.beta * s.V1_of[0][0] * s.psi_hat_of[0],
         ),
-        entry(s.V2_hat_of[0], "q2", "Size of one letter's readout, isotropic rows", q2, q2.subs(s.q2_of[1], 0)),
+        entry(s.V2_hat_of[0], "q2", "Size of one letter's readout, isotropic rows", q2, without(q2, s.q2_of[1])),
         entry(s.V1_hat_of[0][1], "q1", "Overlap of two letters, isotropic rows", q1, (T * X * T)[0, 1] * s.beta),
     )
 

@@ -13,7 +13,7 @@ from onestep.derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, 
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.protocol.claim import Claim, Kind, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
+from onestep.verify.protocol.statement import Wrong, claim, eq, without
 from onestep.verify.protocol.tolerances import ROUNDING, SOLVER
 from onestep.verify.second_route.saddle_point.directions import (
     DOMAIN,
@@ -67,7 +67,7 @@ def _zeta(j: int) -> tuple[Claim, Claim]:
             zeta[j], f"zeta-hat-{j + 1}", f"Force along direction {j + 1} of the spike", force,
             wrong={
                 "the other direction": ratio * E(kappa[other] * mu1 * (y0 - fit) / (1 + V)),
-                "the other overlap forgotten": force.subs(zeta[other], 0),
+                "the other overlap forgotten": without(force, zeta[other]),
             },
         ),
         _claim(
@@ -143,7 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         ByDerivation(directions.test_error), solver, simulated,
         kind=Kind.FIXED_POINT,
         wrong={
-            "one direction of the spike forgotten": E(e2.subs(zeta[1], 0)) - s.noise,
+            "one direction of the spike forgotten": E(without(e2, zeta[1])) - s.noise,
             "the label noise counted": E(e2),
         },
         uses=("spike-directions.zeta-1", "spike-directions.zeta-2", "spike-directions.m", "spike-directions.psi",

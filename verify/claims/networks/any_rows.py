@@ -18,7 +18,7 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
+from onestep.verify.protocol.statement import Wrong, claim, eq, without
 from onestep.verify.second_route.any_activation import draws, numbers
 from onestep.verify.second_route.any_activation.rows import CURVES
 
@@ -69,7 +69,7 @@ ROW_EXACT = claim(
     ByDerivation(any_activation.bulk),
     ByNumbers("all inputs of small batches by a product rule", numbers.small_batch, tolerances.ROUNDING),
     wrong={"the row turned only": (1 + STEP * s.curvature * _m[1]) ** 2,
-           "third moment lost": _exact_row.subs(_s[3, 1], 0)},
+           "third moment lost": without(_exact_row, _s[3, 1])},
 )
 
 # --- the map of the step ---------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ BULK = _limit(
     "bulk-variance", "The bulk variance after a step with any activation", eq(s.c, _bulk), any_activation.bulk,
     kind=Kind.CONCENTRATION, uses=("beyond.any-row-exact",),
     wrong={"Result 3.1 as for odd activations": 1 + STEP**2 * _check * _m[2] / s.alpha0,
-           "the linear part of sigma' lost": _bulk.subs(s.curvature, 0)},
+           "the linear part of sigma' lost": without(_bulk, s.curvature)},
 )
 
 # --- the law of the rows ---------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ _h_spike = (
 NORM_SPIKE = _limit(
     "norm-along-spike", "A row's norm covaries with its overlap with the spike, any activation",
     eq(s.norm_spike_overlap, _h_spike), any_activation.row_law,
-    wrong={"equal norms": sp.S.Zero, "rows not turned": _h_spike.subs(s.turn, 0)},
+    wrong={"equal norms": sp.S.Zero, "rows not turned": without(_h_spike, s.turn)},
 )
 
 # Moments of M - E[Y]: 0, m2, m3 and m4 by the free cumulants E[Y^n]/alpha0^(n-1); P^2 = p0^2 + 2 nu p0 X + nu^2 X^2.
@@ -172,8 +172,8 @@ _variance = (
 NORM_VARIANCE = _limit(
     "norm-variance", "The variance of a row's squared norm, any activation", eq(s.norm_variance, _variance),
     any_activation.norm_variance,
-    wrong={"rows not turned": _variance.subs(s.turn, 0), "turned rows alone": 2 * _turned,
-           "as for an odd activation": _variance.subs({s.turn: 0, _s[1, 2]: 0, _s[1, 3]: 0})},
+    wrong={"rows not turned": without(_variance, s.turn), "turned rows alone": 2 * _turned,
+           "as for an odd activation": without(_variance, s.turn, _s[1, 2], _s[1, 3])},
 )
 
 # --- the resolvent of the batch --------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from onestep.verify.checks.simulation import BySimulation, Experiment, together
 from onestep.verify.claims.networks.rows import BEYOND, STEP, STEPS
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge, without
 from onestep.verify.second_route.equivalence import twins
 from onestep.verify.second_route.grids import INTERPRETATIONS
 from onestep.verify.second_route.models import GENERIC
@@ -186,7 +186,7 @@ def _error(
         ByNumbers("the solver's own rules", numbers.solved_network, tolerances.SOLVER,
                   functions=numbers.solved_functions, points=6),
         kind=Kind.LIMIT,
-        wrong={"the isotropic bulk of the paper": plain, "without the third function": e_minus.subs(s.chi, 0)},
+        wrong={"the isotropic bulk of the paper": plain, "without the third function": without(e_minus, s.chi)},
         # Result 3.3 is the limit of the twin.
         uses=("beyond.third-function", "beyond.V2", "beyond.V1", *(c.id for c in OVERLAPS),
               "result-3-3.test-error", "result-3-3.training-error"),

@@ -21,7 +21,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.letters import BEYOND
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
+from onestep.verify.protocol.statement import claim, eq, without
 from onestep.verify.second_route.networks import exact
 from onestep.verify.second_route.networks import letter_numbers as numbers
 from onestep.verify.second_route.networks import letter_steps as steps
@@ -50,7 +50,7 @@ WITHOUT_SPIKE = claim(
     ByNumbers("two dense inverses of one set of rows", exact.given_rows, tolerances.ROUNDING),
     wrong={
         "the spike left in the bulk": s.vector_form,
-        "to first order": s.vector_form + (_added * _left).subs({_R11: 0, _R12: 0, _R22: 0}),
+        "to first order": s.vector_form + without(_added * _left, _R11, _R12, _R22),
     },
     note="y and y' stand for any two of W_a v, W_a theta_perp and delta_a.",
 )
@@ -66,7 +66,7 @@ def _on_networks(id_: str, title: str, overlap: sp.Symbol, vectors: str) -> Clai
         kind=Kind.LIMIT,
         wrong={
             "the spike left in the bulk": s.vector_form,
-            "the spike of one letter alone": s.vector_form + _added.subs({_C12: 0, _C22: 0}),
+            "the spike of one letter alone": s.vector_form + without(_added, _C12, _C22),
         },
         uses=("beyond.groups.without-spike", "beyond.groups.overlap-own", "beyond.groups.overlap-mixed",
               "beyond.groups.overlap-norm-own", "beyond.groups.overlap-norm-mixed", "beyond.groups.norms-own",
@@ -160,7 +160,7 @@ def _pole(number: int, sign: int) -> Claim:
         eq(s.pole[number - 1], right), _BATCHES,
         ByDerivation(network_groups_poles.poles), _FINITE,
         wrong={
-            "the letters on their own": right.subs(_C12, 0),
+            "the letters on their own": without(right, _C12),
             "the other root": _half - sign * sp.sqrt(_between + _coupling),
         },
         uses=("beyond.groups.V2",),
@@ -183,8 +183,8 @@ POLES = (
         eq(s.filter_trace, _trace), _BATCHES,
         ByDerivation(network_groups_poles.sums), _FINITE,
         wrong={
-            "one point for both": _trace.subs(s.pole_trace[1], s.pole_trace[0]),
-            "the other letter's slope": _trace.subs(_C22, _C11),
+            "one point for both": _trace.xreplace({s.pole_trace[1]: s.pole_trace[0]}),
+            "the other letter's slope": _trace.xreplace({_C22: _C11}),
         },
         uses=("beyond.groups.pole-1", "beyond.groups.pole-2"),
     ),

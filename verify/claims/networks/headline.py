@@ -17,7 +17,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks import bulk
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq
+from onestep.verify.protocol.statement import Wrong, claim, eq, without
 from onestep.verify.second_route.equivalence import twins
 
 HEADLINE = paper("Abstract and figures")
@@ -53,7 +53,7 @@ _ERRORS = dict.fromkeys(_NAMES, (_TEST, _TRAINING)) | {"tanh learns tanh": (_TES
 def _error(name: str, id_: str, title: str, of: Claim, isotropic: sp.Symbol) -> Claim:
     assert isinstance(of.statement, sp.Equality)
     # The settings that are printed have labels without noise.
-    return _trained(name, id_, title, of.statement.subs(s.noise, 0), {"isotropic, as in the paper": isotropic})
+    return _trained(name, id_, title, without(of.statement, s.noise), {"isotropic, as in the paper": isotropic})
 
 
 # f = yhat(kappa) + mu1(kappa) psi z and u = gamma kappa + sqrt(1 - gamma^2) z: z is averaged by hand.
@@ -67,7 +67,7 @@ _cubic = (
 LEARNED = (
     _trained(
         "tanh learns sin", "slope", "The slope of the function that a trained network learns along its target",
-        eq(s.slope_learned, _slope), {"nothing across the spike": _slope.subs(s.psi, 0)},
+        eq(s.slope_learned, _slope), {"nothing across the spike": without(_slope, s.psi)},
     ),
     _trained(
         "tanh learns sin", "cubic-part",
@@ -76,7 +76,7 @@ LEARNED = (
         {
             "isotropic, as in the paper": s.cubic_isotropic,
             "none, as of a linear fit": sp.S.Zero,
-            "nothing across the spike": _cubic.subs(s.psi, 0),
+            "nothing across the spike": without(_cubic, s.psi),
         },
     ),
 )

@@ -52,7 +52,7 @@ def _row(id_: str, title: str, left: sp.Symbol, right: sp.Expr, uses: str, *, wr
         ByNumbers("averages on a fixed grid, at the letter's own rate", steps.letter_law, tolerances.QUADRATURE,
                   functions=steps.letter_functions, points=6),
         BySimulation("rows of one of two letters, real networks", steps.stepped_rows),
-        kind=Kind.LIMIT, wrong={**wrong, "the letter forgotten": right.subs(s.letter[0], 1)},
+        kind=Kind.LIMIT, wrong={**wrong, "the letter forgotten": right.xreplace({s.letter[0]: sp.S.One})},
         uses=(f"beyond.{uses}",),
     )
 

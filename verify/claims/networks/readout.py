@@ -25,7 +25,7 @@ from onestep.verify.claims.networks.bulk import above_span
 from onestep.verify.claims.networks.letters import BEYOND
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, ge
+from onestep.verify.protocol.statement import Wrong, claim, eq, ge, without
 from onestep.verify.second_route.grids import INTERPRETATIONS, interpretation
 from onestep.verify.second_route.networks import letter_networks as networks
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
@@ -120,7 +120,7 @@ _chi = s.alpha / s.beta * sum(
     )
     for b in LETTERS
 )
-_without_m = _y0 - _fit.subs(s_saddle.m_of[0], 0)
+_without_m = _y0 - without(_fit, s_saddle.m_of[0])
 _ONLY_SIMULATED = (
     "Of its checks only the simulation is independent: the number solves the maps of the saddle point or evaluates the "
     "errors at their solution, and shares this relation. Measured as the difference from a twin with the isotropic "
@@ -146,9 +146,7 @@ READOUTS = (
         wrong={
             "equal norms, as in the paper": sp.S.Zero,
             "the other letter forgotten":
-                _chi.subs(
-                    {s_saddle.norm_row_spike[1]: 0, s_saddle.norm_row_target[1]: 0, s_saddle.norm_row_norm[1]: 0}
-                ),
+                without(_chi, s_saddle.norm_row_spike[1], s_saddle.norm_row_target[1], s_saddle.norm_row_norm[1]),
         },
         note="The number solves the maps of the saddle point, and this relation is one of them: that they agree holds "
              "by construction and is no evidence for networks. The evidence is the derivation and the simulation. On "

@@ -19,7 +19,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import over_z as _mean
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
+from onestep.verify.protocol.statement import Wrong, claim, eq, without
 from onestep.verify.second_route.grids import INTERPRETATIONS
 from onestep.verify.second_route.networks import draws, numbers
 
@@ -90,11 +90,11 @@ NORM_SPIKE = _law(
     "norm-along-spike", "A row's norm covaries with its overlap with the spike",
     eq(s.norm_spike_overlap, sum(_h_spike.values())), network_rows.norm_covariance,
     wrong={
-        "without the batch's noise": sum(_h_spike.values()).subs(s.h2_star, 0),
+        "without the batch's noise": without(sum(_h_spike.values()), s.h2_star),
         "equal norms, as in the paper": sp.S.Zero,
         "E[s^3] of the other sign": _h_spike[_VECTOR] - _h_spike[_THIRD],
         "alpha0 for alpha0^2": _h_spike[_VECTOR] + s.alpha0 * _h_spike[_THIRD],
-        "E[y^4] dropped": sum(_h_spike.values()).subs(_mean(_y**4), 0),
+        "E[y^4] dropped": without(sum(_h_spike.values()), _mean(_y**4)),
     } | _each_less(_h_spike),
 )
 
@@ -195,7 +195,7 @@ CUBE = _batch(
 _pair = s.batch_target * _mean(s.z * _y / _shrunk) * _mean(s.z * _y**3 / _shrunk) + s.leverage * _mean(_y**4 / _shrunk)
 PAIR = _batch(
     "batch-pair", "The batch's resolvent between v~ and w3", eq(s.batch_pair, _pair),
-    wrong={"no diagonal": _pair.subs(s.leverage * _mean(_y**4 / _shrunk), 0)},
+    wrong={"no diagonal": without(_pair, s.leverage * _mean(_y**4 / _shrunk))},
     build=network_bulk.batch_vectors,
 )
 

@@ -183,7 +183,7 @@ def _sign_at_one(name: str, title: str, statement: sp.Equality, right: Claim, no
         ByDerivation(slides_conventions.sign_at_one),
         ByNumbers("Gauss-Legendre panels on either side of the jump", sign_coefficients, tolerances.ROUNDING),
         role=Role.PRINTED,
-        wrong={"argument doubled": statement.subs(s.kappa, 2 * s.kappa)},
+        wrong={"argument doubled": statement.xreplace({s.kappa: 2 * s.kappa})},
         note=note,
     )
 

@@ -30,7 +30,7 @@ _STEP_FRAME, _RESULT_FRAME = "One gradient step", "Spiked random features"
 CLAIMS: tuple[Claim, ...] = (
     printed(
         section_2.GRADIENT, "step-over-n", "The step divided by the number of readout samples", _STEP_FRAME,
-        section_2.GRADIENT.statement.subs(s.n0, s.n),
+        section_2.GRADIENT.statement.xreplace({s.n0: s.n}),
         wrong={"uphill": -section_2.GRADIENT.statement.rhs},
         note="The mean is over the batch of the gradient step, n0 samples, not over the n samples of the readout.",
     ),
