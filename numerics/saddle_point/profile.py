@@ -332,7 +332,8 @@ class OneGroupTable:
     """One rule along the spike, ready for products with arrays of shape (n,) or (n, P).
 
     `rows` (n, 3) are mu1^2, mu2^2, 1, so that unit + V = rows @ (T, tau, unit); `lines` (n, 3) are mu0, kappa mu1,
-    -y0, so that yhat - y0 = lines @ (m, zeta, 1). The weight of the rule is in all others.
+    -y0, so that yhat - y0 = lines @ (m, zeta, 1), (n, 4) with dmu0/dc and chi where norms vary. The weight of the rule
+    is in all others.
     """
 
     profile: Profile
@@ -345,7 +346,7 @@ class OneGroupTable:
     @cached_property
     def lines(self) -> Array:
         table = self.profile
-        return np.stack([table.mu0[0], table.kappa * table.mu1[0], -table.y0], axis=1)
+        return np.stack([table.mu0[0], *table.along, -table.y0], axis=1)
 
     @cached_property
     def rest(self) -> Array:
@@ -366,9 +367,8 @@ class OneGroupTable:
         return math.inf if self.profile.losable[0] else 0.0
 
     @cached_property
-    def _reaches(self) -> tuple[float, float, float]:
-        mean, line, y = self.profile.reaches.tolist()
-        return mean, line, y
+    def _reaches(self) -> list[float]:
+        return self.profile.reaches.tolist()
 
     @cached_property
     def force_scatter(self) -> Array:
@@ -380,10 +380,10 @@ class OneGroupTable:
         """The norm of kappa mu1."""
         return float(self.profile.along_norms[0])
 
-    def terms(self, m: Number, zeta: Number) -> Number:
+    def terms(self, m: Number, *overlaps: Number) -> Number:
         """The `terms` of `equations.fit_rounding`."""
-        mean, line, y = self._reaches
-        return abs(m) * mean + abs(zeta) * line + y
+        mean, *lines, y = self._reaches
+        return sum((abs(x) * line for x, line in zip(overlaps, lines, strict=True)), abs(m) * mean + y)
 
     @cached_property
     def expected(self) -> Array:
@@ -414,9 +414,12 @@ class OneGroupTable:
 
     @cached_property
     def moments(self) -> Array:
-        """E of mu0^2, kappa mu0 mu1, (kappa mu1)^2, mu0 y0, kappa mu1 y0, mu1 y1, of 1/(1+V); (6, n)."""
-        mean, line, minus = self.lines.T
-        products = [mean * mean, mean * line, line * line, -mean * minus, -line * minus]
+        """E of f f' for the functions f of yhat, then of f y0 and of mu1 y1, of 1/(1+V); (6, n), or (10, n).
+
+        mu0^2, kappa mu0 mu1, (kappa mu1)^2, mu0 y0, kappa mu1 y0, mu1 y1 where the rows have one norm.
+        """
+        *functions, minus = self.lines.T
+        products = [f * g for i, f in enumerate(functions) for g in functions[i:]] + [-f * minus for f in functions]
         return np.concatenate([np.stack(products) * self.profile.weights, self.whole[3:4]])
 
     @cached_property
