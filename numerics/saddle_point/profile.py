@@ -24,11 +24,11 @@ from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
 from onestep.numerics.gaussian.line_moments import moments_on_line
 from onestep.numerics.gaussian.quadrature import (
     Moments,
-    conditional_moments,
     doublings,
     integrand,
     reach,
     resolvable,
+    second_moment,
     span,
 )
 from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
@@ -286,14 +286,14 @@ def _mismatch(table: Profile, lines: list[Line]) -> float:
     """
     teacher, *students = lines
     squares = [float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))]
-    wholes = [conditional_moments(teacher.function, np.zeros(1), 1.0, accept=math.inf).square[0]]
+    wholes = [second_moment(teacher.function, 0.0, 1.0)]
     for i, line in enumerate(students):
         bulk, whole = line.variance, math.hypot(*line.direction, math.sqrt(line.variance))
         if not resolvable(line.function, whole):
             continue
         squares.append(float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i])))
-        wholes.append(conditional_moments(line.function, np.array([line.bias]), whole, accept=math.inf).square[0])
-    worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, map(float, wholes), strict=True))
+        wholes.append(second_moment(line.function, line.bias, whole))
+    worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, wholes, strict=True))
     return worst if not worst <= _SQUARES_AGREE else 0.0
 
 

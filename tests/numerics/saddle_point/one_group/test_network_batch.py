@@ -121,7 +121,8 @@ def test_the_functions_of_the_gain_are_those_of_the_bulk(student: str) -> None:
         assert x * form == pytest.approx(point.overlap, rel=1e-11, abs=1e-12)
         by_D = point.slopes[0, 1]
         # By the chain rule, through g = C x.
-        assert by_D * (form + x * conjugate * turned) == pytest.approx(point.overlap_jacobian()[1], rel=1e-10, abs=1e-11)
+        along = by_D * (form + x * conjugate * turned)
+        assert along == pytest.approx(point.overlap_jacobian()[1], rel=1e-10, abs=1e-11)
         moved = by_D * (filled + x * conjugate * bent) / beta
         assert moved == pytest.approx(point.jacobian[0, 1], rel=1e-12)
 
