@@ -62,6 +62,10 @@ class IsotropicLabels:
         found[[1, 13], 0] = self.square
         return found
 
+    def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
+        """As `Labels.over_each` with A = E[y^2]."""
+        return np.repeat(self.over(0.0, 0.0)[:rows, :, None], len(b1), axis=2)
+
     def sums(self, b1: float, b2: float) -> tuple[float, float]:
         """As `Labels.sums` with A = E[y^2]."""
         return 0.0, self.square

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onestep.numerics.bulk.equivalent import DeterministicEquivalent, isotropic
 from onestep.numerics.models.model import Model
+
+if TYPE_CHECKING:
+    from onestep.numerics.bulk.network_law import BulkLaw
 
 
 def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
@@ -11,18 +16,22 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     step = model.network_step
     if step is None and not model.gaussian_rows:
         return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
-    # Imported here: most solves need no averages over the labels of the gradient step.
-    from onestep.numerics.bulk.network_law import groups_law, isotropic_law, step_laws
-
-    laws = (
-        tuple(isotropic_law(bulk, model.alignment, gaussian_rows=True) for bulk in model.bulks)
-        if step is None
-        else step_laws(model)
-    )
+    laws = row_laws(model)
     if len(laws) == 1:
         from onestep.numerics.bulk.network import NetworkBulk
 
         return NetworkBulk(ridge, model.beta, laws[0])
     from onestep.numerics.bulk.network_groups import NetworkGroups
+    from onestep.numerics.bulk.network_law import groups_law
 
     return NetworkGroups(ridge, model.beta, groups_law(laws, model.fractions))
+
+
+def row_laws(model: Model) -> tuple[BulkLaw, ...]:
+    """The law of the rows of each readout group, for rows that differ in norm."""
+    # Imported here: most solves need no averages over the labels of the gradient step.
+    from onestep.numerics.bulk.network_law import isotropic_law, step_laws
+
+    if model.network_step is not None:
+        return step_laws(model)
+    return tuple(isotropic_law(bulk, model.alignment, gaussian_rows=True) for bulk in model.bulks)

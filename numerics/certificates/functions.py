@@ -128,26 +128,28 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
         (problem.student, problem.along, problem.moves),
         (problem.target, problem.teacher, problem.turns),
     ):
-        known = averages_on_nodes(function, line, rule, reach, bits)
+        known = averages_on_nodes(function, line, rule, reach, bits, few=motion is None)
         columns = tuple(zip(*known, strict=True))[: len(ORDERS) if motion else 3]
         found.append(_moving(_bounded(columns, function, line, height), identity, line.scale(), motion))
     return _combined(problem, identity, *found)
 
 
-def averages_on_nodes(function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int) -> list[Averages]:
-    """Of a function along a line on the nodes of a rule, to about 2**-bits."""
+def averages_on_nodes(
+    function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int, few: bool = False
+) -> list[Averages]:
+    """Of a function along a line on the nodes of a rule, to about 2**-bits; `few`: the first three are enough."""
     parity = function.parity if line.bias == 0 else ""
-    return on_nodes(lambda nodes: _averages(function, line, rule, nodes, reach, bits), rule.nodes, parity)
+    return on_nodes(lambda nodes: _averages(function, line, rule, nodes, reach, bits, few), rule.nodes, parity)
 
 
 def _averages(
-    function: Activation, line: Line, rule: SpikeRule, nodes: Sequence[Ball], reach: Fraction, bits: int
+    function: Activation, line: Line, rule: SpikeRule, nodes: Sequence[Ball], reach: Fraction, bits: int, few: bool
 ) -> list[Averages]:
     """On the last nodes of a rule: all at once where they are equally spaced, else one by one."""
     # Not on the grid of `numerics.balls.smoothed`: that is the way of the digits that check these.
     if rule.step is not None and line.variance != 0 and polynomial_smoothing(function, line.scale()) is None:
         last = len(rule.nodes) // 2
-        found = averages(function, line, rule.step, last + 1 - len(nodes), last, bits)
+        found = averages(function, line, rule.step, last + 1 - len(nodes), last, bits, few)
         if found is not None:
             return found
     inner = smoothing(function, line, Fraction(0), abs(line.slope) * reach + abs(line.bias), bits)

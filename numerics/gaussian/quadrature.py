@@ -227,6 +227,12 @@ def conditional_moments(
     return Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
 
 
+@lru_cache(maxsize=256)
+def second_moment(function: Integrand, shift: float, scale: float) -> float:
+    """E[f(shift + scale z)^2] by the rule of `conditional_moments`, whatever is left of its error."""
+    return float(conditional_moments(function, np.array([shift]), scale, accept=math.inf).square[0])
+
+
 _RuleMaker = Callable[[Integrand, Array, float, int], tuple[Array, Array]]
 
 

@@ -123,6 +123,7 @@ def point_document(
         "error_estimate": numbers["error_estimate"],
         "converged": converged,
         "status": status,
+        **({"rows": "gaussian"} if model.gaussian_rows else {}),
     }
 
 
@@ -141,8 +142,6 @@ def solution_document(solution: Solution, width: int = 1000) -> Document:
     if model.law is not None:
         parameters = {name: parameters[name][0] for name in ("zeta", "psi")}
     document = point_document(model, numbers, parameters, bool(solution.converged), solution.status)
-    if model.gaussian_rows:
-        document["rows"] = "gaussian"
     if order.chi.size:
         # Rows of unequal norm: the readout's overlap with them is one order parameter more.
         document["order_parameters"]["chi"] = nested(order.chi)
@@ -181,7 +180,8 @@ def batch_document(batch: BatchSolution) -> Document:
     """A batch: every entry a list nested as the grid is (a number for a single point)."""
     names = ("test_error", "training_error", "residual", "error_estimate")
     numbers = {name: getattr(batch, name).tolist() for name in names}
-    numbers["order_parameters"] = {name: getattr(batch, name).tolist() for name in ORDER_PARAMETERS}
+    names = (*ORDER_PARAMETERS, *(("chi",) if batch.chi.size else ()))
+    numbers["order_parameters"] = {name: getattr(batch, name).tolist() for name in names}
     cleaned: Document = finite(numbers, "it exceeds the range of double precision")
     wide = batch.at_width()
     errors = {"test_error": wide.test_error.tolist(), "training_error": wide.training_error.tolist()}

@@ -24,11 +24,11 @@ from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
 from onestep.numerics.gaussian.line_moments import moments_on_line
 from onestep.numerics.gaussian.quadrature import (
     Moments,
-    conditional_moments,
     doublings,
     integrand,
     reach,
     resolvable,
+    second_moment,
     span,
 )
 from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
@@ -286,14 +286,14 @@ def _mismatch(table: Profile, lines: list[Line]) -> float:
     """
     teacher, *students = lines
     squares = [float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))]
-    wholes = [conditional_moments(teacher.function, np.zeros(1), 1.0, accept=math.inf).square[0]]
+    wholes = [second_moment(teacher.function, 0.0, 1.0)]
     for i, line in enumerate(students):
         bulk, whole = line.variance, math.hypot(*line.direction, math.sqrt(line.variance))
         if not resolvable(line.function, whole):
             continue
         squares.append(float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i])))
-        wholes.append(conditional_moments(line.function, np.array([line.bias]), whole, accept=math.inf).square[0])
-    worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, map(float, wholes), strict=True))
+        wholes.append(second_moment(line.function, line.bias, whole))
+    worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, wholes, strict=True))
     return worst if not worst <= _SQUARES_AGREE else 0.0
 
 
@@ -332,7 +332,8 @@ class OneGroupTable:
     """One rule along the spike, ready for products with arrays of shape (n,) or (n, P).
 
     `rows` (n, 3) are mu1^2, mu2^2, 1, so that unit + V = rows @ (T, tau, unit); `lines` (n, 3) are mu0, kappa mu1,
-    -y0, so that yhat - y0 = lines @ (m, zeta, 1). The weight of the rule is in all others.
+    -y0, so that yhat - y0 = lines @ (m, zeta, 1), (n, 4) with dmu0/dc and chi where norms vary. The weight of the rule
+    is in all others.
     """
 
     profile: Profile
@@ -345,7 +346,7 @@ class OneGroupTable:
     @cached_property
     def lines(self) -> Array:
         table = self.profile
-        return np.stack([table.mu0[0], table.kappa * table.mu1[0], -table.y0], axis=1)
+        return np.stack([table.mu0[0], *table.along, -table.y0], axis=1)
 
     @cached_property
     def rest(self) -> Array:
@@ -366,9 +367,8 @@ class OneGroupTable:
         return math.inf if self.profile.losable[0] else 0.0
 
     @cached_property
-    def _reaches(self) -> tuple[float, float, float]:
-        mean, line, y = self.profile.reaches.tolist()
-        return mean, line, y
+    def _reaches(self) -> list[float]:
+        return self.profile.reaches.tolist()
 
     @cached_property
     def force_scatter(self) -> Array:
@@ -380,10 +380,10 @@ class OneGroupTable:
         """The norm of kappa mu1."""
         return float(self.profile.along_norms[0])
 
-    def terms(self, m: Number, zeta: Number) -> Number:
+    def terms(self, m: Number, *overlaps: Number) -> Number:
         """The `terms` of `equations.fit_rounding`."""
-        mean, line, y = self._reaches
-        return abs(m) * mean + abs(zeta) * line + y
+        mean, *lines, y = self._reaches
+        return sum((abs(x) * line for x, line in zip(overlaps, lines, strict=True)), abs(m) * mean + y)
 
     @cached_property
     def expected(self) -> Array:
@@ -414,9 +414,12 @@ class OneGroupTable:
 
     @cached_property
     def moments(self) -> Array:
-        """E of mu0^2, kappa mu0 mu1, (kappa mu1)^2, mu0 y0, kappa mu1 y0, mu1 y1, of 1/(1+V); (6, n)."""
-        mean, line, minus = self.lines.T
-        products = [mean * mean, mean * line, line * line, -mean * minus, -line * minus]
+        """E of f f' for the functions f of yhat, then of f y0 and of mu1 y1, of 1/(1+V); (6, n), or (10, n).
+
+        mu0^2, kappa mu0 mu1, (kappa mu1)^2, mu0 y0, kappa mu1 y0, mu1 y1 where the rows have one norm.
+        """
+        *functions, minus = self.lines.T
+        products = [f * g for i, f in enumerate(functions) for g in functions[i:]] + [-f * minus for f in functions]
         return np.concatenate([np.stack(products) * self.profile.weights, self.whole[3:4]])
 
     @cached_property

@@ -110,7 +110,9 @@ def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:
     names = _theory_names(sweep)
     for place, (entry, _) in enumerate(modelled):
         if place in together:
-            entry.values.update(zip((*NUMBERS, *AT_WIDTH), together[place], strict=True), status="converged")
+            # Rows of one norm have no chi.
+            pairs = zip((*NUMBERS, *AT_WIDTH, "chi"), together[place], strict=False)
+            entry.values.update(pairs, status="converged")
         else:
             # What the batch gives up on, the solver of single models tries again: it knows better reasons.
             _solve_one(entry, names, sweep)

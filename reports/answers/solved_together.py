@@ -14,7 +14,9 @@ from onestep.numerics.saddle_point.one_group.batch import solve_together
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """A converged point of a batch: NUMBERS and, at the width, AT_WIDTH of `numerics.saddle_point.one_group.batch`."""
+    """A converged point of a batch: NUMBERS, at the width AT_WIDTH, and chi where rows differ in norm
+    (`numerics.saddle_point.one_group.batch`).
+    """
 
     model: Model
     numbers: list[float]
@@ -27,9 +29,12 @@ class SolvedPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of one solution, as `Solution.to_dict` for this width."""
-        test, training, m, zeta, psi, q1, q2, V1, V2, residual, estimate, wide_test, wide_training, _ = self.numbers
+        test, training, m, zeta, psi, q1, q2, V1, V2, *more = self.numbers
+        residual, estimate, wide_test, wide_training, _, *chi = more
         numbers = {"test_error": test, "training_error": training, "residual": residual, "error_estimate": estimate}
         order = {"m": [m], "zeta": [zeta], "psi": [psi], "q1": [[q1]], "q2": [q2], "V1": [[V1]], "V2": [V2]}
+        if chi:
+            order["chi"] = chi
         document = point_document(self.model, numbers, order, True, "converged")
         document["at_width"] = {"width": self.width, "test_error": wide_test, "training_error": wide_training}
         return with_warnings(document, self.model)

@@ -217,9 +217,11 @@ def test_what_is_no_model_is_answered_in_a_sentence(name: str, given: Any) -> No
         OF_A_MODEL[name](given)
 
 
-def test_where_the_bulk_of_a_network_is_not_built_the_function_says_so() -> None:
-    with pytest.raises(onestep.ModelError, match="a batch takes an isotropic bulk"):
-        OF_A_MODEL["solve_batch"](NETWORK)
+def test_a_batch_of_a_network_has_its_own_bulk() -> None:
+    batch, one = OF_A_MODEL["solve_batch"](NETWORK), onestep.solve(NETWORK.model("network").changed(ridge=0.1))
+    # Both to rounding, which for test errors of order one is far below this.
+    assert batch.test_error[0] == pytest.approx(one.test_error, rel=1e-11)
+    assert batch.to_dict()["order_parameters"]["chi"] == pytest.approx(one.order_parameters.chi, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ _GROWTH_BOUNDS = "numerics/balls/growth_bounds.py"
 _INTEGRALS = "numerics/balls/integrals.py"
 _INTEGRALS_TEST = "tests/numerics/balls/test_integrals.py"
 _MAP_UNCERTAINTY_TEST = "tests/numerics/saddle_point/test_map_uncertainty.py"
+_NETWORK_BATCH_TEST = "tests/numerics/saddle_point/one_group/test_network_batch.py"
+_NETWORK_EQUATIONS = "numerics/saddle_point/one_group/network_equations.py"
+_NETWORK_GAINS = "numerics/saddle_point/one_group/network_gains.py"
 _OPTIMUM = "numerics/certificates/minima/optimum.py"
 _OPTIMUM_TEST = "tests/numerics/certificates/minima/test_optimum.py"
 _PANELS = "derivations/activations/panels.py"
@@ -204,6 +207,22 @@ ESTIMATES = (
          f"{_ERROR_ESTIMATE_TEST}::test_what_is_left_of_inner_integrals_is_in_every_estimate"),
 )
 
+# Slopes without a part of the chain rule, a force of one function alone, families that share no law.
+NETWORK_BATCHES = (
+    Slip(_NETWORK_EQUATIONS, "by_gain[0] += at.x", "by_gain[0] += 0.0",
+         f"{_NETWORK_BATCH_TEST}::test_a_batch_is_its_points"),
+    Slip(_NETWORK_EQUATIONS, "overlap = by_C * spread + x * x * bent", "overlap = by_C * spread",
+         f"{_NETWORK_BATCH_TEST}::test_a_batch_is_its_points"),
+    Slip(_NETWORK_EQUATIONS, "held = (1.0 + a, b), (c, 1.0 + d)", "held = (1.0 + a, c), (b, 1.0 + d)",
+         f"{_NETWORK_BATCH_TEST}::test_a_batch_is_its_points"),
+    Slip(_NETWORK_GAINS, "by_g = -g * np.stack(", "by_g = g * np.stack(",
+         f"{_NETWORK_BATCH_TEST}::test_the_functions_of_the_gain_are_those_of_the_bulk"),
+    Slip(_NETWORK_GAINS, "return found[0], found[1] * np.exp(-place)", "return found[0], found[1] / g",
+         f"{_NETWORK_BATCH_TEST}::test_the_functions_of_the_gain_for_an_isotropic_bulk"),
+    Slip(_BATCH, "law = (model.network_step, model.beta, model.noise) if", "law = () if",
+         f"{_NETWORK_BATCH_TEST}::test_families_of_a_sweep_share_a_law"),
+)
+
 # Chunks that are lost, cut otherwise or too short.
 SWEEPS = (
     Slip(_RUN, "failure = failure or error", "failure = failure or (None if future.cancelled() else error)",
@@ -228,4 +247,4 @@ SWEEPS = (
 )
 # fmt: on
 
-OF_NUMBERS: tuple[Slip, ...] = (*LANGUAGE, *ACTIVATIONS, *RADII, *MINIMA, *ESTIMATES, *SWEEPS)
+OF_NUMBERS: tuple[Slip, ...] = (*LANGUAGE, *ACTIVATIONS, *RADII, *MINIMA, *ESTIMATES, *NETWORK_BATCHES, *SWEEPS)

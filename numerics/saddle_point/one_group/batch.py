@@ -1,9 +1,11 @@
-"""Many ridge problems at once: one group, an isotropic bulk, shared activation and target.
+"""Many ridge problems at once: one group, any bulk, shared activation and target.
 
 Points that share spike, bulk and alignment too are a family. They differ in alpha, beta, ridge and label noise, and
-Newton's method runs on all of them in lock step; points that have converged leave. What a family needs of the functions
-of kappa is tabulated once (`numerics.saddle_point.profile`); the equations are in
-`numerics.saddle_point.one_group.batch_equations`.
+Newton's method runs on all of them in lock step; points that have converged leave. Of a network's own bulk the points
+of a family share the law of their rows, hence beta and noise. What a family needs of the functions of kappa is
+tabulated once (`numerics.saddle_point.profile`); the equations are in
+`numerics.saddle_point.one_group.batch_equations`, and what rows of unequal norm have of their own in
+`network_equations` beside it.
 
 Rules along the spike get finer step by step: each starts from the solution on the last and tells how far the test error
 still moved. A point leaves when that is rounding.
@@ -22,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.documents import batch_document
-from onestep.numerics.models.given import model_of, square_only
+from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from onestep.numerics.models.notebook import ShownGrid
 from onestep.numerics.models.solution import Overlaps
@@ -50,6 +52,7 @@ from onestep.numerics.saddle_point.one_group.batch_equations import (
     newton,
     test_errors,
 )
+from onestep.numerics.saddle_point.one_group.grids import SOLVED, Refused, array_of, check_model, families_of, shape_of
 from onestep.numerics.saddle_point.profile import OneGroupTable, profile
 
 # Points at work together: many, for a call of NumPy to be worth its while.
@@ -96,7 +99,7 @@ class BatchSolution(Overlaps, ShownGrid):
     All arrays have the shape of the grid, that of the parameters broadcast together. A point that is not accepted or
     did not converge has converged False, its reason in `status`, and no effect on the others; the numbers of the first
     are NaN, and those of the second not to be used. `model` is what was given, `given` the parameters that were given
-    beside it, as they were.
+    beside it, as they were. chi has no entries where all rows have one norm, and is 0 for a network without a step.
     """
 
     test_error: Array
@@ -107,6 +110,7 @@ class BatchSolution(Overlaps, ShownGrid):
     status: NDArray[np.object_]
     model: Model | None = None
     given: Mapping[str, Array] = field(default_factory=dict)
+    chi: Array = field(default_factory=lambda: np.zeros(0))
     _families: tuple[_Family, ...] = field(default=(), compare=False)
 
     @property
@@ -140,10 +144,12 @@ class BatchSolution(Overlaps, ShownGrid):
         return f"BatchSolution(shape={self.shape}, {int(self.converged.sum())} of {self.converged.size} converged)"
 
 
-# What a point's solution consists of.
+# What a point's solution consists of, beside chi where rows differ in norm.
 NUMBERS = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2", "residual", "error_estimate")
 # And at a finite width.
 AT_WIDTH = ("test_error_at_width", "training_error_at_width", "error_estimate_at_width")
+# NUMBERS with the rounding of the test error for its estimate, and chi.
+_ROWS = 12
 
 
 class _Levels:
@@ -184,122 +190,67 @@ def solve_batch(
 
     Every point is `model.changed` by the parameters there; what is not given is the model's. So a model that came from
     a gradient step is mapped through it again, and takes alpha0 and eta in place of spike, bulk and alignment. For a
-    grid of a and b give a[:, None] and b. Points are fast where many share spike, bulk and alignment.
+    grid of a and b give a[:, None] and b. Points are fast where many share spike, bulk and alignment, and with a
+    network's own bulk alpha0, eta, beta and noise.
 
     Raises ModelError for what is no array of numbers, shapes that do not broadcast together, more than one readout
-    group, rows of unequal norm, a spike of several directions, and parameters that the model does not have; a point out
-    of range (ridge has to be > 0 here) is marked, not raised.
+    group, a spike of several directions, and parameters that the model does not have; a point out of range (ridge has
+    to be > 0 here) is marked, not raised.
     """
     given = {
         "alpha": alpha, "beta": beta, "ridge": ridge, "noise": noise,
         "spike": spike, "bulk": bulk, "alignment": alignment, "alpha0": alpha0, "eta": eta,
     }  # fmt: skip
-    columns = {name: _numbers(name, values) for name, values in given.items() if values is not None}
+    columns = {name: array_of(name, values) for name, values in given.items() if values is not None}
     check_changes(model, columns)
-    _check_model(model, columns)
-    shape = _shape(columns)
+    check_model(model)
+    shape = shape_of(columns)
     count = math.prod(shape)
-    wide = {name: np.broadcast_to(columns.get(name, getattr(model, name)), shape).ravel() for name in _SOLVED}
+    wide = {name: np.broadcast_to(columns.get(name, getattr(model, name)), shape).ravel() for name in SOLVED}
     accepted = (wide["noise"] == 0.0) | ((wide["noise"] >= SMALLEST) & (wide["noise"] <= LARGEST))
     for name in ("alpha", "beta", "ridge"):
         accepted &= (wide[name] >= SMALLEST) & (wide[name] <= LARGEST)
-    rows, moved = np.full((11, count), np.nan), np.full(count, np.nan)
+    rows, moved = np.full((_ROWS, count), np.nan), np.full(count, np.nan)
     refused: list[Refused] = []
     families: list[_Family] = []
-    for member, places in _families(model, columns, shape):
+    for member, places in families_of(model, columns, shape):
         if isinstance(member, str):
             accepted[places] = False
             refused.append((places, member))
             continue
-        here = [np.where(accepted[places], wide[name][places], 1.0) for name in _SOLVED]
-        rows[:, places], moved[places], family = _solved_family(member, here, places, refine)
-        families.append(family)
-    rows[:, ~accepted] = np.nan
-    return replace(_judged(rows, moved, accepted, refused, families, shape), model=model, given=columns)
-
-
-# Places of points that do not exist, and why.
-Refused = tuple[Index | slice, str]
-# What points of one family may differ in, and what the functions of kappa depend on beside it: of a model that was
-# given, and of one that came from a gradient step.
-_SOLVED = ("alpha", "beta", "ridge", "noise")
-_GIVEN, _STEPPED = ("spike", "bulk", "alignment"), ("beta", "noise", "alpha0", "eta")
-
-
-def _numbers(name: str, values: ArrayLike) -> Array:
-    try:
-        return np.asarray(values, float)
-    except (TypeError, ValueError):
-        raise ModelError(
-            f"{name} was given what is no array of numbers: a number or an array of any shape is accepted, for example "
-            f"{name}=[0.5, 1.0, 2.0]"
-        ) from None
-
-
-def _shape(columns: Mapping[str, Array]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*(column.shape for column in columns.values()))
-    except ValueError:
-        given = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
-        raise ModelError(
-            f"the shapes of the parameters ({given}) do not broadcast together: give shapes that do, for a grid of a "
-            "and b for example a[:, None] and b"
-        ) from None
-
-
-def _check_model(model: Model, columns: Mapping[str, object]) -> None:
-    """Raises ModelError for what a batch is not built for."""
-    square_only(model, "a batch")
-    steps = model.bulk_model == "network" and not {"alpha0", "eta"}.isdisjoint(columns)
-    if model.unequal_norms or steps:
-        raise ModelError("a batch takes an isotropic bulk of rows of equal norm: solve models of a network one by one")
-    if len(model.groups) != 1 or model.rank != 1:
-        raise ModelError(
-            "a batch takes one readout group and a spike of one direction: solve models with several groups or "
-            "directions one by one"
-        )
-
-
-def _families(
-    model: Model, columns: Mapping[str, Array], shape: tuple[int, ...]
-) -> Iterator[tuple[Model | str, Index | slice]]:
-    """A model of each family with the places of its points, raveled; a sentence for points that do not exist."""
-    deciding = {name: columns[name] for name in (_GIVEN if model.step is None else _STEPPED) if name in columns}
-    alike = {name: float(column.ravel()[0]) for name, column in deciding.items() if column.size == 1}
-    varying = {name: np.broadcast_to(column, shape).ravel() for name, column in deciding.items() if column.size != 1}
-    codes = np.zeros(math.prod(shape), dtype=np.intp)
-    for column in varying.values():
-        inverse = np.unique(column, return_inverse=True)[1]
-        codes = np.unique(codes * (1 + inverse.max(initial=0)) + inverse, return_inverse=True)[1]
-    groups: list[Index | slice] = [slice(None)] * bool(len(codes))
-    if varying and len(codes):
-        groups = list(np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]))
-    for places in groups:
-        own = {name: float(column[places][0]) for name, column in varying.items()}
+        here = [np.where(accepted[places], wide[name][places], 1.0) for name in SOLVED]
         try:
-            yield (model.changed(**alike, **own) if deciding else model), places
+            rows[:, places], moved[places], family = _solved_family(member, here, places, refine)
+            families.append(family)
         except ModelError as reason:
-            yield str(reason), places
+            accepted[places] = False
+            refused.append((places, str(reason)))
+    rows[:, ~accepted] = np.nan
+    varied = model.gaussian_rows or model.bulk_model == "network"
+    return replace(_judged(rows, moved, accepted, refused, families, shape, varied), model=model, given=columns)
 
 
 def _solved_family(
     model: Model, columns: Sequence[Array], places: Index | slice, refine: int
 ) -> tuple[Array, Array, _Family]:
-    """`_solved` for any number of points, columns as _SOLVED, with the functions of kappa of a model.
+    """`_solved` for any number of points, columns as SOLVED, with the functions of kappa of a model.
 
     The model's own numbers play no part. A point that goes wrong becomes NaN, and is marked by its residual.
     """
     alpha, beta, ridge, noise = columns
-    points = Points(alpha / beta, beta, ridge, noise, model.bulks[0])
+    points = _points_of(model, alpha / beta, beta, ridge, noise)
     levels = _Levels(model, refine, extra_reach(float(np.min(ridge, initial=1.0))))
     count = len(alpha)
-    rows, moved, last = np.empty((11, count)), np.empty(count), np.empty(count, dtype=np.intp)
+    rows, moved, last = np.empty((_ROWS, count)), np.empty(count), np.empty(count, dtype=np.intp)
     workspace = Workspace()
     with np.errstate(all="ignore"):
         for i in range(0, count, _AT_ONCE):
             here = slice(i, i + _AT_ONCE)
             rows[:, here], moved[here], last[here] = _solved(levels, points.at(here), workspace)
-        if relative_uncertainty(model) > SMALL:
+        uncertain = relative_uncertainty(model)
+        if uncertain > SMALL and model.network_step is not None:
+            moved += rows[10] * uncertain / ROUNDING
+        elif uncertain > SMALL:
             for other in neighbours(model):
                 moved += np.abs(_solved_family(other, columns, places, refine)[0][0] - rows[0])
         growth = rounding_growth(model)
@@ -307,42 +258,64 @@ def _solved_family(
     return rows, moved, _Family(model, places, levels, points, rows[7:9], last, moved, growth)
 
 
+def _points_of(model: Model, ratio: Array, beta: Array, ridge: Array, noise: Array) -> Points:
+    """Points with the bulk of a model, its law of rows where these differ in norm."""
+    if not model.unequal_norms:
+        return Points(ratio, beta, ridge, noise, model.bulks[0])
+    # Imported here: most batches need no averages over the labels of the gradient step.
+    from onestep.numerics.bulk.of_model import row_laws
+    from onestep.numerics.saddle_point.one_group.network_equations import NetworkPoints
+    from onestep.numerics.saddle_point.one_group.network_gains import Gains
+
+    (law,) = row_laws(model)
+    return NetworkPoints(ratio, beta, ridge, noise, law.bulk, gains=Gains(law))
+
+
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
     """Those of `models` that a batch can take, one batch per family, with the places of its points in `models`.
 
     Left out are families of fewer than FEWEST points, other losses, densities of letters, several groups, several
-    directions of the spike, bulks with rows of unequal norm, and ridge = 0.
+    directions of the spike, and ridge = 0.
     """
     families: dict[tuple[object, ...], list[int]] = {}
     for place, model in enumerate(models):
         groups = () if model.law else model.groups
         one = len(groups) == 1 and model.rank == 1
-        if one and not model.unequal_norms and model.ridge > 0.0 and model.loss.name == "square":
+        if one and model.ridge > 0.0 and model.loss.name == "square":
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
             functions = (id(model.activation), id(model.target))
             numbers = (model.spike, model.bulk, model.alignment, groups, model.given_uncertainty)
-            shared = (*functions, model.step is None, *numbers)
+            # The law of a network's rows is made from the step, with all its parameters.
+            law = (model.network_step, model.beta, model.noise) if model.network_step is not None else None
+            shared = (*functions, model.step is None, *numbers, model.gaussian_rows, law)
             families.setdefault(shared, []).append(place)
     for places in families.values():
         if len(places) < FEWEST:
             continue
         members = [models[place] for place in places]
-        columns = [np.array([getattr(model, name) for model in members]) for name in _SOLVED]
+        columns = [np.array([getattr(model, name) for model in members]) for name in SOLVED]
         # The step of the first member may not be that of the others: only its functions of kappa are.
-        rows, moved, family = _solved_family(members[0], columns, slice(None), 0)
-        yield places, _judged(rows, moved, np.ones(len(places), dtype=bool), (), (family,), (len(places),))
+        try:
+            rows, moved, family = _solved_family(members[0], columns, slice(None), 0)
+        except ModelError:
+            # One by one, each of them says why.
+            continue
+        count, every = len(places), np.ones(len(places), dtype=bool)
+        yield places, _judged(rows, moved, every, (), (family,), (count,), members[0].unequal_norms)
 
 
 def solve_together(models: Sequence[Model], width: float) -> dict[int, list[float]]:
     """The numbers NUMBERS and, at the width, AT_WIDTH of the points that `solve_families` solved, by place in `models`.
 
+    Where the rows differ in norm chi follows them.
     Points that did not converge are left out.
     """
     found: dict[int, list[float]] = {}
     for places, batch in solve_families(models):
         wide = batch.at_width(width)
         numbers = [getattr(batch, name) for name in NUMBERS]
-        rows = np.stack([*numbers, wide.test_error, wide.training_error, wide.error_estimate], axis=1).tolist()
+        chi = [batch.chi] if batch.chi.size else []
+        rows = np.stack([*numbers, wide.test_error, wide.training_error, wide.error_estimate, *chi], axis=1).tolist()
         together = zip(places, rows, batch.converged.tolist(), strict=True)
         found |= {place: numbers for place, numbers, converged in together if converged}
     return found
@@ -363,13 +336,13 @@ def _at_width(solved: _Family, width: float) -> Array:
 
 
 def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array, Index]:
-    """Rows as `batch_equations.linear`, the last in absolute numbers, (11, P); how far test errors moved.
+    """Rows as `batch_equations.linear`, with chi or 0, the rounding in absolute numbers, (12, P).
 
-    The third are the numbers of the rules that the points ended on.
+    Beside them how far test errors moved, and the numbers of the rules that the points ended on.
     """
     count = len(points.beta)
     values = newton(levels[0], points, points.largest(), _CLOSE, workspace)
-    rows, moved, unresolved = np.empty((11, count)), np.full(count, np.inf), np.zeros(count)
+    rows, moved, unresolved = np.zeros((_ROWS, count)), np.full(count, np.inf), np.zeros(count)
     rows[7:9] = values
     for part in in_parts(levels[0], count):
         rows[0, part] = test_errors(levels[0], points.at(part), values[:, part], workspace)
@@ -384,7 +357,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
         finer[10] *= ROUNDING
         before = moved.copy()
         moved[pending] = np.abs(finer[0] - rows[0, pending])
-        rows[:, pending] = finer
+        rows[: len(finer), pending] = finer
         last[pending] = level
         # The inner integrals are checked where they are made, and bring what is left of their error along.
         table = levels[level].profile
@@ -418,8 +391,9 @@ def _judged(
     refused: Sequence[Refused],
     families: Sequence[_Family],
     shape: tuple[int, ...],
+    chi: bool,
 ) -> BatchSolution:
-    """The solution in the shape of its grid."""
+    """The solution in the shape of its grid, with `chi` where rows may differ in norm."""
     residual, scale = rows[9], 1.0 + np.abs(rows[0])
     solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows[:10]).all(axis=0) & ~np.isnan(rows[10])
     resolved, precise = moved <= QUADRATURE_LIMIT * scale, rows[10] <= QUADRATURE_LIMIT * scale
@@ -429,6 +403,8 @@ def _judged(
     for places, reason in refused:
         status[places] = reason
     numbers = dict(zip(NUMBERS, (*rows[:10], moved + rows[10]), strict=True))
+    if chi:
+        numbers["chi"] = rows[11]
     return BatchSolution(
         **{name: row.reshape(shape) for name, row in numbers.items()},
         converged=(codes == 5).reshape(shape),

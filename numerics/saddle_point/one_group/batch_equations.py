@@ -1,13 +1,16 @@
-"""The equations of the ridge saddle point for arrays of points: one group, the isotropic bulk, shapes (., P).
+"""The equations of the ridge saddle point for arrays of points: one group, shapes (., P).
 
-Those of `numerics.saddle_point.equations` for k = 1. Integrals over kappa are matrix products of a table of the
-functions of kappa (`numerics.saddle_point.profile`) with 1/(1+V) on the nodes, for a part of the points at a time.
+Those of `numerics.saddle_point.equations` for k = 1, with the isotropic bulk; what another bulk has of its own are the
+methods `gamma` and `means` of its points (`numerics.saddle_point.one_group.network_equations`). Integrals over kappa
+are matrix products of a table of the functions of kappa (`numerics.saddle_point.profile`) with 1/(1+V) on the nodes,
+for a part of the points at a time.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +40,36 @@ class Points:
     bulk: float
     width: float = math.inf
 
-    def at(self, index: Index | slice) -> Points:
+    def at(self, index: Index | slice) -> Self:
         """Some of the points."""
-        numbers = (self.ratio[index], self.beta[index], self.ridge[index], self.noise[index])
-        return Points(*numbers, self.bulk, self.width)
+        numbers = {name: getattr(self, name)[index] for name in ("ratio", "beta", "ridge", "noise")}
+        return replace(self, **numbers)
 
     def largest(self) -> Array:
         """(T, tau) at C = D = 0, above every solution; shape (2, P)."""
         tau = 1.0 / self.ridge
         return np.stack([self.bulk * tau, tau])
+
+    @property
+    def lost(self) -> float:
+        """How many roundings of (T, tau) are lost beside those of an operation."""
+        return 0.0
+
+    def cost(self, values: Array) -> Array:
+        """What a uniform readout costs at the width, zero in the limit."""
+        return np.asarray(1.0 / (self.ratio * self.width * values[1]))
+
+    def spent(self, m: Array, gamma: Gamma) -> Array:
+        """How that cost moves with -tau, the signal's share of it."""
+        return np.asarray(m * m / (self.width * gamma.value[1] * gamma.value[1]))
+
+    def gamma(self, conjugates: Array, near: Array) -> Gamma:
+        """Gamma at (C, D), (2, P), where (T, tau) are about `near`."""
+        return _gamma(conjugates, self)
+
+    def means(self, table: OneGroupTable, values: Array, gamma: Gamma, inverse: Array) -> Means:
+        """m and the overlaps from 1/(1+V) on the nodes; `gamma` is the image of `values`."""
+        return _means(table, self, values, gamma, inverse)
 
 
 class Workspace:
@@ -95,7 +119,7 @@ def newton(table: OneGroupTable, points: Points, start: Array, enough: float, wo
 
 
 @dataclass(frozen=True)
-class _Gamma:
+class Gamma:
     """(T, tau) = Gamma(C, D), shape (2, P), and its derivatives d value[i]/d conjugate[j] = slope[i][j], each (P,)."""
 
     value: Array
@@ -107,10 +131,10 @@ Pairs = tuple[tuple[Array, Array], tuple[Array, Array]]
 
 def _map(
     table: OneGroupTable, points: Points, values: Array, workspace: Workspace
-) -> tuple[_Gamma, Pairs, Array, Array]:
+) -> tuple[Gamma, Pairs, Array, Array]:
     """Gamma at (C, D), 1 - dF/dx, and 1/(1+V) with its square on the nodes, (n, P), which the next call overwrites."""
     inverse, square = _inverse(table, values, workspace)
-    gamma = _gamma(points.ratio * (table.conjugates @ inverse), points)
+    gamma = points.gamma(points.ratio * (table.conjugates @ inverse), values)
     return gamma, _one_minus(gamma, points.ratio * (table.curvature @ square)), inverse, square
 
 
@@ -123,18 +147,18 @@ def _inverse(table: OneGroupTable, values: Array, workspace: Workspace) -> tuple
     return inverse, square
 
 
-def _linearised(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> tuple[_Gamma, Pairs]:
+def _linearised(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> tuple[Gamma, Pairs]:
     """Gamma at (C, D) and 1 - dF/dx; the arrays over the nodes are made for a part of the points at a time."""
     conjugates, bend = np.empty((2, values.shape[1])), np.empty((3, values.shape[1]))
     for part in in_parts(table, values.shape[1]):
         inverse, square = _inverse(table, values[:, part], workspace)
         conjugates[:, part] = table.conjugates @ inverse
         bend[:, part] = table.curvature @ square
-    gamma = _gamma(points.ratio * conjugates, points)
+    gamma = points.gamma(points.ratio * conjugates, values)
     return gamma, _one_minus(gamma, points.ratio * bend)
 
 
-def _one_minus(gamma: _Gamma, bend: Array) -> Pairs:
+def _one_minus(gamma: Gamma, bend: Array) -> Pairs:
     """1 - dF/dx = 1 + dGamma bend, bend a symmetric 2 x 2 matrix given by three entries."""
     (a, b), (c, d) = gamma.slope
     return (
@@ -143,7 +167,7 @@ def _one_minus(gamma: _Gamma, bend: Array) -> Pairs:
     )
 
 
-def _gamma(conjugates: Array, points: Points) -> _Gamma:
+def _gamma(conjugates: Array, points: Points) -> Gamma:
     """The closed form of `deterministic_equivalent.IsotropicUniform`, for arrays."""
     beta, shift, spread = points.beta, points.ridge + conjugates[1], points.bulk * conjugates[0]
     linear = shift + (1.0 - beta) * spread
@@ -158,7 +182,7 @@ def _gamma(conjugates: Array, points: Points) -> _Gamma:
         (scale * (tau_spread - beta * tau * tau) * points.bulk, scale * tau_shift),
         (tau_spread * points.bulk, tau_shift),
     )
-    return _Gamma(value, slope)
+    return Gamma(value, slope)
 
 
 def _apply(matrix: Pairs, vector: Array) -> Array:
@@ -174,34 +198,33 @@ def _solve_pairs(matrix: Pairs, right: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Means:
-    """m, zeta, psi, their forces, `OneGroupTable.moments` of 1/(1+V), and the activation's size over mu0's."""
+class Means:
+    """m, the overlaps zeta (and chi, where norms vary), (1, P) or (2, P), psi; and what follows from them alone.
+
+    signal: the derivatives of (alpha/beta)^2 f.K f at fixed forces f in C and D, (2, P), with the cost of a uniform
+    readout at finite width. images: what the equations of m and the overlaps make of them, one after another. share:
+    the activation's size over mu0's. known: what the errors of the forces move the norm of yhat and E[2 psi y1 mu1] by,
+    per eps.
+    """
 
     m: Array
-    zeta: Array
+    overlaps: Array
     psi: Array
-    zeta_force: Array
-    psi_force: Array
-    stiffness: Array
-    present: Flags
-    moments: Array
+    signal: Array
+    images: Array
     share: Array
-    known: Array
+    known: tuple[Array, Array]
 
 
-def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) -> _Means:
+def _means(table: OneGroupTable, points: Points, values: Array, gamma: Gamma, inverse: Array) -> Means:
     moments = table.moments @ inverse
     g00, g01, g11, f0, f1, force = moments
     pull = points.ratio * points.beta
     stiffness = pull * points.bulk * values[1]
     held = 1.0 + stiffness * g11
     grip = stiffness / held
-    size = table.sizes @ inverse
-    present = g00 > RANK_TOLERANCE**2 * size
-    share = np.where(present, np.sqrt(size / g00), table.lost if math.isinf(points.width) else 0.0)
-    # What a uniform readout costs at finite width, zero in the limit.
-    cost = 1.0 / (points.ratio * points.width * values[1])
-    free = g00 + cost - g01 * grip * g01
+    present, share = presence(table, points, g00, inverse)
+    free = g00 + points.cost(values) - g01 * grip * g01
     m = np.where(present, (f0 - g01 * grip * f1) / free, 0.0)
     left = f1 - g01 * m
     # The force is left - g11 zeta, which may be a small difference of large numbers.
@@ -210,7 +233,32 @@ def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) 
     # common, where `point` projects; ROUNDING is 24 eps.
     known = table.force_scatter @ inverse * np.stack([grip, pull * values[0]])
     share += np.where(present, g00 / free / 24.0, 0.0)
-    return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments, share, known)
+    pull = pull * points.ratio
+    along, across = pull * points.bulk * zeta_force * zeta_force, pull * force * force
+    (a, b), (c, d) = gamma.slope
+    along += points.spent(m, gamma)
+    images = np.stack(
+        [
+            m + np.where(present, (f0 - g00 * m - g01 * zeta) / g00, 0.0),
+            zeta + (stiffness * zeta_force - zeta) / (1.0 + stiffness * g11),
+        ]
+    )
+    return Means(
+        m=m,
+        overlaps=zeta[None],
+        psi=points.ratio * points.beta * values[0] * force,
+        signal=np.stack([c * along + a * across, d * along + b * across]),
+        images=images,
+        share=share,
+        known=(known[0] * table.line_norm, abs(float(table.expected[3])) * known[1]),
+    )
+
+
+def presence(table: OneGroupTable, points: Points, square: Array, inverse: Array) -> tuple[Flags, Array]:
+    """Where mu0 is more than rounding, E[mu0^2/(1+V)] = square, and the activation's size over mu0's."""
+    size = table.sizes @ inverse
+    present = square > RANK_TOLERANCE**2 * size
+    return present, np.where(present, np.sqrt(size / square), table.lost if math.isinf(points.width) else 0.0)
 
 
 @dataclass(frozen=True)
@@ -224,7 +272,6 @@ class _Errors:
     test: Array
     q: Array
     fixed: Array
-    signal: Array
     features: Array
     magnitude: Array
     positive: Array
@@ -232,10 +279,10 @@ class _Errors:
 
 
 def _errors(
-    table: OneGroupTable, points: Points, means: _Means, gamma: _Gamma, slope: Pairs, inverse: Array, square: Array
+    table: OneGroupTable, points: Points, means: Means, gamma: Gamma, slope: Pairs, inverse: Array, square: Array
 ) -> _Errors:
     """The test error and all that leads to it; overwrites `inverse`."""
-    deviation = np.matmul(table.lines, np.stack([means.m, means.zeta, np.ones_like(means.m)]), out=inverse)
+    deviation = np.matmul(table.lines, np.stack([means.m, *means.overlaps, np.ones_like(means.m)]), out=inverse)
     # E of (yhat - y0)^2, as the square it is, and of that times mu1^2, mu2^2, 1 over (1+V)^2.
     np.multiply(deviation, deviation, out=deviation)
     squared = table.whole[0] @ deviation
@@ -245,36 +292,32 @@ def _errors(
     fixed += products[1::3]
     fixed -= (2.0 * means.psi) * products[::3]
     fixed += points.noise * products[2::3]
-    pull = points.ratio * points.ratio * points.beta
-    along, across = pull * points.bulk * means.zeta_force * means.zeta_force, pull * means.psi_force * means.psi_force
-    along += means.m * means.m / (points.width * gamma.value[1] * gamma.value[1])
-    (a, b), (c, d) = gamma.slope
-    signal = np.stack([c * along + a * across, d * along + b * across])
-    q = _solve_pairs(slope, -_apply(gamma.slope, points.ratio * fixed[:2]) - signal)
+    q = _solve_pairs(slope, -_apply(gamma.slope, points.ratio * fixed[:2]) - means.signal)
     _, mu1, mu2, cross, rest = table.expected
     fitted, quadratic = squared + rest, mu1 * q[0] + mu2 * q[1]
     across = (2.0 * cross) * means.psi
     magnitude = fitted + points.noise + np.abs(across) + np.abs(quadratic)
-    moved = fit_rounding(squared, table.terms(means.m, means.zeta), means.share)
-    moved += 2.0 * (np.sqrt(squared) * table.line_norm * means.known[0] + abs(cross) * means.known[1])
+    moved = fit_rounding(squared, table.terms(means.m, *means.overlaps), means.share)
+    moved += 2.0 * (np.sqrt(squared) * means.known[0] + means.known[1])
     test = fitted - across + quadratic
-    return _Errors(test, q, fixed, signal, products[2::3], magnitude, fitted + points.noise, moved)
+    return _Errors(test, q, fixed, products[2::3], magnitude, fitted + points.noise, moved)
 
 
 def test_errors(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
     """The test error alone."""
     gamma, slope, inverse, square = _map(table, points, values, workspace)
-    means = _means(table, points, values, inverse)
+    means = points.means(table, values, gamma, inverse)
     return _errors(table, points, means, gamma, slope, inverse, square).test
 
 
 def both_errors(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
     """Test and training error and the rounding of the first per eps; (3, P)."""
     gamma, slope, inverse, square = _map(table, points, values, workspace)
-    means = _means(table, points, values, inverse)
+    means = points.means(table, values, gamma, inverse)
     conjugates = table.conjugates @ inverse
     found = _errors(table, points, means, gamma, slope, inverse, square)
-    return np.stack([found.test, _training(found), _rounding(table, found, slope, values, conjugates, square)])
+    rounding = _rounding(table, points, found, slope, values, conjugates, square)
+    return np.stack([found.test, _training(found), rounding])
 
 
 def _training(found: _Errors) -> Array:
@@ -282,37 +325,40 @@ def _training(found: _Errors) -> Array:
 
 
 def linear(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
-    """All that follows linearly, the residual over all unknowns, the rounding of the test error per eps; (11, P)."""
+    """All that follows linearly, the residual over all unknowns, the rounding of the test error per eps; (11, P).
+
+    Where norms vary chi is the last row of twelve.
+    """
     gamma, slope, inverse, square = _map(table, points, values, workspace)
-    means = _means(table, points, values, inverse)
+    means = points.means(table, values, gamma, inverse)
     conjugates = table.conjugates @ inverse
     found = _errors(table, points, means, gamma, slope, inverse, square)
-    g00, g01, g11, f0, _, _ = means.moments
     bend = points.ratio * (table.curvature @ square)
     hats = points.ratio * found.fixed[:2] + _apply(((bend[0], bend[1]), (bend[1], bend[2])), found.q)
     training = _training(found)
-    unknowns = np.stack([means.m, means.zeta, *values, *found.q])
-    images = np.stack(
-        [
-            means.m + np.where(means.present, (f0 - g00 * means.m - g01 * means.zeta) / g00, 0.0),
-            means.zeta + (means.stiffness * means.zeta_force - means.zeta) / (1.0 + means.stiffness * g11),
-            *gamma.value,
-            *(-_apply(gamma.slope, hats) - found.signal),
-        ]
-    )
+    zeta, *chi = means.overlaps
+    unknowns = np.stack([means.m, zeta, *chi, *values, *found.q])
+    images = np.stack([*means.images, *gamma.value, *(-_apply(gamma.slope, hats) - means.signal)])
     np.abs(np.subtract(images, unknowns, out=images), out=images)
     images /= 1.0 + np.abs(unknowns)
-    rounding = _rounding(table, found, slope, values, conjugates, square)
-    rows = [found.test, training, means.m, means.zeta, means.psi, *found.q, *values, images.max(axis=0), rounding]
-    return np.stack(rows)
+    rounding = _rounding(table, points, found, slope, values, conjugates, square)
+    return np.stack(
+        [found.test, training, means.m, zeta, means.psi, *found.q, *values, images.max(axis=0), rounding, *chi]
+    )
 
 
 def _rounding(
-    table: OneGroupTable, found: _Errors, slope: Pairs, values: Array, conjugates: Array, square: Array
+    table: OneGroupTable,
+    points: Points,
+    found: _Errors,
+    slope: Pairs,
+    values: Array,
+    conjugates: Array,
+    square: Array,
 ) -> Array:
     """The rounding of the test error per eps, as in `saddle_point.LinearPart`."""
     condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
-    condition = condition * (1.0 + _roughness(table, values, conjugates, square))
+    condition = condition * (1.0 + points.lost + _roughness(table, values, conjugates, square))
     return np.asarray(in_all(found.magnitude, condition, found.moved, found.positive))
 
 

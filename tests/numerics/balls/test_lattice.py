@@ -63,3 +63,14 @@ def test_places_that_coincide_have_the_averages_of_one_and_close_ones_are_left_t
             assert all(a.contains(b) for a, b in zip(balls, single, strict=True))
         close = Line(Fraction(1, 10**6), Fraction(0), Fraction(1))
         assert averages(activation("tanh"), close, arb(1), 0, 9, 40) is None
+
+
+def test_a_few_of_the_averages_are_the_same_balls() -> None:
+    with precision(100):
+        few, every = (averages(activation("tanh"), LINES[1], arb(3) / 16, -3, 9, 60, few) for few in (True, False))
+        assert few is not None
+        assert every is not None
+        # The same sums, which a matrix product may take in another order at a hundred bits.
+        for some, all_ in zip(few, every, strict=True):
+            assert all(abs(x.mid() - y.mid()) < arb(2) ** -85 for x, y in zip(some[:3], all_[:3], strict=True))
+            assert some[3:] == (None,) * 4

@@ -15,7 +15,6 @@ from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.equations import linear_part, nonlinear_part
 from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 from tests.numerics.bulk.differences import differences
@@ -213,8 +212,3 @@ def test_refusals(change: dict[str, object], message: str) -> None:
     ratios = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 2.0}
     with pytest.raises(ModelError, match=message):
         solve(Model.from_gradient_step(student, target, **ratios, **values))  # type: ignore[arg-type]
-
-
-def test_a_batch_takes_no_network() -> None:
-    with pytest.raises(ModelError, match="isotropic"):
-        solve_batch(step(), alpha=1.0, beta=1.0, ridge=0.1)

@@ -13,7 +13,7 @@ from pathlib import Path
 PRIMITIVES = {
     "conditional_moments", "conditional_moments_of", "settled_moments", "across_rule", "aligned_moments",
     "conditional_coefficients", "target_moments", "moments_on_line", "hermite_constants", "spike_rule", "tensor_rule",
-    "profile", "solve_on", "gauss_legendre", "leggauss", "hermegauss", "density",
+    "profile", "solve_on", "gauss_legendre", "leggauss", "hermegauss", "density", "second_moment",
 }  # fmt: skip
 
 REFINED = "refined until it settles; what a finer rule moves, and rounding, are in the estimate that comes with it"
@@ -65,6 +65,7 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/saddle_point/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
     "numerics/gaussian/quadrature.py": {
         "gauss_legendre": PASSED, "composite": PASSED, "with_splits": PASSED, "_trapezoid": PASSED,
+        "second_moment": PASSED,
     },
     "numerics/gaussian/spike_rule.py": {"spike_rule": PASSED},
     "numerics/saddle_point/letters/density.py": {

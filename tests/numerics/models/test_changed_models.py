@@ -193,9 +193,6 @@ def test_a_batch_refuses_what_its_model_does_not_have() -> None:
         solve_batch(built("step", {}), spike=[1.0, 2.0])
     with pytest.raises(ModelError, match="no gradient step"):
         solve_batch(built("given", {}), eta=[1.0, 2.0])
-    for model in (built("network", {}), built("network", {"eta": 0.0})):
-        with pytest.raises(ModelError, match="one by one"):
-            solve_batch(model, eta=[1.0, 2.0])
     marked = solve_batch(built("step", {}), eta=[1.0, -1.0, np.nan], beta=[[1.0], [0.0]])
     assert marked.converged.tolist() == [[True, False, False], [False] * 3]
     assert marked.status[0, 1].startswith("eta = -1.0 is not accepted")

@@ -1,0 +1,182 @@
+"""What a network's own bulk has of its own in the equations of a batch (`one_group.batch_equations`).
+
+The map Gamma and the overlaps K of (v, delta, theta_perp) come from functions of one variable (`network_gains`), and
+yhat has a second function beside its mean, dmu0/dc with the coefficient chi. With G = E[f f'/(1+V)] of f = (kappa mu1,
+dmu0/dc), h = E[f mu0/(1+V)], A and b blocks of (alpha/beta) K and pt the force of psi, z = (zeta, chi) solves
+
+    z = A zt + b pt,   zt = E[f (y0 - yhat)/(1+V)] = (1 + G A)^-1 (E[f y0/(1+V)] - G b pt - m h),
+
+and m one equation more. Rows and columns of two are written out: P of them at once have no solver that is as fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onestep.numerics.saddle_point.equations import MOST_ITERATIONS
+from onestep.numerics.saddle_point.one_group.batch_equations import Array, Gamma, Means, Points, presence
+from onestep.numerics.saddle_point.one_group.network_gains import Gains
+from onestep.numerics.saddle_point.profile import OneGroupTable
+
+# A step of this share squares to less than rounding.
+_FULL = 1e-9
+
+
+@dataclass(frozen=True)
+class NetworkGamma(Gamma):
+    """Gamma with x = beta tau, g = C x and the slopes of x in C and D, (2, P)."""
+
+    x: Array
+    gain: Array
+    moved: Array
+    conjugate: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkPoints(Points):
+    """Points of one law of rows."""
+
+    gains: Gains
+
+    @property
+    def lost(self) -> float:
+        """How many roundings of (T, tau) are lost beside those of an operation."""
+        return self.gains.lost
+
+    def gamma(self, conjugates: Array, near: Array) -> NetworkGamma:
+        """Gamma at (C, D): x (ridge + D + C f(C x)) = beta, whose left side is increasing and concave in x."""
+        C, shift = conjugates[0], self.ridge + conjugates[1]
+        # f <= c: from here Newton's method rises to the solution, and one step from elsewhere leads below it.
+        lowest = self.beta / (shift + C * self.bulk)
+        x = np.maximum(self.beta * near[1], lowest)
+        for _ in range(MOST_ITERATIONS):
+            filled, bent = self.gains.filled(C * x)
+            step = (x * (shift + C * filled) - self.beta) / (shift + C * (filled + C * x * bent))
+            size = np.abs(step) / x
+            x = np.maximum(x - step, lowest)
+            if not (size > _FULL).any():
+                break
+        gain = C * x
+        filled, bent = self.gains.filled(gain)
+        spread = filled + gain * bent
+        whole = shift + C * spread
+        by_C, by_D = -x * spread / whole, -x / whole
+        # T = tau f; its slope in D and that of tau in C are one number.
+        overlap = by_C * spread + x * x * bent
+        return NetworkGamma(
+            value=np.stack([x * filled, x]) / self.beta,
+            slope=((overlap / self.beta, by_C / self.beta), (by_C / self.beta, by_D / self.beta)),
+            x=x,
+            gain=gain,
+            moved=np.stack([by_C, by_D]),
+            conjugate=C,
+        )
+
+    def overlaps(self, at: NetworkGamma) -> tuple[Array, Array]:
+        """(alpha/beta) K, (3, 3, P), and its slopes in C and D, (2, 3, 3, P)."""
+        form, bent = self.gains.overlaps(at.gain)
+        by_gain = at.conjugate * at.moved
+        by_gain[0] += at.x
+        slopes = at.moved[:, None, None] * form + by_gain[:, None, None] * (at.x * bent)
+        return self.ratio * at.x * form, self.ratio * slopes
+
+    def means(self, table: OneGroupTable, values: Array, gamma: Gamma, inverse: Array) -> Means:
+        """m, (zeta, chi) and psi; `gamma` is the image of `values`."""
+        assert isinstance(gamma, NetworkGamma)
+        overlap, turned = self.overlaps(gamma)
+        g00, h1, h2, g11, g12, g22, f0, f1, f2, force = table.moments @ inverse
+        h, G = (h1, h2), ((g11, g12), (g12, g22))
+        A = ((overlap[0, 0], overlap[0, 1]), (overlap[0, 1], overlap[1, 1]))
+        given = overlap[0, 2] * force, overlap[1, 2] * force
+        present, share = presence(table, self, g00, inverse)
+        # 1 + G A, and its transpose 1 + A G.
+        (a, b), (c, d) = _product(G, A)
+        held = (1.0 + a, b), (c, 1.0 + d)
+        pulled = _apply(G, given)
+        plain = _solved(held, (f1 - pulled[0], f2 - pulled[1]))
+        along = _solved(held, h)
+        free = g00 + self.cost(values) - _dot(h, _apply(A, along))
+        m = np.where(present, (f0 - _dot(h, given) - _dot(h, _apply(A, plain))) / free, 0.0)
+        forces = np.stack([plain[0] - m * along[0], plain[1] - m * along[1], force])
+        brought = _apply(A, (forces[0], forces[1]))
+        zeta, chi = given[0] + brought[0], given[1] + brought[1]
+        share = share + np.where(present, g00 / free / 24.0, 0.0)
+        signal = self.ratio * np.einsum("ip,cijp,jp->cp", forces, turned, forces)
+        (_, _), (c, d) = gamma.slope
+        signal += self.spent(m, gamma) * np.stack([c, d])
+        return Means(
+            m=m,
+            overlaps=np.stack([zeta, chi]),
+            psi=np.asarray(overlap[2, 0] * forces[0] + overlap[2, 1] * forces[1] + overlap[2, 2] * force),
+            signal=signal,
+            images=_images(m, (zeta, chi), (f0, f1, f2), g00, h, G, A, given, present),
+            share=share,
+            known=_known(table, inverse, overlap, A, held),
+        )
+
+
+Two = tuple[Array, Array]
+Square = tuple[Two, Two]
+
+
+def _dot(x: Two, y: Two) -> Array:
+    return x[0] * y[0] + x[1] * y[1]
+
+
+def _apply(matrix: Square, vector: Two) -> Two:
+    return _dot(matrix[0], vector), _dot(matrix[1], vector)
+
+
+def _product(left: Square, right: Square) -> Square:
+    columns = tuple((right[0][j], right[1][j]) for j in (0, 1))
+    first, second = ((_dot(row, columns[0]), _dot(row, columns[1])) for row in left)
+    return first, second
+
+
+def _solved(matrix: Square, right: Two) -> Two:
+    """Of two equations by Cramer's rule."""
+    (a, b), (c, d) = matrix
+    share = 1.0 / (a * d - b * c)
+    return (d * right[0] - b * right[1]) * share, (a * right[1] - c * right[0]) * share
+
+
+def _images(
+    m: Array,
+    z: Two,
+    fitted: tuple[Array, Array, Array],
+    square: Array,
+    h: Two,
+    gram: Square,
+    overlap: Square,
+    given: Two,
+    present: Array,
+) -> Array:
+    """What the equations of m and z make of them, as `equations.residual` has it; (3, P).
+
+    What is left of the one for z is no gap as far as it is the rounding of its terms, where large means cancel.
+    """
+    pulled = _apply(gram, z)
+    forces = fitted[1] - m * h[0] - pulled[0], fitted[2] - m * h[1] - pulled[1]
+    brought = _apply(overlap, forces)
+    images = [m + np.where(present, (fitted[0] - square * m - _dot(h, z)) / square, 0.0)]
+    terms = [np.abs(m) * np.sqrt(square * gram[i][i]) for i in (0, 1)]
+    for i in (0, 1):
+        gap = given[i] + brought[i] - z[i]
+        rounding = np.finfo(float).eps * (np.abs(overlap[i][0]) * terms[0] + np.abs(overlap[i][1]) * terms[1])
+        own = 1.0 + overlap[i][i] * gram[i][i]
+        images.append(z[i] + np.sign(gap) * np.maximum(np.abs(gap) - rounding, 0.0) / own)
+    return np.stack(images)
+
+
+def _known(table: OneGroupTable, inverse: Array, overlap: Array, along: Square, held: Square) -> Two:
+    """`Means.known`, as `equations._force_rounding` has it: the force of chi is taken to be known."""
+    spiked, across = table.force_scatter @ inverse
+    (a, b), (c, d) = held
+    zeta = _solved(((a, c), (b, d)), (along[0][0] * spiked, along[1][0] * spiked))
+    norms = table.profile.along_norms
+    size = float(np.abs(table.profile.mu1[0] * table.profile.y1) @ table.profile.weights)
+    return np.abs(zeta[0]) * norms[0] + np.abs(zeta[1]) * norms[1], np.abs(overlap[2, 2]) * across * size
+
+
