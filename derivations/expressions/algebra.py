@@ -62,7 +62,8 @@ def multiply(*factors: Expression) -> Expression:
             collected[base] = collected.get(base, 0) + exponent
     if coefficient == 0:
         return ZERO
-    parts = [base if k == 1 else tree.Power(base, number(k)) for base, k in collected.items()]
+    # By `power`, which knows that e**2 is exp(2), as a reader of its text does.
+    parts = [base if k == 1 else power(base, number(k)) for base, k in collected.items()]
     if not parts:
         return tree.Number(coefficient)
     if coefficient != 1:

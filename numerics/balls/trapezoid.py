@@ -102,7 +102,8 @@ def plan(
         sizes = tuple((lifted(y) * bound.mean()).upper() for bound in found)
         if not all(size.is_finite() for size in sizes):
             break
-        widest = width(float(y), max(float(size.log()) for size in sizes), bits)
+        # The slope of a constant that is no polynomial (cosh(97) + 1) is zero, and has no logarithm.
+        widest = width(float(y), max(float(size.log()) if size > 0 else -math.inf for size in sizes), bits)
         if best is not None and widest < best.width:
             break
         best = Plan(y, sizes, widest)

@@ -162,7 +162,7 @@ def check_size(values: Mapping[str, Values], most: int = MOST_POINTS) -> None:
 
 def parse_whole(name: str, text: str, least: int, most: int, example: str) -> int:
     """A whole number of an option. Raises InputProblem."""
-    if not re.fullmatch(r"\+?[0-9]{1,12}", text.strip()) or not least <= int(text) <= most:
+    if not re.fullmatch(r"\+?[0-9]{1,12}", text) or not least <= int(text) <= most:
         raise InputProblem(
             f"--{name} was given {shown(text)}; a whole number from {least} to {most} is accepted, for example "
             f"--{name} {example}"

@@ -44,3 +44,13 @@ def test_a_sliver_at_a_breakpoint_is_in_the_radius_and_is_no_wider(
     # The radius is that of the slivers of both branches, their heights added up.
     both = {1.0: 1.0, 7.0: 7.0, 3.0: 7.0}[height]
     assert float(found.rad()) == pytest.approx(both * density * WIDTH, rel=5e-3, abs=1e-5)
+
+
+def test_a_constant_that_is_no_polynomial_has_no_slope() -> None:
+    # Its slope is zero and has no logarithm: the widest step was sought by one, and no number came out.
+    function = activation("cosh(97) + 1")
+    slope = expectations(function, (Moment(slope=1),), bits=60)[0]
+    assert slope.contains(0)
+    assert slope.rad() < 1e-15
+    mean = expectations(function, (Moment(sigma=1),), bits=60)[0]
+    assert mean.overlaps(arb(97).cosh() + 1)

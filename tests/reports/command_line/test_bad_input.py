@@ -106,6 +106,8 @@ def test_bad_gradient_steps_are_refused(capfd: pytest.CaptureFixture[str], optio
         (["simulate", *WORKED, "--kind", "cubic"], ("--kind", "srf")),
         (["simulate", *WORKED, "--kind", "network"], ("--alpha0", "--eta")),
         (["simulate", *WORKED, "--seed", "-1"], ("--seed", "for example")),
+        (["verify", "--seed", " 3"], ("--seed", "' 3'", "for example")),
+        (["verify", "--seed", "3\n"], ("--seed", "for example")),
         (["simulate", *replaced("alpha", "0.01"), "--dimension", "10"], ("dimension",)),
         (["compare", *WORKED, "--dimensions", "400,x"], ("--dimensions", "for example")),
         (["compare", *WORKED, "--dimensions", "400,400"], ("--dimensions", "for example")),

@@ -7,12 +7,14 @@ import shlex
 
 import pytest
 
+from onestep.derivations.expressions.parser import parse
 from onestep.reports.command_line.cli import run as onestep
 from onestep.verify.claims.index import all_claims
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import Property, is_so, near, plant
+from onestep.verify.properties.property import THEORY, Property, is_so, near, plant
 from onestep.verify.properties.run import BY_NAME, PROPERTIES, TIMES, meant, named, run, search
 from onestep.verify.properties.strategies import wide
+from onestep.verify.properties.themes.language import parity_is_true
 
 # Drawn within a hundred examples each, without shrinking; most plants are found within ten.
 PLANTED = 100
@@ -34,6 +36,11 @@ def test_it_fails_on_its_plant(name: str) -> None:
     assert found.outcome == "fails", one.plant.text
     assert found.counterexample is not None
     assert shlex.split(found.counterexample)[0] == "onestep"
+
+
+def test_a_parity_that_is_not_decided_says_nothing() -> None:
+    # Constant, since z/(z^2 + 1) stays below pi; which the tree does not show.
+    assert parity_is_true.margin(parse("Max(pi, z/(z**2 + 1))"), THEORY) == 1.0
 
 
 def test_there_are_many_of_them_and_each_serves_a_claim() -> None:

@@ -29,7 +29,8 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
-from onestep.verify.second_route.saddle_point.orthogonal import GIVEN, exact, simulated
+from onestep.verify.second_route.saddle_point.orthogonal import alphabet as of_alphabet
+from onestep.verify.second_route.saddle_point.orthogonal.two_letters import GIVEN, exact, simulated
 from onestep.verify.second_route.values import LETTERS
 
 APPENDIX = "Appendix D"
@@ -159,12 +160,22 @@ ALPHABET = Domain((Range(s.kappa, -1.5, 1.5),), (),
                    },))
 
 
+_AS_MANY_LETTERS = (
+    "The simulated network has as many letters as neurons. The functions on the right-hand side are those of the "
+    "saddle point, solved on grids by a route of its own, which keeps the cost m^2/p that the equations neglect."
+)
+
+
+_gain = 1 / (s.ridge + V_hat_along)
+_squares = mean_of(nu_along * (q_hat_along * _gain**2 + zeta_along**2 / (s.beta * c_along)))
+_V_ALONG = eq(V_along, mean_of(nu_along * _gain))
+_V_HAT_ALONG = eq(V_hat_along, ratio * E(nu_along / (1 + V_along)))
+_RESIDUAL = eq(s.residual, y0 - mean_of(mu0_along * m_along + s.kappa * mu1_along * zeta_along))
+_VARIANCE = eq(s.output_variance, _squares - mean_of(mu1_along * zeta_along) ** 2)
+
+
 def _alphabet_claims() -> tuple[Claim, ...]:
-    gain = 1 / (s.ridge + V_hat_along)
     spread = ByDerivation(alphabet.alphabet)
-    squares = mean_of(nu_along * (q_hat_along * gain**2 + zeta_along**2 / (s.beta * c_along)))
-    q = squares - mean_of(mu1_along * zeta_along) ** 2
-    mean = mean_of(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
     odd, even = sp.Function("F", real=True), sp.Function("t", real=True)
     note = "The letter is a function of a standard normal label; m(u) and zeta(u) are densities relative to its law."
 
@@ -179,24 +190,23 @@ def _alphabet_claims() -> tuple[Claim, ...]:
     added = s.mode * s.kappa * odd((s.mode * s.kappa) ** 2)
     return (
         entry(
-            "V", "V(kappa) of a continuous alphabet", eq(V_along, mean_of(nu_along * gain)), spread,
+            "V", "V(kappa) of a continuous alphabet", _V_ALONG, spread,
             "appendix-d.orthogonal.V", 161,
-            wrong=mean_of(nu_along) * mean_of(gain),
+            wrong=mean_of(nu_along) * mean_of(_gain),
         ),
         entry(
-            "V-hat", "Conjugate of every letter's response", eq(V_hat_along, ratio * E(nu_along / (1 + V_along))),
-            ByDerivation(alphabet.alphabet_conjugate), "appendix-d.orthogonal.V-hat", 162,
+            "V-hat", "Conjugate of every letter's response", _V_HAT_ALONG, ByDerivation(alphabet.alphabet_conjugate),
+            "appendix-d.orthogonal.V-hat", 162,
             wrong=ratio * E(nu_along) / (1 + V_along),
         ),
         entry(
-            "residual", "Residual of a continuous alphabet", eq(s.residual, y0 - mean), spread, "appendix-d.output",
-            163,
+            "residual", "Residual of a continuous alphabet", _RESIDUAL, spread, "appendix-d.output", 163,
             wrong=y0 - mean_of(mu0_along * m_along + mu1_along * zeta_along),
         ),
         entry(
-            "output-variance", "Variance of the output for a continuous alphabet", eq(s.output_variance, q), spread,
+            "output-variance", "Variance of the output for a continuous alphabet", _VARIANCE, spread,
             "appendix-d.orthogonal.output-variance", 164,
-            wrong=q + mean_of(mu1_along * zeta_along) ** 2,
+            wrong=_squares,
         ),
         claim(
             "appendix-d.alphabet.mean-not-unique",
@@ -211,4 +221,42 @@ def _alphabet_claims() -> tuple[Claim, ...]:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (*_saddle_claims(), *_alphabet_claims())
+def _measured(name: str, title: str, statement: sp.Equality, wrong: Wrong) -> Claim:
+    return claim(
+        f"appendix-d.alphabet.{name}-simulated", f"{title}, of simulated readouts", paper(APPENDIX),
+        statement, ALPHABET,
+        BySimulation("readouts whose neurons have a letter each", of_alphabet.simulated),
+        kind=Kind.CONCENTRATION, wrong=wrong, uses=(f"appendix-d.alphabet.{name}",), note=_AS_MANY_LETTERS,
+    )
+
+
+_MEASURED = (
+    _measured(
+        "V", "V(kappa) of a continuous alphabet", _V_ALONG,
+        {
+            "averaged apart": mean_of(nu_along) * mean_of(_gain),
+            "one conjugate for all letters": mean_of(nu_along) / (s.ridge + mean_of(V_hat_along)),
+        },
+    ),
+    _measured(
+        "V-hat", "Conjugate of every letter's response", _V_HAT_ALONG,
+        {"averaged apart": ratio * E(nu_along) / (1 + E(V_along)), "without the response": ratio * E(nu_along)},
+    ),
+    _measured(
+        "residual", "Residual of a continuous alphabet", _RESIDUAL,
+        {
+            "kappa forgotten": y0 - mean_of(mu0_along * m_along + mu1_along * zeta_along),
+            "the spike forgotten": y0 - mean_of(mu0_along * m_along),
+        },
+    ),
+    _measured(
+        "output-variance", "Variance of the output for a continuous alphabet", _VARIANCE,
+        {
+            "the spike's share left in": _squares,
+            "the signal forgotten":
+                mean_of(nu_along * q_hat_along * _gain**2) - mean_of(mu1_along * zeta_along) ** 2,
+        },
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (*_saddle_claims(), *_alphabet_claims(), *_MEASURED)

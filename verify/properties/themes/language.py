@@ -145,7 +145,7 @@ def parity_is_true(tree: Expression, theory: Theory) -> float:
     decided(math.isfinite(scale) and scale < 1e9)
     if [point.value for point in function.breakpoints] != sorted(point.value for point in function.breakpoints):
         return -1.0
-    if function.parity == "neither":
+    if function.parity not in ("odd", "even"):  # neither, or undecided, which says nothing
         return 1.0
     sign = 1.0 if function.parity == "even" else -1.0
     return near(left, sign * right, 1e-9 * scale)

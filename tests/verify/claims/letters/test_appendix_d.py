@@ -8,7 +8,7 @@ from onestep.verify.claims.letters import saddle_point as appendix_d_saddle
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Role
 from onestep.verify.protocol.evidence import FiniteSize, Outcome
-from onestep.verify.second_route.saddle_point.orthogonal import exact
+from onestep.verify.second_route.saddle_point.orthogonal.two_letters import exact
 
 ALL = (*appendix_d.CLAIMS, *appendix_d_saddle.CLAIMS, *appendix_d_orthogonal.CLAIMS)
 

@@ -1,4 +1,4 @@
-"""Numbers for the orthogonal bulk of Appendix D: exact algebra at finite size, and simulated readouts."""
+"""Numbers for two letters over the orthogonal bulk of Appendix D: exact algebra at finite size, and readouts."""
 
 from __future__ import annotations
 
