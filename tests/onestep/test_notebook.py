@@ -141,13 +141,48 @@ def drawn(which: str, **choices: Any) -> Any:
     return results()[which].plot(Figure().subplots(), **choices)
 
 
+ALONG = (r"projection on the spike $\kappa$", "value", ("learned along the spike", "mean of the target there"))
+# Under, beside and in each drawing: what is across, what is up, the words of the legend.
+WORDS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "solution": ALONG,
+    "groups": ALONG,
+    "batch": ("alpha", "test error", ()),
+    "grid": ("alpha", "test error", ("ridge = 0.01", "ridge = 0.1", "ridge = 1")),
+    "bounds": (r"ridge $\lambda$", "test error", ("upper bound", "lower bound", "minima at a ridge")),
+    "spectrum": ("eigenvalue", "density", ()),
+    "simulation": ("", "error", ()),
+    "comparison": ("1/d", "test error", ("theory at the realised ratios", "limit", "fitted", "simulation")),
+}
+
+
 @pytest.mark.parametrize("kind", DRAWN)
 def test_each_result_is_drawn_with_a_title_and_named_coordinates(kind: str) -> None:
     axes = drawn(kind)
-    assert axes.get_title()
-    assert axes.get_ylabel()
-    assert axes.get_xlabel() or kind == "simulation"
+    assert axes.get_title().replace("\n", " ").startswith("tanh(z) learns sin(z)")
+    across, up, legend = WORDS[kind]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (across, up)
+    shown = [text.get_text() for text in axes.get_legend().get_texts()] if axes.get_legend() else []
+    assert [text.rpartition(" bound ")[0] + " bound" if " bound " in text else text for text in shown] == [*legend]
     assert axes.lines or axes.collections
+
+
+def test_each_line_is_what_the_legend_calls_it() -> None:
+    bounds, result = drawn("bounds"), results()["bounds"]
+    heights = {line.get_label().rsplit(" ", 1)[0]: line.get_ydata()[0] for line in bounds.lines[:2]}
+    assert heights == {"upper bound": result.upper, "lower bound": result.lower}
+    assert [float(line.get_label().rsplit(" ", 1)[1]) for line in bounds.lines[:2]] == pytest.approx(
+        [result.upper, result.lower], rel=1e-5
+    )  # printed digits
+    simulated, measured = drawn("simulation"), results()["simulation"]
+    assert [text.get_text() for text in simulated.get_xticklabels()] == ["test error", "training error"]
+    for name, place in (("test_error", 0), ("training_error", 1)):
+        lines = [line for line in simulated.lines if len(line.get_xdata()) == 3 and set(line.get_xdata()) == {place}]
+        assert [line.get_ydata().tolist() for line in lines] == [list(measured.values(name))]
+    line = drawn("solution").lines
+    assert [one.get_label() for one in line] == ["learned along the spike", "mean of the target there"]
+    kappa = np.asarray(line[1].get_xdata())
+    # E[sin(0.8 kappa + 0.6 z)] in closed form.
+    assert np.allclose(line[1].get_ydata(), np.sin(0.8 * kappa) * np.exp(-0.18), rtol=0, atol=1e-9)
 
 
 def test_curves_or_a_map_as_asked_for() -> None:

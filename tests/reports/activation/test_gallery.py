@@ -62,6 +62,20 @@ def test_the_formulas_say_what_their_numbers_are() -> None:
             assert float(value.split(" ")[0]) == pytest.approx(expected, abs=1e-7)
             seen += 1
         assert seen == 7
+        # The three constants as their names define them, with the slope from differences of the function.
+        h1, slope = float(weight @ (z * values)), np.gradient(values, z)
+        defined = {
+            r"h_1 = \mathbb{E}[z\,\sigma(z)]": h1,
+            r"h_2 = \mathbb{E}[\sigma(z)^2]": float(weight @ values**2),
+            r"\check{h}_1 = \mathbb{E}[(\sigma'(z) - h_1)^2]": float(weight @ (slope - h1) ** 2),
+        }
+        assert list(found)[:3] == list(defined)
+        for label, expected in defined.items():
+            # A kink costs the difference a step, 1e-4, of a slope that jumps by one.
+            assert float(found[label].split(" ")[0]) == pytest.approx(expected, abs=1e-4)
+        forms = {name: value for name, value in found.items() if "x +" in name}
+        mean, slopes, square = (rf"\mathbb{{E}}[\sigma(x + \sqrt{{c}}\,z){power}]" for power in ("", "", "^2"))
+        assert list(forms) == [mean, r"\partial_x " + slopes, square]
 
 
 def test_the_pages_show_the_cards() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import resource
 import subprocess
 import sys
@@ -154,6 +155,29 @@ def test_the_page_for_people() -> None:
     assert "proved" in text
     assert "Warnings" in text
     assert "nan" not in text.lower().split()
+
+
+def test_the_page_says_each_number_of_the_document_under_its_name() -> None:
+    document = examine(activation("relu(z)"), activation("sin(z)"), orders=4, spike=0.8, bulk=1.2).as_dict()
+    said = dict(re.findall(r"^  (\S.*?) {2,}(\S.*)$", study_text(document), flags=re.MULTILINE))
+    coefficients, learning = document["coefficients"], document["learning"]
+    named = {"h1 = E[z sigma]": "h1", "h2 = E[sigma^2]": "h2", "E[(sigma' - h1)^2]": "h1_check"}
+    entries = {name: coefficients[key] for name, key in named.items()}
+    entries |= {f"s_{one['order']}": one for one in coefficients["hermite"]}
+    for name, entry in entries.items():
+        assert said[name].split(" = ")[0] == entry["ball"]
+        assert entry["ball"] == "0" or said[name].endswith(f" = {entry['closed_form']}  ({entry['proof']})")
+    forms = {"mu0(x, c)": "mu0", "mu1(x, c)": "mu1", "E[sigma^2](x, c)": "second_moment"}
+    assert {name: said[name] for name in forms} == {name: document["closed_forms"][key] for name, key in forms.items()}
+    square = learning["target_square"]
+    for name, value in (("upper bound", document["bounds"]["upper"]), ("lower bound", document["bounds"]["lower"])):
+        assert said[name].startswith(f"{value:.7g} ({100 * value / square:.3g} %)")
+    # E[sin^2], by hand, to the digits printed.
+    assert float(said["E[g^2]"].split()[0]) == pytest.approx((1.0 - math.exp(-2.0)) / 2.0, rel=1e-6)
+    assert said["best spike"].startswith(f"r = {learning['best_spike']:.6g}")
+    assert f"upper bound {learning['upper_at_best_spike']:.7g} " in said["best spike"]
+    assert "Learning g(z) = sin(z) at r = 0.8, c = 1.2, alignment 1" in study_text(document)
+    assert (said["parity"], said["growth"]) == (document["parity"], document["growth"])
 
 
 def test_data_and_document_agree() -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
+from unicodedata import lookup
 
 import pytest
 
 from onestep.reports.page.described import DescribedDerivation, derivations_of
+from onestep.reports.text import prose as prose_module
 from onestep.reports.text.mathematics import MathError, mathml
 from onestep.reports.text.prose import heading, prose
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import statement_latex
+from tests.reports.page.reading import cut_wrongly, in_full, signs_of_latex, signs_of_mathml
 
 
-def test_every_statement_of_the_ledger_becomes_mathml() -> None:
+def test_every_statement_of_the_ledger_becomes_mathml_sign_by_sign() -> None:
     for claim in all_claims():
-        shown = mathml(statement_latex(claim), block=True)
+        stated = statement_latex(claim)
+        shown = mathml(stated, block=True)
         assert "\\" not in shown, claim.id
-        ElementTree.fromstring(shown)  # well-formed
+        assert sorted(signs_of_mathml(mathml(stated))) == sorted(signs_of_latex(stated)), claim.id
+        # Cut into lines nothing is lost either, and a line that goes on says how.
+        assert sorted(in_full(shown)) == sorted(sign for sign in signs_of_latex(stated) if sign not in "()×"), claim.id
+        assert cut_wrongly(shown) == [], claim.id
 
 
 @pytest.mark.parametrize("module", PAPER.modules)
@@ -81,6 +87,17 @@ def test_prose_shows_plain_names_as_symbols() -> None:
     assert str(heading("the spike")) == "The spike"
     assert str(heading("h1 is a mean")) == "h₁ is a mean"
     assert str(heading("mu0 of tanh, in closed form")) == "μ₀ of tanh, in closed form"
+
+
+def test_a_greek_name_is_its_letter() -> None:
+    other = {"lambda": "LAMDA", "epsilon": "EPSILON", "varrho": "RHO"}
+    names = [*prose_module._GREEK, "nu", "pi", "delta"]
+    for name in names:
+        told = other.get(name, name.upper())
+        case = "CAPITAL" if name[0].isupper() else "SMALL"
+        letter = lookup(f"GREEK {told} SYMBOL" if name == "varrho" else f"GREEK {case} LETTER {told}")
+        assert str(prose(f"of {name}_1")) == f"of {letter}₁"
+    assert len(names) == len(set(names))
 
 
 def test_prose_sets_indices_powers_and_code() -> None:

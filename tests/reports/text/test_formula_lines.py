@@ -14,6 +14,7 @@ from onestep.reports.text.prose import prose
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import statement_latex
+from tests.reports.page.reading import cut_wrongly
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within
 # this bar, far below the 5,000 pixels that a formula may have.
@@ -53,6 +54,7 @@ def test_a_long_formula_is_cut_into_lines_and_keeps_every_letter(latex: str) -> 
     flat = ElementTree.fromstring(mathml(latex))
     assert width(flat) > 1.5 * LINE
     assert letters(shown) == letters(flat)
+    assert cut_wrongly(mathml(latex, block=True)) == []
 
 
 def test_equations_of_a_system_begin_on_lines_of_their_own() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Canvas
 
 import onestep
@@ -204,6 +205,67 @@ def test_ticks_and_labels_are_complete(number: int) -> None:
     assert any(axes.get_legend() is not None for axes in canvas.axes)
     # Every series has a name of its own in the data.
     assert not re.search(r'"line \d+"', figure.data)
+
+
+RATIO, ALONG = r"samples per dimension $\alpha = n/d$", r"projection on the spike $\kappa = v\cdot x$"
+BESIDE = ("networks, and their own theory", RATIO, "less isotropic theory, %")
+# Over and beside each panel, typed again: title, x, y; test errors are over a logarithmic scale of alpha.
+WORDS: dict[int, list[tuple[str, str, str]]] = {
+    1: [("", r"along the target $\theta\cdot x$", "mean output of the network")],
+    2: [
+        *((r"tanh learns sin, $\tilde\eta = 3$, $\lambda = 0.1$", RATIO, "test error"), BESIDE),
+        *((r"tanh learns tanh, $\tilde\eta = 1$, $\lambda = 0.01$", RATIO, "test error"), BESIDE),
+        *((r"tanh learns sign, $\tilde\eta = 3$, $\lambda = 0.1$", RATIO, "test error"), BESIDE),
+    ],
+    3: [("", ALONG, "value")],
+    4: [(r"by spike, $\gamma = 0.9$", RATIO, "test error"), ("by alignment, $r = 1.5$", RATIO, "test error")],
+    5: [(r"$\tilde\eta = 3$", RATIO, "test error"), (r"$\tilde\eta = 3\,\beta$", RATIO, "test error")],
+    6: [("", RATIO, "test error"), ("", RATIO, "less isotropic theory, %")],
+    7: [(rf"${name}(\kappa)$", ALONG.partition(" =")[0] + "$", "value") for name in (r"\mu_0", r"\kappa\,\mu_1")],
+}
+DASHES = {"isotropic theory": "-", "own": "--", "orthogonal": ":"}
+
+
+def value_of(label: str) -> str:
+    """What tells a curve from the others: the number behind "=", or the letters."""
+    found = re.search(r"(?:= |bound|, )(\{.*\}|\\infty|[\d.]+|upper|lower)|^(\{.*\}|upper|lower)", label.replace("$", ""))
+    return (found[1] or found[2]) if found else ""
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_titles_and_labels_say_what_is_plotted_and_the_legend_which_curve_is_which(number: int) -> None:
+    _, canvas = drawn(number)
+    assert [(one.get_title(), one.get_xlabel(), one.get_ylabel()) for one in canvas.axes] == WORDS[number]
+    for axes in canvas.axes:
+        assert axes.get_xscale() == ("log" if axes.get_xlabel() == RATIO else "linear")
+        named = [(str(one.get_label()).lstrip("_"), one.get_color(), one.get_linestyle()) for one in axes.get_lines()]
+        named = [one for one in named if one[0] != "nolegend_"]
+        marks = [(str(one.get_label()).lstrip("_"), one.lines[0].get_color(), "") for one in axes.containers]
+        # One colour for each curve: its lines, and the networks that it is of.
+        of_colour: dict[str, set[str]] = {}
+        for label, colour, dash in (*named, *marks):
+            if colour not in ("#333333", "black"):
+                of_colour.setdefault(colour, set()).add(value_of(label))
+            begins = next((style for words, style in DASHES.items() if label.startswith(words)), dash)
+            assert not dash or dash == begins or "networks" in label
+        if number != 3:  # where a colour is a bound, with the networks that realise it
+            assert all(len(values) == 1 for values in of_colour.values())
+        legend = axes.get_legend()
+        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True) if legend else ():
+            colour = to_hex(np.ravel(handle.get_color())[:4] if not isinstance(handle.get_color(), str) else handle.get_color())
+            drawn_so = {to_hex(one).lower() for label, one, _ in (*named, *marks) if label == text.get_text()}
+            if drawn_so:
+                assert colour.lower() in drawn_so
+            else:
+                assert of_colour[colour.upper()] == {value_of(text.get_text())}
+
+
+def test_the_dashed_line_is_the_best_linear_predictor() -> None:
+    # E[g^2] - E[z g]^2 of a sine and of the sign, by hand.
+    sine, sign = (1.0 - np.exp(-2.0)) / 2.0 - np.exp(-1.0), 1.0 - 2.0 / np.pi
+    for number, panel, level in ((2, 1, sine), (2, 5, sign), (4, 2, sine), (5, 1, sine), (5, 2, sine)):
+        line = shown(number)[panel, "best linear predictor"]
+        assert list(line.y) == pytest.approx([level, level], **SAME)
 
 
 def test_a_figure_is_the_same_bytes_every_time() -> None:

@@ -1,0 +1,195 @@
+"""A small report in which no two things look alike: whatever a page puts in the wrong place is seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from posixpath import dirname, join, normpath
+from xml.etree.ElementTree import Element
+
+import html5lib
+import sympy as sp
+
+from onestep.derivations.language.glossary import Entry as Symbol
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.study import Study, Table
+from onestep.reports.page.site import Material, site
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
+from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from onestep.verify.protocol.power import MutantResult, Power
+from onestep.verify.protocol.verdict import Verdict
+
+PAPER, SLIDES, OTHERS = "arXiv 2402.04980", "slides", "this suite"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim of the report, typed: ``culprits`` are the claims that make its weakest link."""
+
+    id: str
+    chapter: str
+    verdict: str
+    weakest: str
+    kind: str
+    document: str
+    uses: tuple[str, ...] = ()
+    role: str = "ours"
+    culprits: tuple[str, ...] = ()
+
+
+# Beneath a confirmed claim everything is at most as strong; what a source misprints and definitions weaken nothing.
+ROWS = (
+    Row("section-2.gradient-step", "gradient-step", "PROVED", "PROVED", "IDENTITY", PAPER),
+    Row("section-2.input-scale", "gradient-step", "CONFIRMED", "CONFIRMED", "LIMIT", PAPER, ("section-2.gradient-step",)),
+    Row("result-3-1.spike-strength", "gradient-step", "PROVED", "CONFIRMED", "FIXED_POINT", PAPER,
+        ("section-2.input-scale", "section-2.gradient-step"), culprits=("section-2.input-scale",)),
+    Row("definitions.mu0", "free-energy", "UNTESTED", "UNTESTED", "DEFINITION", PAPER),
+    Row("bounds.lower", "bounds", "CERTIFIED", "CERTIFIED", "INEQUALITY", OTHERS, ("definitions.mu0",)),
+    Row("beyond.any-test", "network-bulk", "INCONCLUSIVE", "INCONCLUSIVE", "CONCENTRATION", OTHERS,
+        ("result-3-1.spike-strength",)),
+    Row("result-3-3.test-error", "saddle-point", "DERIVED", "INCONCLUSIVE", "IDENTITY", PAPER,
+        ("beyond.any-test", "bounds.lower"), culprits=("beyond.any-test",)),
+    Row("slides.step-over-n", "slides", "REFUTED", "REFUTED", "IDENTITY", SLIDES, ("section-2.gradient-step",), "printed"),
+    Row("slides.input-scale", "slides", "CONVENTION", "CONVENTION", "CONVENTION", SLIDES, role="printed"),
+    Row("slides.kernel", "slides", "PROVED", "PROVED", "IDENTITY", SLIDES),
+)  # fmt: skip
+NUMBER = {row.id: number for number, row in enumerate(ROWS, 1)}
+
+
+def letter(number: int) -> sp.Symbol:
+    """The symbol of a claim."""
+    return sp.Symbol(f"A_{number}", real=True)
+
+
+def evidence(number: int, row: Row) -> tuple[Evidence, ...]:
+    """Two pieces for each claim but definitions, those of a claim that a source prints refute it."""
+    if row.kind == "DEFINITION":
+        return ()
+    refutes, undecided = row.verdict in ("REFUTED", "CONVENTION"), row.verdict == "INCONCLUSIVE"
+    outcome = Outcome.REFUTES if refutes else Outcome.UNDECIDED if undecided else Outcome.SUPPORTS
+    settled = Settled(f"obligation {number}", outcome, f"method {number}", f"witness {number}")
+    numbers = Agreement(f"numbers: way {number}", 10 + number, 0.5 * refutes, 0.01, f"place {number}", "", 10 + number, 1e-3)
+    measured = FiniteSize(f"simulation: way {number}", 3, 0.5, 3.29, 0.01 * number, outcome, f"sentence {number}")
+    enclosed = Certificate(f"balls: way {number}", 20 + number, 0.0, 10.0**-number)
+    second: Evidence = enclosed if row.verdict == "CERTIFIED" else measured if row.kind != "IDENTITY" else numbers
+    return Proof(f"derivation: way {number}", (settled,), unmade=(f"step {number} by hand",)), second
+
+
+def entry(number: int, row: Row) -> Entry:
+    """One claim, all of whose words hold its number."""
+    found, name = evidence(number, row), letter(number)
+    neighbours = tuple((f"neighbour {number}{k}", sp.Eq(name, 900 + 10 * number + i)) for i, k in enumerate("abc"))
+    caught = {e.check for e in found}
+    mutants = tuple(
+        MutantResult(
+            words, statement, Verdict.INCONCLUSIVE if (row.verdict, k) == ("INCONCLUSIVE", 1) else Verdict.REFUTED,
+            (found[0].check,) if k == 0 else tuple(sorted(caught)),
+        )
+        for k, (words, statement) in enumerate(neighbours if found else ())
+    )  # fmt: skip
+    claim = Claim(
+        row.id, f"title {number}", Source(row.document, f"Section {number}", (100 + number, 200 + number)), Kind(row.kind),
+        sp.Eq(name, 10 + number), Domain(), (), row.uses, tuple(Mutant(*pair) for pair in neighbours), Role(row.role),
+        f"note {number}",
+    )  # fmt: skip
+    score = Power(found[-1].check, 2, (f"neighbour {number}a",)) if row.verdict in ("CONFIRMED", "INCONCLUSIVE") else None
+    assumed = (f"hypothesis {number}", "hypothesis of all") if row.role == "ours" else ()
+    return Entry(claim, Verdict(row.verdict), found, mutants, Verdict(row.weakest), assumed, score)
+
+
+def figure(name: str) -> Figure:
+    """A figure whose drawing, words and data hold its name."""
+    svg = f'<svg role="img" aria-label="drawing of {name}" viewBox="0 0 4 4"><path d="M0 0"/></svg>'
+    return Figure(name, f"title of {name}", f"caption of {name}", svg, f"figures.{name}()", f"panel,series\n1,{name}\n")
+
+
+STUDIES = tuple(
+    Study(
+        f"study_{k}", f"study title {k}", (f"first words {k}", f"second words {k}"),
+        tuple(
+            Table(f"table {k}{m}", (f"head {k}{m}x", f"head {k}{m}y"), ((f"cell {k}{m}xx", f"cell {k}{m}xy"),) * rows)
+            for m, rows in (("a", 2), ("b", 15))
+        ),
+        (figure(f"drawn_{k}a"), figure(f"drawn_{k}b")),
+        f"command {k}",
+    )
+    for k in (1, 2)
+)  # fmt: skip
+FIGURES = (figure("first_figure"), figure("second_figure"), figure("third_figure"))
+
+
+@cache
+def material() -> Material:
+    """What the pages are made from."""
+    entries = tuple(entry(number, row) for number, row in enumerate(ROWS, 1))
+    glossary = tuple(Symbol(letter(n), f"meaning {n}", f"O({n})") for n in range(1, len(ROWS) + 1))
+    # Of another profile than the committed ledger.
+    return Material(Ledger("ci", entries), (), FIGURES, glossary, studies=STUDIES)
+
+
+@cache
+def files() -> dict[str, str]:
+    """The files of the report."""
+    return site(material())
+
+
+@cache
+def page(name: str) -> Element:
+    """What stands in <main> of a page of the report."""
+    return read(files()[name])
+
+
+def read(html: str) -> Element:
+    """What stands in <main> of a page."""
+    whole: Element = html5lib.parse(html, treebuilder="etree", namespaceHTMLElements=False)
+    for one in whole.iter():
+        one.tag = one.tag.rpartition("}")[2] if isinstance(one.tag, str) else "comment"  # drawings and formulas
+    found = whole.find(".//main")
+    assert found is not None
+    return found
+
+
+def words(element: Element | None) -> str:
+    """What a reader reads there, blanks as one."""
+    assert element is not None
+    return re.sub(r"\s+", " ", "".join(element.itertext())).strip()
+
+
+def of_class(element: Element, tag: str, name: str) -> list[Element]:
+    """The elements of this tag and class."""
+    return [one for one in element.iter(tag) if name in (one.get("class") or "").split()]
+
+
+def badges(element: Element) -> list[str]:
+    """The verdicts that stand there, which have to be in their own colours."""
+    found = of_class(element, "span", "badge")
+    assert all(words(one) in (one.get("class") or "").split() for one in found if words(one).isupper())
+    return [words(one) for one in found]
+
+
+def links(element: Element, at: str) -> list[str]:
+    """Where the links of a part of the page ``at`` lead, from the folder of the first page."""
+    found = (one.get("href") or "" for one in element.iter("a") if one.get("href"))
+    return [normpath(join(dirname(at), link)) for link in found]
+
+
+def claim_page(id_: str) -> str:
+    """The address of a claim."""
+    return f"claim/{id_}.html"
+
+
+def facts(element: Element) -> Iterator[tuple[str, Element]]:
+    """The terms of the lists of an element with what is said of each."""
+    for listed in element.iter("dl"):
+        terms = list(listed)
+        assert [one.tag for one in terms] == ["dt", "dd"] * (len(terms) // 2)
+        for term, said in zip(terms[::2], terms[1::2], strict=True):
+            yield words(term), said
+
+
+def cells(row: Element) -> list[str]:
+    """The cells of a row of a table."""
+    return [words(cell) for cell in row if cell.tag in ("td", "th")]

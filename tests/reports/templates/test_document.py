@@ -1,0 +1,112 @@
+"""The report as one document says of each claim, misprint, figure and symbol what the pages say of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+
+from onestep.reports.page.pdf import sources
+from onestep.verify.claims.paper import PAPER
+from onestep.verify.protocol.paper import chapter_of
+from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, material
+
+MARKS = {"printed": " #note[as printed]", "reading": " #note[a reading]"}
+
+
+@cache
+def text() -> str:
+    """What typst is given."""
+    return sources(material())["main.typ"].decode()
+
+
+def part(title: str) -> str:
+    """What stands under a heading of the first level."""
+    found = re.split(r"^= (.*)\n", text(), flags=re.MULTILINE)
+    return found[found.index(title) + 1]
+
+
+def chapters(title: str) -> dict[str, str]:
+    """The parts of it by their headings."""
+    found = re.split(r'^== #?"?(.*?)"?;?\n', part(title), flags=re.MULTILINE)
+    return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+def formula(number: int) -> str:
+    """The formula of a claim."""
+    return f'#formula("A {number} = {10 + number}", $attach(A, b: {number}) = {10 + number}$)'
+
+
+def test_every_claim_stands_in_its_chapter_with_verdict_and_weakest_link() -> None:
+    for title, table in chapters("Claims and verdicts").items():
+        rows = [row for row in ROWS if chapter_of(row.id, PAPER.chapters).title == title]
+        expected = []
+        for row in rows:
+            n, plain = NUMBER[row.id], row.kind == "DEFINITION"
+            weaker = f" #note[weakest link {row.weakest}]" if row.weakest != row.verdict else ""
+            mark = MARKS.get(row.role, "") + (" #note[by definition]" if plain else weaker)
+            tried = 0 if plain else 3
+            expected += [
+                f'[#"Title {n}"; #id("{row.id}")],', f'[#verdict("{row.verdict}"){mark}],',
+                f"[{tried - (row.verdict == 'INCONCLUSIVE')}/{tried}],",
+            ]  # fmt: skip
+        assert rows
+        assert [line.strip() for line in table.splitlines() if line.startswith("  [")] == expected
+
+
+def test_the_counts_stand_under_their_verdicts() -> None:
+    tables = chapters("What was verified")
+    titles = {source.name: source.title for source in PAPER.sources}
+    for title, names in (
+        ("The claims by source", [titles[row.document] for row in ROWS]),
+        ("The claims by kind", [row.kind.replace("_", " ").lower() for row in ROWS]),
+    ):
+        heads = re.findall(r'verdict\("(\w+)"\)', tables[title])
+        found = {}
+        for line in re.findall(r"^  (\[.*\]),$", tables[title], flags=re.MULTILINE):
+            name, *numbers, total = re.findall(r"\[([^]]*)\]", line)
+            found[name] = Counter({verdict: int(n) for verdict, n in zip(heads, numbers, strict=True) if n})
+            assert found[name].total() == int(total)
+        found.pop("all", None)
+        expected: dict[str, Counter[str]] = {}
+        for name, row in zip(names, ROWS, strict=True):
+            expected.setdefault(name, Counter())[row.verdict] += 1
+        assert found == expected
+    assert "shown 27 wrong\nneighbours of the formulas (26 of them refuted)" in text()
+
+
+def test_results_and_misprints_stand_with_their_own_formulas_and_verdicts() -> None:
+    results = part("The results")
+    for id_ in ("result-3-1.spike-strength", "definitions.mu0", "result-3-3.test-error"):
+        n, verdict = NUMBER[id_], next(row.verdict for row in ROWS if row.id == id_)
+        assert f'[{formula(n)}], verdict("{verdict}")))' in results
+    printed, corrected = (NUMBER[id_] for id_ in ("slides.step-over-n", "section-2.gradient-step"))
+    (misprint,) = part("Misprints").split("=== ")[1:]
+    lines = misprint.splitlines()
+    assert lines[0] == f'#"Title {printed}";'
+    assert f'#"Section {printed}";' in lines[1]
+    assert lines[2:6] == [
+        '#beside([printed], "REFUTED")', formula(printed), '#beside([corrected], "PROVED")', formula(corrected),
+    ]  # fmt: skip
+    told = next(one.consequence for one in PAPER.errata if one.printed == "slides.step-over-n")
+    assert lines[6].startswith(f'#"{told[:20]}')
+
+
+def test_figures_assumptions_and_symbols_are_those_of_the_pages() -> None:
+    shown = re.findall(r'image\("(\w+)\.svg".*alt: "title of (\w+)".*"caption of (\w+)";', part("Figures"))
+    assert shown == [(figure.name,) * 3 for figure in FIGURES]
+    drawn = sources(material())
+    assert all(f"drawing of {name}" in drawn[f"{name}.svg"].decode() for name, _, _ in shown)
+    ours = [NUMBER[row.id] for row in ROWS if row.role == "ours"]
+    counts = dict(re.findall(r'\[#"(.*)";\], \[(\d+)\]', part("What is assumed")))
+    assert counts == {f"hypothesis {n}": "1" for n in ours} | {"hypothesis of all": str(len(ours))}
+    symbols = re.findall(r'attach\(A, b: (\d+)\)\$\);: #"meaning (\d+)";(?: #note\[#"O\((\d+)\)";\])?', part("Symbols"))
+    assert symbols == [(str(n), str(n), str(n) if n > 1 else "") for n in NUMBER.values()]
+
+
+def test_the_papers_figures_come_before_those_of_the_suite() -> None:
+    from dataclasses import replace
+
+    studies = (replace(STUDIES[1], slug="figure-1"), STUDIES[0])
+    shown = re.findall(r'image\("(\w+)\.svg"', sources(replace(material(), studies=studies))["main.typ"].decode())
+    assert shown == [figure.name for figure in (*STUDIES[1].figures, *FIGURES)]

@@ -1,0 +1,287 @@
+"""The pages that list and count: the first one, misprints, the slides, what rests on what, studies, activations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from onestep.reports.activation.gallery import Card, Goal
+from onestep.reports.page.site import site
+from onestep.verify.claims.paper import PAPER
+from tests.reports.templates.material import (
+    FIGURES,
+    NUMBER,
+    ROWS,
+    STUDIES,
+    Row,
+    badges,
+    cells,
+    claim_page,
+    facts,
+    files,
+    letter,
+    links,
+    material,
+    of_class,
+    page,
+    read,
+    words,
+)
+
+BY_ID = {row.id: row for row in ROWS}
+TITLES = {source.name: source.title for source in PAPER.sources}
+
+
+def table(element: Element) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of a table, cell by cell."""
+    head, *rows = [cells(row) for row in element.iter("tr")]
+    return head, rows
+
+
+def counted(element: Element, kinds: dict[str, str]) -> dict[str, Counter[str]]:
+    """A table of counts read back: what each row counts under each verdict, and that its total is theirs."""
+    head, rows = table(element)
+    assert head[-1] == "claims"
+    found = {}
+    for name, *numbers, total in rows:
+        assert len(numbers) == len(head) - 2
+        count = Counter({verdict: int(n) for verdict, n in zip(head[1:-1], numbers, strict=True) if n})
+        assert count.total() == int(total)
+        found[next((key for key, words in kinds.items() if name.startswith(words)), name)] = count
+    return found
+
+
+def of(key: str) -> dict[str, Counter[str]]:
+    """The verdicts of the claims by one of their properties."""
+    found: dict[str, Counter[str]] = {}
+    for row in ROWS:
+        found.setdefault(getattr(row, key), Counter())[row.verdict] += 1
+    return found
+
+
+def test_the_first_page_counts_the_claims_by_source_and_by_kind() -> None:
+    main = page("index.html")
+    by_source, by_kind, *_ = main.iter("table")
+    assert counted(by_source, TITLES) == of("document")
+    kinds = {row.kind: row.kind.replace("_", " ").lower() for row in ROWS}
+    found = counted(by_kind, kinds)
+    assert found.pop("all") == Counter(row.verdict for row in ROWS)
+    assert found == of("kind")
+    text = words(main)
+    assert f"states {len(ROWS)} formulas" in text
+    assert "was shown 27 wrong neighbours of the formulas (26 of them refuted)" in text
+    assert "Wrong neighbours: 26 of 27 refuted." in text
+    (meanings,) = of_class(main, "table", "meanings")
+    assert [cells(row)[0] for row in meanings.iter("tr")] == [badges(row)[0] for row in meanings.iter("tr")]
+
+
+def test_the_first_page_states_the_results_with_their_verdicts() -> None:
+    shown = of_class(page("index.html"), "div", "result")
+    stated = ("result-3-1.spike-strength", "definitions.mu0", "result-3-3.test-error")
+    assert len(shown) == len(stated)
+    for one, id_ in zip(shown, stated, strict=True):
+        n, row = NUMBER[id_], BY_ID[id_]
+        assert words(of_class(one, "div", "formula")[0]) == f"A{n}={10 + n}"
+        assert (badges(one), links(one, "index.html")) == ([row.verdict], [claim_page(id_)])
+        assert [link.get("title") for link in one.iter("a")] == [f"title {n}"]
+        assert words(one).endswith("by definition") == (row.kind == "DEFINITION")
+
+
+def test_the_first_page_has_one_figure_and_all_have_their_points() -> None:
+    names = {"index.html": [FIGURES[0]], "figures.html": FIGURES[1:]}
+    names |= {f"study-study-{k}.html": study.figures for k, study in enumerate(STUDIES, 1)}
+    for at, figures in names.items():
+        found = list(page(at).iter("figure"))
+        for one, figure in zip(found, figures, strict=True):
+            assert one.get("id") == "figure-" + figure.name.replace("_", "-")
+            assert f"title of {figure.name}" in words(one)
+            assert f"caption of {figure.name}" in words(one)
+            assert [svg.get("aria-label") for svg in one.iter("svg")] == [f"drawing of {figure.name}"]
+            (points,) = links(one, at)
+            assert files()[points] == figure.data
+
+
+def errata(row_ids: tuple[str, str], words_of: tuple[str, str], article: Element, at: str) -> None:
+    """An article of the misprints: what is printed and what is right, each with its formula and verdict."""
+    pairs = [one for one in article.iter("p") if badges(one)]
+    formulas = of_class(article, "div", "formula")
+    for one, formula, id_, which in zip(pairs, formulas, row_ids, words_of, strict=True):
+        n, row = NUMBER[id_], BY_ID[id_]
+        assert words(one) == f"{which} {id_} {row.verdict}"
+        assert links(one, at) == [claim_page(id_)]
+        assert words(formula) == f"A{n}={10 + n}"
+
+
+def test_misprints_and_conventions_stand_apart_with_both_sides() -> None:
+    main, at = page("misprints.html"), "misprints.html"
+    misprint, convention = of_class(main, "article", "misprint")
+    first, second = main.findall("section")
+    assert list(of_class(first, "article", "misprint")) == [misprint]
+    assert "1 formula that a source prints" in words(first)
+    errata(("slides.step-over-n", "section-2.gradient-step"), ("printed", "corrected"), misprint, at)
+    errata(("slides.input-scale", "section-2.input-scale"), ("theirs", "ours"), convention, at)
+    for article, id_ in ((misprint, "slides.step-over-n"), (convention, "slides.input-scale")):
+        n = NUMBER[id_]
+        listed = next(one for one in (*PAPER.errata, *PAPER.conventions) if one.printed == id_)
+        assert article.get("id") == listed.id.replace(".", "-")
+        assert words(article.find("h4")) == f"Title {n}"
+        assert f"fails: obligation {n}; witness witness {n}" in words(article)
+        assert f"({100 + n}), ({200 + n})" in words(article)
+    (section,) = (one for one in page("index.html").iter("section") if one.get("id") == "findings")
+    assert [words(one) for one in section.iter("li")] == [f"Title {NUMBER['slides.step-over-n']} slides.step-over-n"]
+    assert words(section.find(".//summary")).startswith(f"1 in {TITLES['slides']}")
+
+
+def test_each_formula_of_the_slides_stands_with_its_claims_and_their_verdicts() -> None:
+    main, at, seen = page("slides.html"), "slides.html", []
+    outcomes = {"slides.kernel": "stands", "slides.step-over-n": "corrected", "slides.input-scale": "convention"}
+    for row in main.iter("tr"):
+        ids = [re.sub(r"claim/|\.html", "", link) for link in links(row, at)]
+        if not ids:
+            continue
+        own = [id_ for id_ in ids if id_ in outcomes]
+        seen += own
+        assert badges(row) == [BY_ID[id_].verdict for id_ in ids]
+        assert [outcomes[id_] for id_ in own] == [cells(row)[1]] * len(own)
+        assert words(row).count("as printed") == sum(BY_ID[id_].role == "printed" for id_ in ids)
+        assert len(set(ids)) == len(ids)
+        assert any(set(ids) == set(one.claims) & set(NUMBER) for one in PAPER.sources[1].formulas)
+    assert set(seen) == set(outcomes)
+
+
+def beneath(row: Row) -> set[str]:
+    """All that a claim rests on."""
+    return set(row.uses) | {deep for used in row.uses for deep in beneath(BY_ID[used])}
+
+
+def test_the_graph_has_each_part_with_its_weakest_link_and_each_line_with_its_count() -> None:
+    main, at = page("dependencies.html"), "dependencies.html"
+    (graph,) = of_class(main, "svg", "graph")
+    strength = ["PROVED", "CERTIFIED", "DERIVED", "CONFIRMED", "INCONCLUSIVE"]
+    parts: dict[str, list[Row]] = {}
+    for row in ROWS:
+        parts.setdefault(row.id.split(".")[0], []).append(row)
+    boxes = {words(box.find("text")): box for box in graph.iter("a")}
+    assert set(boxes) == set(parts)
+    for name, rows in parts.items():
+        ours = [row.weakest for row in rows if row.role == "ours" and row.kind != "DEFINITION"]
+        assert links(boxes[name], at) == [claim_page(rows[0].id)]
+        assert boxes[name].get("class") == (max(ours, key=strength.index) if ours else "none")
+        assert words(boxes[name].findall("text")[1]) == f"{len(rows)} claim{'s' * (len(rows) > 1)}"
+        assert words(boxes[name].find("title")).startswith(f"{name}: ")
+        counts = dict(part.split()[::-1] for part in words(boxes[name].find("title")).split(": ")[1].split(", "))
+        assert counts == {verdict: str(n) for verdict, n in Counter(row.verdict for row in rows).items()}
+    lines = Counter(
+        (row.id.split(".")[0], used.split(".")[0])
+        for row in ROWS for used in row.uses if row.id.split(".")[0] != used.split(".")[0]
+    )  # fmt: skip
+    told = [words(path.find("title")) for path in graph.iter("path")]
+    assert sorted(told) == sorted(f"{a} rests on {b}: {n} link{'s' * (n > 1)}" for (a, b), n in lines.items())
+
+
+def test_a_result_stands_over_all_that_it_rests_on() -> None:
+    main, at = page("dependencies.html"), "dependencies.html"
+    shown = {words(one.find("summary/span")): one for one in main.findall("section/details")}
+    assert list(shown) == ["result-3-1.spike-strength", "bounds.lower", "result-3-3.test-error"]
+    for id_, one in shown.items():
+        row = BY_ID[id_]
+        count = len(beneath(row))
+        summary, first = words(one.find("summary")), one.find("div/p")
+        told = f"{count} claim{'s' * (count != 1)} beneath"
+        assert summary == f"{id_} Title {NUMBER[id_]} {row.weakest} {told}"
+        assert first is not None
+        culprits = [other for other in (*sorted(beneath(row) | {id_}, key=list(BY_ID).index),)
+                    if BY_ID[other].verdict == row.weakest and BY_ID[other].kind != "DEFINITION"]  # fmt: skip
+        assert (badges(first), links(first, at)) == (
+            [row.verdict, row.weakest], [claim_page(id_), *(claim_page(other) for other in culprits)]
+        )  # fmt: skip
+
+
+def test_what_is_assumed_and_the_symbols_are_listed_with_their_numbers() -> None:
+    listed = [words(one) for one in page("assumptions.html").iter("li")]
+    ours = [NUMBER[row.id] for row in ROWS if row.role == "ours"]
+    assert set(listed) == {f"hypothesis {n} (1 claim)" for n in ours} | {f"hypothesis of all ({len(ours)} claims)"}
+    _, rows = table(page("symbols.html"))
+    assert rows == [[f"A{n}", f"meaning {n}", f"O({n})"] for n in NUMBER.values()]
+
+
+def test_a_study_shows_its_words_tables_and_command_and_is_listed() -> None:
+    overview = dict(facts(page("studies.html")))
+    for k, study in enumerate(STUDIES, 1):
+        at = f"study-study-{k}.html"
+        main = page(at)
+        assert words(main.find(".//h1")) == f"Study title {k}"
+        assert [words(one) for one in main.findall("section/p")][:2] == [f"first words {k}", f"second words {k}"]
+        assert words(overview[f"Study title {k}"]) == f"first words {k}"
+        for one, given in zip(main.iter("table"), study.tables, strict=True):
+            assert table(one) == ([*given.columns], [list(row) for row in given.rows])
+        assert words(main.find(".//caption")) == f"Table {k}a"
+        assert words(main.find(".//summary")) == f"Table {k}b (15 rows)"
+        assert f"Measure again: command {k}" in words(main)
+    linked = [one for one in links(page("studies.html"), "studies.html") if one.startswith("study-")]
+    assert linked == ["study-study-1.html", "study-study-2.html"]
+
+
+def card(k: int) -> Card:
+    """A card all of whose numbers hold its own; the second gives no spike."""
+    coefficients: dict[str, object] = {name: {"ball": f"[{k}.{m} +/- 1e-9]"} for m, name in ((1, "h1"), (2, "h2"))}
+    document = {
+        "parity": f"parity {k}", "breakpoints": [f"jump {k}"], "growth": f"growth {k}", "information_exponent": 30 + k,
+        "spike_emerges": k != 2, "spike": 0.5 + k, "bulk": 0.25 + k, "warnings": [f"warning {k}"],
+        "coefficients": coefficients | {"hermite": [{"order": k, "closed_form": f"form {k}", "proof": f"state {k}"}]},
+        "closed_forms": {"holds_for": f"domain {k}"}, "proof": {"status": f"status {k}", "obligations": [1] * k},
+    }  # fmt: skip
+    shares = [(0.11, 0.22, 0.33), (0.44, 0.55, 0.66)]
+    goals = tuple(Goal(f"g{k}{m}", k + 0.5, *s[:2], 1.25 * k, s[2] + k / 100, 6.0) for m, s in enumerate(shares))
+    formulas = ((f"n_{{{k}}}", f"7{k}"),)
+    svg = f'<svg aria-label="{{}} {k}"></svg>'
+    return Card(f"act{k}", f"f{k}(z)", document, f"f_{{{k}}}", formulas, goals, svg.format("curves"), svg.format("graph"))
+
+
+@pytest.fixture(scope="module")
+def gallery() -> dict[str, str]:
+    """The report with three cards."""
+    return site(replace(material(), gallery=tuple(map(card, (1, 2, 3)))))
+
+
+def test_an_activation_is_listed_and_sorted_by_its_own_numbers(gallery: dict[str, str]) -> None:
+    main = read(gallery["gallery.html"])
+    (sorting,) = main.iter("table")
+    assert links(main, "gallery.html") == [f"activations/act{k}.html#activation-act{k}" for k in (1, 2, 3)]
+    for k, row in enumerate(list(sorting.iter("tr"))[1:], 1):
+        keys = [cell.get("data-value") for cell in row if cell.get("data-value")]
+        last = [f"{share + k / 100:.6g}" for share in (0.33, 0.66)]
+        assert keys == [f"{k}.1", f"{k}.2", *last]
+        percents = [f"{100 * float(share):.0f} %" for share in last] if k != 2 else ["no spike"] * 2
+        assert cells(row) == [f"act{k}", "", f"parity {k}", f"{k}.1000", f"{k}.2000", f"status {k}", *percents]
+        assert [one.get("aria-label") for one in row.iter("svg")] == [f"graph {k}"]
+
+
+def test_the_page_of_an_activation_is_its_own(gallery: dict[str, str]) -> None:
+    for k in (1, 2, 3):
+        main = read(gallery[f"activations/act{k}.html"])
+        said = {term: words(one) for term, one in facts(main)}
+        spike = "gives no spike: h1=0" if k == 2 else "gives the weights a spike: h1 is not zero"
+        assert said == {
+            "parity": f"parity {k}", "breakpoints": f"jump {k}", "growth": f"growth {k}",
+            "a step": f"{spike}; information exponent {30 + k}", "exactly": f"s{k} = form {k} (state {k})",
+            "closed forms": f"status {k} by {k} obligations (heat equation, limit c → 0, growth, analyticity), for "
+            f"domain {k}", "note": f"warning {k}",
+        }  # fmt: skip
+        assert [words(one) for one in of_class(main, "div", "formula")] == [f"σ(z)=f{k}", f"n{k}=7{k}"]
+        assert f"at r = {k + 0.5:g}, c = {k + 0.25:g}." in words(main.find(".//figcaption"))
+        head, rows = table(next(main.iter("table")))
+        assert head == ["target", "E[g2]", "lower bound", "upper bound", "best spike", "upper bound there"]
+        assert rows == [
+            [f"g{k}{m}", f"{k}.50000", low, high, f"{1.25 * k:.4g}", f"{there + k} %"]
+            for m, low, high, there in ((0, "11 %", "22 %", 33), (1, "44 %", "55 %", 66))
+        ]
+        beside = {one.get("rel"): one.get("href") for one in main.iter("a") if one.get("rel")}
+        assert beside == {
+            word: f"act{k + step}.html#activation-act{k + step}" for word, step in (("prev", -1), ("next", 1)) if 1 <= k + step <= 3
+        }
+        assert f'onestep activation "f{k}(z)" --target sin' in words(main)
