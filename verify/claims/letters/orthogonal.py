@@ -7,7 +7,6 @@ import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy.along_spike import y0
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import alphabet, orthogonal
 from onestep.derivations.saddle_point.bulk_of_letters.alphabet import (
@@ -25,6 +24,7 @@ from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_o
 from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E
+from onestep.verify.claims.saddle_point.formulas import nu as over_alphabet
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -47,11 +47,6 @@ NOT_PRINTED = (
     "No source prints it: how the equations of the special case might be taken, without the directions that Pi takes "
     "out of the bulk."
 )
-
-
-def mean_of(integrand: sp.Expr) -> sp.Expr:
-    """Average over the alphabet."""
-    return Expectation(integrand, s.mode)
 
 
 def _saddle_claim(
@@ -162,9 +157,9 @@ ALPHABET = Domain((Range(s.kappa, -1.5, 1.5),), (),
 def _alphabet_claims() -> tuple[Claim, ...]:
     gain = 1 / (s.ridge + V_hat_along)
     spread = ByDerivation(alphabet.alphabet)
-    squares = mean_of(nu_along * (q_hat_along * gain**2 + zeta_along**2 / (s.beta * c_along)))
-    q = squares - mean_of(mu1_along * zeta_along) ** 2
-    mean = mean_of(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
+    squares = over_alphabet(nu_along * (q_hat_along * gain**2 + zeta_along**2 / (s.beta * c_along)))
+    q = squares - over_alphabet(mu1_along * zeta_along) ** 2
+    mean = over_alphabet(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
     odd, even = sp.Function("F", real=True), sp.Function("t", real=True)
     note = "The letter is a function of a standard normal label; m(u) and zeta(u) are densities relative to its law."
 
@@ -179,9 +174,9 @@ def _alphabet_claims() -> tuple[Claim, ...]:
     added = s.mode * s.kappa * odd((s.mode * s.kappa) ** 2)
     return (
         entry(
-            "V", "V(kappa) of a continuous alphabet", eq(V_along, mean_of(nu_along * gain)), spread,
+            "V", "V(kappa) of a continuous alphabet", eq(V_along, over_alphabet(nu_along * gain)), spread,
             "appendix-d.orthogonal.V", 161,
-            wrong=mean_of(nu_along) * mean_of(gain),
+            wrong=over_alphabet(nu_along) * over_alphabet(gain),
         ),
         entry(
             "V-hat", "Conjugate of every letter's response", eq(V_hat_along, ratio * E(nu_along / (1 + V_along))),
@@ -191,20 +186,20 @@ def _alphabet_claims() -> tuple[Claim, ...]:
         entry(
             "residual", "Residual of a continuous alphabet", eq(s.residual, y0 - mean), spread, "appendix-d.output",
             163,
-            wrong=y0 - mean_of(mu0_along * m_along + mu1_along * zeta_along),
+            wrong=y0 - over_alphabet(mu0_along * m_along + mu1_along * zeta_along),
         ),
         entry(
             "output-variance", "Variance of the output for a continuous alphabet", eq(s.output_variance, q), spread,
             "appendix-d.orthogonal.output-variance", 164,
-            wrong=q + mean_of(mu1_along * zeta_along) ** 2,
+            wrong=q + over_alphabet(mu1_along * zeta_along) ** 2,
         ),
         claim(
             "appendix-d.alphabet.mean-not-unique",
             "m(u) is not unique: even functions of the letter may be added where mu0 is odd", paper(APPENDIX),
             eq(s.output_change, sp.S.Zero), ALPHABET, ByDerivation(alphabet.no_unique_mean),
             wrong={
-                "an odd function added": mean_of(added * s.mode * even(s.mode**2)),
-                "an even mu0": mean_of(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),
+                "an odd function added": over_alphabet(added * s.mode * even(s.mode**2)),
+                "an even mu0": over_alphabet(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),
             },
             note="The equation for m(u) is of the first kind; only the output that m(u) makes is determined.",
         ),
