@@ -23,7 +23,7 @@ from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import average, stein
 from onestep.derivations.kernel.limits import name_limit
 from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, proved
 from onestep.derivations.kernel.search.steps import equal, isolated, rewritten
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -160,7 +160,7 @@ def bulk() -> Derivation:
     return Derivation(
         "the length of a row after a step with any activation",
         SOURCE,
-        *(proved("sigma' is a line and a rest that is orthogonal to it.", known) for known in of_the_slope()),
+        *each_proved("sigma' is a line and a rest that is orthogonal to it.", of_the_slope()),
         proved(
             "x = z w + u theta + the rest for w across theta; equal samples give E[Y^2 (sigma' - h1)^2 |x|^2], "
             "different ones the square of E[Y (sigma' - h1) x], and w itself meets every sample once.",

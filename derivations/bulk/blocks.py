@@ -22,7 +22,7 @@ from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.gradient_step.leaves import repeated_is
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from onestep.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -262,27 +262,24 @@ def cavity() -> Derivation:
     return Derivation(
         "one row of a group against the rest",
         SOURCE,
-        *(
-            proved("A diagonal entry of an inverse is one over the Schur complement of the rest.", entry_of_group(a)[0])
-            for a in LETTERS
+        *each_proved(
+            "A diagonal entry of an inverse is one over the Schur complement of the rest.",
+            (entry_of_group(a)[0] for a in LETTERS),
         ),
         proved(
             "Row i of group a meets the rest through sum_b C_ab W_b w_i; w_i is independent of the rest and isotropic "
             "with variance c_a/d, so the quadratic form is c_a beta sum_bb' C_ab T_bb' C_b'a.",
             entry_of_group(0)[1],
         ),
-        *(
-            proved(
-                "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its "
-                "own row, plus c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C "
-                "Theta.",
-                trace_of_block(a, b),
-            )
-            for a, b in PAIRS
+        *each_proved(
+            "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its "
+            "own row, plus c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C "
+            "Theta.",
+            (trace_of_block(a, b) for a, b in PAIRS),
         ),
-        *(proved("Three relations, linear in T: T = Theta (1 + C Theta)^-1/beta.", block) for block in solved_blocks()),
-        *(proved("In the Schur complement of a row stands M = C - beta C T C.", m) for m in mixed_by_meaning()),
-        *(proved("The rows of a group are alike: tau_a = pi_a (S^-1)_ii.", entry) for entry in tau),
+        *each_proved("Three relations, linear in T: T = Theta (1 + C Theta)^-1/beta.", solved_blocks()),
+        *each_proved("In the Schur complement of a row stands M = C - beta C T C.", mixed_by_meaning()),
+        *each_proved("The rows of a group are alike: tau_a = pi_a (S^-1)_ii.", tau),
         results={s.V2_of[a]: value(tau[a]) for a in LETTERS},
         hypotheses=(ISOTROPIC,),
     )

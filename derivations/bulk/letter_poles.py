@@ -17,7 +17,7 @@ from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_m
 from onestep.derivations.bulk.letters import NU, SOURCE, first_direction, form, second_direction, theta_at, varrho
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -117,7 +117,7 @@ def poles() -> Derivation:
         proved("The poles are minus its roots.", factors),
         proved("Their sum.", total),
         proved("Half their distance is a root: the discriminant is a sum of squares.", spread),
-        *(proved("With one sign each.", pole) for pole in found),
+        *each_proved("With one sign each.", found),
         results={s.pole[a]: value(found[a]) for a in LETTERS},
         hypotheses=(INVERTIBLE,),
     )

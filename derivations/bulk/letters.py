@@ -46,7 +46,7 @@ from onestep.derivations.bulk.network_rows import covariance, norm_covariance, n
 from onestep.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -366,10 +366,7 @@ def isotropic() -> Derivation:
     return Derivation(
         "isotropic rows in groups",
         SOURCE,
-        *(
-            proved("With A a multiple of one t does not depend on x: R is beta T, that of Appendix D.", t)
-            for t in pairs
-        ),
+        *each_proved("With A a multiple of one t does not depend on x: R is beta T, that of Appendix D.", pairs),
         proved("theta_perp does not meet v: nothing is added.", target),
         proved("The spike taken out of t leaves Theta: v is independent of the rest of the bulk.", spike),
         results=(spike, target),
@@ -416,7 +413,7 @@ def equal_groups() -> Derivation:
         "equal groups of a network",
         SOURCE,
         *traces().steps,
-        *(proved("With C_ab = C and equal letters an entry of M is C/(1 + g B), g = beta C tau.", t) for t in groups),
+        *each_proved("With C_ab = C and equal letters an entry of M is C/(1 + g B), g = beta C tau.", groups),
         proved("B C/(1 + g B) is (C/g) (1 - 1/(1 + g B)): the equation of one group.", result),
         hypotheses=(ROWS_OF_GROUPS,),
     )

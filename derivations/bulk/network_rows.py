@@ -26,7 +26,7 @@ from onestep.derivations.kernel.algebra import instantiate, ring
 from onestep.derivations.kernel.averages import stein
 from onestep.derivations.kernel.limits import taylor
 from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, proved
 from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -309,7 +309,7 @@ def large_batch() -> Derivation:
     return Derivation(
         "a large batch",
         SOURCE,
-        *(proved("As alpha0 grows averages over the batch become averages over inputs.", x) for x in row_of_overlap()),
+        *each_proved("As alpha0 grows averages over the batch become averages over inputs.", row_of_overlap()),
         proved(
             "Neurons have overlaps tau/sqrt(d) with the target, which the spike then is: of the norm the first order "
             "in them remains.",

@@ -27,7 +27,7 @@ from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, a
 from onestep.derivations.free_energy.along_spike import mu1, mu2, over_kappa, over_modes, varrho
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -252,13 +252,13 @@ def derivation(of: Setting) -> Derivation:
     """T' = T and tau' = tau, step by step."""
     first, second = one_solution(of)
     steps = (
-        *(proved("A conjugate falls where V grows,", decreasing(of, letter)) for letter in "CD"),
-        *(proved("and the traces fall with both: F is increasing.", increasing(of, index)) for index in (1, 2)),
-        *(
-            proved("V is t = 1 + s times as large at t x, and 1 + V at most,", subhomogeneous_conjugate(of, letter))
-            for letter in "CD"
+        *each_proved("A conjugate falls where V grows,", (decreasing(of, letter) for letter in "CD")),
+        *each_proved("and the traces fall with both: F is increasing.", (increasing(of, index) for index in (1, 2))),
+        *each_proved(
+            "V is t = 1 + s times as large at t x, and 1 + V at most,",
+            (subhomogeneous_conjugate(of, letter) for letter in "CD"),
         ),
-        *(proved("so that F falls short of t times as much.", subhomogeneous(of, index)) for index in (1, 2)),
+        *each_proved("so that F falls short of t times as much.", (subhomogeneous(of, index) for index in (1, 2))),
         proved(
             "Let t >= 1 be the least factor with (T', tau') <= t (T, tau). Were t > 1, then (T', tau') = F(T', tau') "
             "<= F(t T, t tau) < t F(T, tau) = t (T, tau), and a smaller factor would do. So (T', tau') <= (T, tau), "

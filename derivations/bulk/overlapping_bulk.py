@@ -27,7 +27,7 @@ from onestep.derivations.gradient_step.overlapping_rows import (
     scatter,
 )
 from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search.leaves import in_model, proved
+from onestep.derivations.kernel.search.leaves import each_proved, in_model
 from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -186,13 +186,10 @@ def resolvent() -> Derivation:
             eq(sp.Symbol("(1+gB)^{-1}"), sp.Symbol("[L^{-1}]_{11}")),
             Vanishing("where L and A commute", sp.together(schur)),
         ),
-        *(
-            proved(
-                "A sample, put into the inverse that has not seen it, acts by W' = W (1 + G W/alpha0)^-1, G d/n0 the "
-                "limit of x^T L_-^-1 x/n0.",
-                entry,
-            )
-            for entry in answers()
+        *each_proved(
+            "A sample, put into the inverse that has not seen it, acts by W' = W (1 + G W/alpha0)^-1, G d/n0 the "
+            "limit of x^T L_-^-1 x/n0.",
+            answers(),
         ),
         Step(
             "So the trace of each block is that of (Z + E W')^-1, which is the equation for G;",

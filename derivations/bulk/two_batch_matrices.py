@@ -18,7 +18,7 @@ from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.bulk.overlapping_bulk import acting
 from onestep.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from onestep.derivations.kernel.search.steps import named_slope, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -157,11 +157,10 @@ def blocks() -> Derivation:
     return Derivation(
         "blocks of the resolvent of two matrices of one batch",
         SOURCE,
-        *(proved("A sample acts by W' = W (1 + G W/alpha0)^-1,", entry) for entry in answer()),
-        *(proved("which, averaged over samples,", mean) for mean in averages),
-        *(
-            proved("is added to the part without samples, and G is the inverse of both together.", entry)
-            for entry in (corner, beside, below)
+        *each_proved("A sample acts by W' = W (1 + G W/alpha0)^-1,", answer()),
+        *each_proved("which, averaged over samples,", averages),
+        *each_proved(
+            "is added to the part without samples, and G is the inverse of both together.", (corner, beside, below)
         ),
         proved("b = (1 + nu S1) a.", bridge),
         proved("k = (1 + g omega S2) a.", rest),
@@ -225,10 +224,7 @@ def target_forms() -> Derivation:
     return Derivation(
         "the resolvent of two matrices of one batch along the target",
         SOURCE,
-        *(
-            proved("theta has the component u on a sample, so that u^2 stands in the averages.", mean)
-            for mean in averages
-        ),
+        *each_proved("theta has the component u on a sample, so that u^2 stands in the averages.", averages),
         proved("The first column of the inverse,", upper),
         proved("in both blocks.", lower),
         proved("theta.H theta.", found[0]),
@@ -286,15 +282,12 @@ def target_forms_of_letters() -> Derivation:
     return Derivation(
         "two letters of one batch along the target",
         SOURCE,
-        *(
-            proved(
-                "theta has the component u on a sample, so that u^2 stands in the averages: what the last two blocks "
-                "do to the first is another matrix Phi along theta.",
-                entry,
-            )
-            for entry in found
+        *each_proved(
+            "theta has the component u on a sample, so that u^2 stands in the averages: what the last two blocks "
+            "do to the first is another matrix Phi along theta.",
+            found,
         ),
-        *(proved("Elimination.", theorem) for theorem in forms.values()),
+        *each_proved("Elimination.", forms.values()),
         results={symbol: value(theorem) for symbol, theorem in forms.items()},
         hypotheses=(SAMPLES,),
     )
@@ -309,15 +302,12 @@ def letters_of_one_batch() -> Derivation:
     return Derivation(
         "two letters of one batch",
         SOURCE,
-        *(
-            proved(
-                "[[C, 1, 0], [1, -omega A, P], [0, P, 1]] of both letters, P = 1 + nu M, is linear in the samples. "
-                "Leaving samples out, what its last two blocks do to the first is one matrix Phi over the letters.",
-                entry,
-            )
-            for entry in (first, second, third, fourth)
+        *each_proved(
+            "[[C, 1, 0], [1, -omega A, P], [0, P, 1]] of both letters, P = 1 + nu M, is linear in the samples. "
+            "Leaving samples out, what its last two blocks do to the first is one matrix Phi over the letters.",
+            (first, second, third, fourth),
         ),
-        *(proved("Elimination.", theorem) for theorem in traces.values()),
+        *each_proved("Elimination.", traces.values()),
         results=traces.values(),
         hypotheses=(SAMPLES,),
     )

@@ -106,15 +106,20 @@ def without_replicas(meaning: Theorem) -> Theorem:
     return instantiate((meaning,), {R: sp.Integer(0)})
 
 
+def of_samples(whole: sp.Symbol, one: sp.Symbol, reference: str) -> tuple[Theorem, Theorem]:
+    """What ``whole`` is, an average over n independent samples, and that it is the n-th power of ``one`` sample's."""
+    meaning = define(whole, product_of(s.n, one), reference)
+    return meaning, unfolded(meaning)
+
+
 @functools.cache
 def samples() -> Derivation:
     """Equation (83): n independent samples, each with its R losses, average to the power n of one bracket."""
-    meaning = define(
+    meaning, result = of_samples(
         s.replicated_average,
-        product_of(s.n, s.sample_bracket),
+        s.sample_bracket,
         "the average of a product over n independent samples of factors of one law",
     )
-    result = unfolded(meaning)
     return Derivation(
         "replicated partition function",
         f"{APPENDIX}, (83)",

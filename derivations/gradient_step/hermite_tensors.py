@@ -20,7 +20,7 @@ from onestep.derivations.kernel.averages import stein
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.search.averages import averages_expanded, reflected
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -272,10 +272,7 @@ def second_order() -> Derivation:
         "the term of order two of a Hermite expansion",
         SOURCE,
         *(proved(f"Normal equation {i}.", condition) for i, condition in enumerate(normal, 1)),
-        *(
-            proved("The tensor holds the overlaps of the target with the polynomials of order two.", share)
-            for share in shares
-        ),
+        *each_proved("The tensor holds the overlaps of the target with the polynomials of order two.", shares),
         proved("Their Gram matrix is diagonal with entries 2, 1, 2.", found),
     )
 

@@ -15,66 +15,63 @@ import sympy as sp
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.symbols import z
 
-sigma = sp.Function("sigma", real=True)
-sigma_prime = sp.Function("sigma_prime", real=True)
-sigma_second = sp.Function("sigma_second", real=True)
-sigma_check = sp.Function("sigma_check", real=True)  # sigma' - E[sigma']
-g = sp.Function("g", real=True)
-g_prime = sp.Function("g_prime", real=True)
+
+def functions(*names: str) -> tuple[Any, ...]:
+    """Undefined functions with real values, one for each name."""
+    return tuple(sp.Function(name, real=True) for name in names)
+
+
+# sigma_check = sigma' - E[sigma'].
+sigma, sigma_prime, sigma_second, sigma_check = functions("sigma", "sigma_prime", "sigma_second", "sigma_check")
+g, g_prime = functions("g", "g_prime")
 
 # The sign of its argument, and one at zero, where nothing is averaged.
 sgn = sp.Function("sgn", real=True)
 
 # The squared loss of one sample in one weight, and its slope.
-loss = sp.Function("loss", real=True)
-loss_prime = sp.Function("loss_prime", real=True)
+loss, loss_prime = functions("loss", "loss_prime")
 
 # The sum of n terms whose averages are equal by symmetry, repeated(n, average of one of them) = n times that average.
 repeated = sp.Function("repeated", real=True)
 
 # What depends on the number of replicas, and its derivative in it.
-partition_moment, partition_moment_slope, log_det_of, log_det_of_slope = (
-    sp.Function(name, real=True) for name in ("E Z^R", "(E Z^R)'", "ln det", "(ln det)'")
+partition_moment, partition_moment_slope, log_det_of, log_det_of_slope = functions(
+    "E Z^R", "(E Z^R)'", "ln det", "(ln det)'"
 )
-field_integral, field_integral_slope, trace_exponent, trace_exponent_slope = (
-    sp.Function(name, real=True) for name in ("E_field Z^R", "(E_field Z^R)'", "trace exponent", "(trace exponent)'")
+field_integral, field_integral_slope, trace_exponent, trace_exponent_slope = functions(
+    "E_field Z^R", "(E_field Z^R)'", "trace exponent", "(trace exponent)'"
 )
-prior_exponent, prior_exponent_slope, sample_exponent, sample_exponent_slope = (
-    sp.Function(name, real=True)
-    for name in ("prior exponent", "(prior exponent)'", "sample exponent", "(sample exponent)'")
+prior_exponent, prior_exponent_slope, sample_exponent, sample_exponent_slope = functions(
+    "prior exponent", "(prior exponent)'", "sample exponent", "(sample exponent)'"
 )
-mode_integral, mode_integral_slope, sample_average, sample_average_slope = (
-    sp.Function(name, real=True) for name in ("ln Z mode", "(ln Z mode)'", "ln sample", "(ln sample)'")
+mode_integral, mode_integral_slope, sample_average, sample_average_slope = functions(
+    "ln Z mode", "(ln Z mode)'", "ln sample", "(ln sample)'"
 )
-readout_risk, readout_risk_slope = (sp.Function(name, real=True) for name in ("readout risk", "(readout risk)'"))
+readout_risk, readout_risk_slope = functions("readout risk", "(readout risk)'")
 # What is least at a proximal point, and its slope.
-proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
+proximal_objective, proximal_slope = functions("objective", "objective'")
 
 # Any convex loss of label and output; what a sample costs at an output away from a centre; where that is least, and
 # what it is there, as functions of label, centre and variance; the force (proximal point - centre)/variance.
-any_loss, any_loss_slope, any_loss_curvature = (sp.Function(name, real=True) for name in ("l", "l'", "l''"))
-sample_energy, proximal_point, envelope, force = (
-    sp.Function(name, real=True) for name in ("energy", "prox", "envelope", "force")
-)
+any_loss, any_loss_slope, any_loss_curvature = functions("l", "l'", "l''")
+sample_energy, proximal_point, envelope, force = functions("energy", "prox", "envelope", "force")
 force_slope = sp.Function("force_slope", real=True)
 # A regulariser, the energy of a weight at a force, the weight that it is least at, and what it is there.
-regulariser, regulariser_slope, weight_energy, least_weight, least_weight_slope = (
-    sp.Function(name, real=True) for name in ("r", "r'", "weight energy", "weight", "weight'")
+regulariser, regulariser_slope, weight_energy, least_weight, least_weight_slope = functions(
+    "r", "r'", "weight energy", "weight", "weight'"
 )
-weight_envelope, weight_envelope_slope = (
-    sp.Function(name, real=True) for name in ("weight envelope", "(weight envelope)'")
-)
+weight_envelope, weight_envelope_slope = functions("weight envelope", "(weight envelope)'")
 
 
 def _places(name: str, count: int) -> tuple[Any, ...]:
     head, _, index = name.partition("_")
-    return tuple(sp.Function(f"{head}_{{{index},{place}}}", real=True) for place in range(1, count + 1))
+    return functions(*(f"{head}_{{{index},{place}}}" for place in range(1, count + 1)))
 
 
 # Forces that samples exert on a readout: along a direction as a function of the readout along it, on a neuron as a
 # function of its weight, and along the constant vector as a function of the readout's mean.
-on_overlap, on_overlap_slope = (sp.Function(name, real=True) for name in ("overlap force", "overlap force'"))
-on_weight, on_weight_slope = (sp.Function(name, real=True) for name in ("own force", "own force'"))
+on_overlap, on_overlap_slope = functions("overlap force", "overlap force'")
+on_weight, on_weight_slope = functions("own force", "own force'")
 along_ones = sp.Function("mean force", real=True)
 
 # The free energy per neuron as a function of order parameters and conjugates, for a spike of two directions, with the
@@ -120,9 +117,9 @@ DERIVATIVES = {
 
 def with_slopes(name: str, count: int = 2) -> tuple[sp.FunctionClass, ...]:
     """A function of one parameter, which a derivation defines, and its first slopes, under the names F, F', F'', ..."""
-    functions = tuple(sp.Function(name + "'" * order, real=True) for order in range(count + 1))
-    DERIVATIVES.update(pairwise(functions))
-    return functions
+    found = functions(*(name + "'" * order for order in range(count + 1)))
+    DERIVATIVES.update(pairwise(found))
+    return found
 
 
 def with_partials(name: str, count: int) -> sp.FunctionClass:

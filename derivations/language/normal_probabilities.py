@@ -29,7 +29,19 @@ import sympy as sp
 from sympy.printing.printer import Printer
 
 
-class OwensT(sp.Function):
+class _Lettered(sp.Function):
+    """A function of real numbers that is written with one letter."""
+
+    letter = ""
+
+    def _latex(self, printer: Printer, *args: Any, **kwargs: Any) -> str:
+        power = kwargs.get("exp")
+        inner = ", ".join(printer._print(argument) for argument in self.args)
+        body = rf"{self.letter}\left({inner}\right)"
+        return body if power is None else rf"{body}^{{{power}}}"
+
+
+class OwensT(_Lettered):
     r"""T(h, a), even in h, odd in a, with |T| <= arctan|a|/(2 pi) <= 1/4 for real arguments.
 
     Evaluated where elementary: T(0, a) = arctan(a)/(2 pi), T(h, 0) = 0 and T(h, 1) = (1 - erf(h/sqrt 2)^2)/8. Numbers
@@ -37,6 +49,7 @@ class OwensT(sp.Function):
     """
 
     nargs = 2
+    letter = "T"
 
     @classmethod
     def eval(cls, h: sp.Expr, a: sp.Expr) -> sp.Expr | None:
@@ -79,12 +92,6 @@ class OwensT(sp.Function):
             value = mpmath.quad(lambda s: mpmath.exp(-(hm**2) * (1 + s * s) / 2) / (1 + s * s), [0, am])
             return sp.Float(value / (2 * mpmath.pi), precision=prec)
 
-    def _latex(self, printer: Printer, *args: Any, **kwargs: Any) -> str:
-        power = kwargs.get("exp")
-        inner = ", ".join(printer._print(argument) for argument in self.args)
-        body = rf"T\left({inner}\right)"
-        return body if power is None else rf"{body}^{{{power}}}"
-
     def _scipycode(self, printer: Printer, *args: Any, **kwargs: Any) -> str:
         # SciPy calls this function owens_t; the name is imported by the printer when code is generated.
         name = printer._module_format("scipy.special.owens_t")
@@ -93,7 +100,7 @@ class OwensT(sp.Function):
     _numpycode = _scipycode  # the name under which SymPy's SciPy printer looks it up
 
 
-class SignProduct(sp.Function):
+class SignProduct(_Lettered):
     r"""B(h, k, rho) for -1 < rho < 1: symmetric in h and k, B(-h, k, -rho) = -B(h, k, rho), |B| <= 1 for real h, k.
 
     Evaluated where simpler: B(h, k, 0) = erf(h/sqrt 2) erf(k/sqrt 2), B(0, k, rho) = 4 T(k, rho/sqrt(1 - rho^2)) and
@@ -101,6 +108,7 @@ class SignProduct(sp.Function):
     """
 
     nargs = 3
+    letter = "B"
 
     @classmethod
     def eval(cls, h: sp.Expr, k: sp.Expr, rho: sp.Expr) -> sp.Expr | None:
@@ -159,12 +167,6 @@ class SignProduct(sp.Function):
             apart = mpmath.erf(h / mpmath.sqrt(2)) * mpmath.erf(k / mpmath.sqrt(2))
             value = apart + 2 / mpmath.pi * mpmath.quad(joint, [0, mpmath.asin(rho)])
             return sp.Float(value, precision=prec)
-
-    def _latex(self, printer: Printer, *args: Any, **kwargs: Any) -> str:
-        power = kwargs.get("exp")
-        inner = ", ".join(printer._print(argument) for argument in self.args)
-        body = rf"B\left({inner}\right)"
-        return body if power is None else rf"{body}^{{{power}}}"
 
     def _scipycode(self, printer: Printer, *args: Any, **kwargs: Any) -> str:
         return f"({printer._print(self.rewrite(OwensT))})"  # generic points only: the terms jump where h k = 0

@@ -29,7 +29,7 @@ from onestep.derivations.gradient_step.spike import counted
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from onestep.derivations.kernel.search.steps import equal, isolated, named_slope, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -154,7 +154,7 @@ def size(variable: sp.Symbol) -> Derivation:
         f"{base.title}, conjugates of the slides",
         base.source,
         *base.steps,
-        *(proved("The conjugates of the slides.", name) for name in hats),
+        *each_proved("The conjugates of the slides.", hats),
         proved("The equation of the system in these.", translated),
         hypotheses=base.hypotheses,
     )
@@ -170,7 +170,7 @@ def sign_at_one() -> Derivation:
         "the sign activation at r = c = 1",
         base.source,
         *base.steps,
-        *(proved("At r = c = 1.", theorem) for theorem in found),
+        *each_proved("At r = c = 1.", found),
         results=found,
         hypotheses=base.hypotheses,
     )
@@ -295,7 +295,7 @@ def _invariance(change: Rescaling) -> Derivation:
         f"{PAPER}, Section 3.3",
         proved("The free energy of the rescaled problem.", other),
         proved("In rescaled variables it is that of the problem, times a constant,", scales),
-        *(proved("so that it is stationary in the image of a variable where the other is.", zero) for zero in zeros),
+        *each_proved("so that it is stationary in the image of a variable where the other is.", zeros),
         proved("The test error is mapped with it.", error),
         proved("The error of the rescaled problem is the one where its free energy is stationary.", unique),
         proved("So they differ by that constant.", result),
@@ -376,7 +376,7 @@ def in_slides_normalisation(variable: sp.Symbol) -> Derivation:
         f"stationarity in {variable}, normalisation of the slides",
         f"{PAPER}, Section 3.3, (18)-(20)",
         *base.steps,
-        *(proved("The slides' variables.", name) for name in slides_names()),
+        *each_proved("The slides' variables.", slides_names()),
         proved(
             "In the variables of the slides, psi_rho = sqrt(rho) psi and conjugates sqrt(beta) times larger, "
             f"stationarity in ${sp.latex(variable)}$ is linear in ${sp.latex(partner)}$, too.",

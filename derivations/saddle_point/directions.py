@@ -30,6 +30,7 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import directions_action
+from onestep.derivations.saddle_point.equations import errs_as_its_equivalent
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"
 DIRECTIONS = (0, 1)
@@ -89,7 +90,6 @@ def output() -> Derivation:
 
 # A new input, given both kappa: as for one direction.
 _elsewhere, _noise = sp.symbols("w x", real=True)
-_equivalent_error = sp.Symbol(r"\varepsilon_{gG}", real=True)
 _teacher = g(sum(gamma[j] * kappa[j] for j in DIRECTIONS) + sp.sqrt(s.rho) * s.z)
 
 
@@ -252,14 +252,7 @@ def test_error() -> Derivation:
     """The error on a new input: E e2 less the label noise."""
     inner = mean_square(error_of_output(), s.z, _elsewhere, _noise)
     averaged = average((inner,), kappa)
-    same = hypothesis(
-        "Result 3.2, several directions, errors", Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS
-    )
-    meaning = define(
-        _equivalent_error,
-        sides(averaged.statement)[0],
-        "mean squared error of the equivalent features against the noiseless label of a new input",
-    )
+    same, meaning = errs_as_its_equivalent("Result 3.2, several directions, errors", averaged)
     solution = in_form(over_kappas(squared_residual) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error for several directions",

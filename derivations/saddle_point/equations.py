@@ -191,17 +191,23 @@ def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
     return average((rewritten(inner, *label_moments()),), (s.kappa,))
 
 
-@functools.cache
-def test_error() -> Derivation:
-    """Equations (25), (127)-(129): the error on a new input, from the joint Gaussian law of label and output."""
-    gap = _teacher - prediction - local_field()
-    averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
-    same = hypothesis("Result 3.2", Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS)
+def errs_as_its_equivalent(result: str, averaged: Theorem) -> tuple[Theorem, Theorem]:
+    """The network's test error is that of the equivalent features, and what that is: the left side of ``averaged``."""
+    same = hypothesis(result, Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS)
     meaning = define(
         _equivalent_error,
         sides(averaged.statement)[0],
         "mean squared error of the equivalent features against the noiseless label of a new input",
     )
+    return same, meaning
+
+
+@functools.cache
+def test_error() -> Derivation:
+    """Equations (25), (127)-(129): the error on a new input, from the joint Gaussian law of label and output."""
+    gap = _teacher - prediction - local_field()
+    averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
+    same, meaning = errs_as_its_equivalent("Result 3.2", averaged)
     solution = in_form(over_kappa(squared_residual) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error",

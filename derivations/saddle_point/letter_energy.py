@@ -22,7 +22,7 @@ from onestep.derivations.kernel.algebra import congruence, rewrite
 from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, proved
 from onestep.derivations.kernel.search.steps import rewritten
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -163,12 +163,9 @@ def local_fields() -> Derivation:
             "shown.",
             meaning,
         ),
-        *(proved("Replicas are alike: an overlap of two letters, equation (141), either way.", name) for name in names),
+        *each_proved("Replicas are alike: an overlap of two letters, equation (141), either way.", names),
         proved("The covariance of two replicas is sum_uu' mu1_u mu1_u' q1_uu' + sum_u mu2_u^2 q2_u.", covariance),
-        *(
-            proved("With q_ij = V delta_ij + q fields are made of independent normal variables.", part)
-            for part in parts_of_fields()
-        ),
+        *each_proved("With q_ij = V delta_ij + q fields are made of independent normal variables.", parts_of_fields()),
         proved("What a replica has of its own, equations (147)-(148).", own),
         proved("Its variance is V(kappa), with V for q in q(kappa).", of_V),
         results=(of_V, covariance),
@@ -379,8 +376,8 @@ def entropic() -> Derivation:
     return Derivation(
         "entropic term of several letters",
         f"{SOURCE}, (149)-(152)",
-        *(proved("S = lambda + V1^ o (W Pi W^T) + V2^, equations (149)-(150).", entry) for entry in curvature()),
-        *(proved("Its inverse G.", entry) for entry in inverse()),
+        *each_proved("S = lambda + V1^ o (W Pi W^T) + V2^, equations (149)-(150).", curvature()),
+        *each_proved("Its inverse G.", inverse()),
         proved(
             "Over the readout the exponent is -B (a.S a/2 - J.a); J is sqrt p (zeta^ s + psi^ t) plus Gaussian noise "
             "of covariance q^, with s = (W_u v) and t = (W_u theta_perp). One neuron of each letter is shown.",
@@ -390,7 +387,7 @@ def entropic() -> Derivation:
         proved("At R = 0 the average of the logarithm of one is left.", at_zero),
         proved("At zero temperature it is E[J.G J]/2p: signal and noise do not mix.", named),
         proved("s.G t vanishes, since v and theta_perp are orthogonal and independent of the bulk.", kept),
-        *(proved("A trace or form of one given bulk.", name) for name in block_names()),
+        *each_proved("A trace or form of one given bulk.", block_names()),
         proved("Written by blocks.", result),
         hypotheses=REPLICA_HYPOTHESES,
     )

@@ -26,7 +26,7 @@ from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, proved
 from onestep.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -141,7 +141,7 @@ def equation(variable: sp.Symbol) -> Derivation:
         proved("The free energy, with what knows this variable of the entropic term.", shown),
         proved(f"Its derivative in ${sp.latex(variable)}$; G = S^-1 moves by -G dS G when S moves by dS.", rate),
         proved("It vanishes at the saddle point.", saddle_point(name)),
-        *(proved("A trace with two resolvents.", theorem) for theorem in names),
+        *each_proved("A trace with two resolvents.", names),
         proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
@@ -240,7 +240,7 @@ def output() -> Derivation:
             "shown.",
             total,
         ),
-        *(proved("Neurons collected by letter: m_u and zeta_u are sums over its neurons.", name) for name in names),
+        *each_proved("Neurons collected by letter: m_u and zeta_u are sums over its neurons.", names),
         proved("The local field is what x_perp and xi give.", field),
         proved("The output is the sum over letters, in the names of the order parameters.", result),
     )

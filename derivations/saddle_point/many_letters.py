@@ -40,7 +40,7 @@ from onestep.derivations.kernel.algebra import assume, congruence, differentiate
 from onestep.derivations.kernel.averages import iterated, linear, rotate, translate
 from onestep.derivations.kernel.search.averages import averages_expanded, over
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
 from onestep.derivations.kernel.search.steps import isolated, replaced, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -135,7 +135,7 @@ def kernel_ridge() -> Derivation:
             "(alpha/beta) p tau_u. Two places and two letters are written out.",
             cost,
         ),
-        *(proved("Its slope in a mean vanishes.", balance) for balance in balances),
+        *each_proved("Its slope in a mean vanishes.", balances),
         proved("So the first mean is known by the second,", first),
         proved("and the second.", second),
         proved("What they fit.", meaning),

@@ -20,7 +20,7 @@ from onestep.derivations.kernel.algebra import differentiate, instantiate, rewri
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
 from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -286,18 +286,15 @@ def norm_overlap() -> Derivation:
     return Derivation(
         "a readout's overlap with the norms",
         SOURCE,
-        *(
-            proved(
-                "A sample pulls on a neuron with its feature times its residual, averaged over its own variables: "
-                "forces along the constant vector, W v, W theta_perp and delta, each over 1 + V.",
-                pull,
-            )
-            for pull in pulls()
+        *each_proved(
+            "A sample pulls on a neuron with its feature times its residual, averaged over its own variables: "
+            "forces along the constant vector, W v, W theta_perp and delta, each over 1 + V.",
+            pulls(),
         ),
-        *(proved("That along the constant vector vanishes.", theorem) for theorem in split),
+        *each_proved("That along the constant vector vanishes.", split),
         proved("The readout is G times these forces, and noise that no delta meets.", readout),
         proved("chi is linear in them.", meaning),
-        *(proved("A form between delta and one of these vectors.", name) for name in names),
+        *each_proved("A form between delta and one of these vectors.", names),
         proved("So it is a sum of forms times forces.", result),
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )

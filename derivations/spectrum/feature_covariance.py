@@ -7,10 +7,10 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, over_modes
-from onestep.derivations.free_energy.leaves import gaussian, product_of, unfolded
+from onestep.derivations.free_energy.leaves import gaussian
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import log_partition as log_of_draw
-from onestep.derivations.free_energy.replicas import moment, one_replica
+from onestep.derivations.free_energy.replicas import moment, of_samples, one_replica
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
 from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
@@ -158,12 +158,11 @@ def replica_identity() -> Derivation:
 @functools.cache
 def independent_samples() -> Derivation:
     """Equation (178): at fixed readouts the average over n independent samples is the n-th power of one sample's."""
-    meaning = define(
+    meaning, result = of_samples(
         s.replicated_weight,
-        product_of(s.n, s.sample_average),
+        s.sample_average,
         "the average, at fixed readouts, of a product over n independent samples of factors of one law",
     )
-    result = unfolded(meaning)
     return Derivation(
         "independent samples",
         f"{SOURCE}, (178)",

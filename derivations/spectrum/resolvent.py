@@ -30,7 +30,7 @@ from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, proved
 from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -346,8 +346,8 @@ def no_sizes() -> Derivation:
         f"{SOURCE}, (188)-(189)",
         *vanishing_overlaps().steps,
         proved("At m = zeta = 0 no force is left,", force),
-        *(proved("and the conjugates are averages of q1 and q2,", x) for x in forces),
-        *(proved("which are integrals of the conjugates: homogeneous linear equations.", x) for x in sizes),
+        *each_proved("and the conjugates are averages of q1 and q2,", forces),
+        *each_proved("which are integrals of the conjugates: homogeneous linear equations.", sizes),
         proved("They are independent,", regular),
         proved("so q1 = 0,", q1),
         proved("and q2 = 0.", q2),

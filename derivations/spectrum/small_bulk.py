@@ -7,7 +7,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import equal, rewritten
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -87,7 +87,7 @@ def small_bulk() -> Derivation:
     return Derivation(
         "resolvent of a small bulk",
         SLIDES,
-        *(proved("An entry of the inverse, from S S^-1 = 1.", entry) for entry in entries),
+        *each_proved("An entry of the inverse, from S S^-1 = 1.", entries),
         proved(
             "W W^T has the squares of the singular values as eigenvalues, and a null mode for each neuron beyond d.", V2
         ),

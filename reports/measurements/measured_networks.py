@@ -39,33 +39,35 @@ class Point:
         return at_sizes.model(bulk_model)
 
 
-def _point(student: str, target: str, *numbers: float, runs: tuple[tuple[int, int], ...]) -> Point:
+_USUAL = ((400, 36), (800, 18), (1600, 8))
+_LARGE_BATCH = ((300, 32), (600, 16), (1200, 7))
+
+
+def _point(student: str, target: str, *numbers: float, runs: tuple[tuple[int, int], ...] = _USUAL) -> Point:
     """From alpha0, eta, beta, alpha, ridge and noise."""
     values: dict[str, Any] = dict(zip(("alpha0", "eta", "beta", "alpha", "ridge", "noise"), numbers, strict=True))
     words = ", ".join(f"{name} {value:g}" for name, value in values.items() if name != "noise" or value)
     return Point(f"{student}/{target}, {words}", Network(student, target, **values), runs)
 
 
-_USUAL = ((400, 36), (800, 18), (1600, 8))
-_LARGE_BATCH = ((300, 32), (600, 16), (1200, 7))
 POINTS = (
     _point("tanh", "tanh", 10, 10, 1, 1.5, 0.01, 0, runs=(*_USUAL, (3200, 3))),
     _point("tanh", "tanh", 50, 10, 1, 1.5, 0.01, 0, runs=_LARGE_BATCH),
     _point("tanh", "tanh", 1, 3, 2, 1, 0.1, 0, runs=(*_USUAL, (3200, 3))),
-    _point("erf", "sign", 2, 6, 1, 2, 0.05, 0, runs=_USUAL),
+    _point("erf", "sign", 2, 6, 1, 2, 0.05, 0),
     _point("erf", "tanh", 20, 12, 1.5, 2, 0.01, 0, runs=_LARGE_BATCH),
-    _point("erf", "sin", 10, 8, 1, 1.5, 0.02, 0, runs=_USUAL),
+    _point("erf", "sin", 10, 8, 1, 1.5, 0.02, 0),
     _point("erf", "sign", 50, 12, 2, 1, 0.02, 0, runs=_LARGE_BATCH),
-    _point("atan", "tanh", 3, 5, 0.5, 2, 0.05, 0, runs=_USUAL),
-    _point("atan", "sign", 5, 12, 2, 1.5, 0.05, 0, runs=_USUAL),
-    _point("tanh", "sign", 1, 12, 0.5, 1, 0.1, 0, runs=_USUAL),
-    _point("tanh", "sin", 4, 4, 0.8, 1.2, 0.1, 0.2, runs=_USUAL),
-    _point("hardtanh", "tanh", 10, 8, 1, 1.5, 0.02, 0, runs=_USUAL),
-    _point("sin", "hardtanh", 5, 3, 1, 2, 0.05, 0.1, runs=_USUAL),
+    _point("atan", "tanh", 3, 5, 0.5, 2, 0.05, 0),
+    _point("atan", "sign", 5, 12, 2, 1.5, 0.05, 0),
+    _point("tanh", "sign", 1, 12, 0.5, 1, 0.1, 0),
+    _point("tanh", "sin", 4, 4, 0.8, 1.2, 0.1, 0.2),
+    _point("hardtanh", "tanh", 10, 8, 1, 1.5, 0.02, 0),
+    _point("sin", "hardtanh", 5, 3, 1, 2, 0.05, 0.1),
     # Outside the grid: fewer samples than inputs in the step, a target of no parity and non-zero mean, a tiny step.
-    _point("erf", "tanh", 0.5, 4, 1, 1.5, 0.05, 0, runs=_USUAL),
-    _point("tanh", "relu", 5, 6, 1, 1.5, 0.05, 0, runs=_USUAL),
-    _point("tanh", "he3", 5, 6, 1, 2, 0.1, 0, runs=_USUAL),
+    _point("erf", "tanh", 0.5, 4, 1, 1.5, 0.05, 0),
+    _point("tanh", "relu", 5, 6, 1, 1.5, 0.05, 0),
+    _point("tanh", "he3", 5, 6, 1, 2, 0.1, 0),
 )
 
 Data = dict[str, dict[str, dict[str, list[float]]]]

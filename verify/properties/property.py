@@ -98,6 +98,11 @@ def plant(text: str, **functions: Callable[..., Any]) -> Plant:
     return Plant(text, replace(THEORY, **functions))
 
 
+def plant_in_step(text: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:
+    """The theory with what `changed` makes of the parameters of a gradient step in place of these."""
+    return plant(text, step=lambda **given: THEORY.step(**(given | changed(given))))
+
+
 @dataclass(frozen=True)
 class Property:
     """One property.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume
@@ -38,3 +40,8 @@ def proved(reason: str, theorem: Theorem) -> Step:
     if isinstance(statement, Tends):
         return Step(reason, eq(sp.Limit(left, statement.variable, sp.oo), right), theorem=theorem)
     return Step(reason, (ge if isinstance(statement, AtLeast) else eq)(left, right), theorem=theorem)
+
+
+def each_proved(reason: str, theorems: Iterable[Theorem]) -> tuple[Step, ...]:
+    """A step for each of several theorems that have one reason."""
+    return tuple(proved(reason, theorem) for theorem in theorems)

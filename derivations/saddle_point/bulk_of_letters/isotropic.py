@@ -15,7 +15,7 @@ from onestep.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mix
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
 from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -208,7 +208,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         f"stationarity in {variable} for isotropic rows",
         f"{SOURCE}, (155)-(156)",
         *base.steps,
-        *(proved("For isotropic rows v and theta_perp are independent of the bulk.", law) for law in laws),
+        *each_proved("For isotropic rows v and theta_perp are independent of the bulk.", laws),
         proved("Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2).", result),
         hypotheses=(*base.hypotheses, ISOTROPIC),
     )

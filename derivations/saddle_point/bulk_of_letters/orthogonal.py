@@ -21,7 +21,7 @@ from onestep.derivations.gradient_step.leaves import WIDTH, concentrates
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -252,7 +252,7 @@ def output_variance() -> Derivation:
             meaning,
         ),
         proved("Feature and weight of a neuron are independent given the data.", counted),
-        *(proved("Its sums have names.", name) for name in known),
+        *each_proved("Its sums have names.", known),
         proved("q(kappa) is the sum of nu_u q_u less what points along the spike.", result),
         hypotheses=(ORTHOGONAL,),
     )

@@ -18,7 +18,7 @@ from onestep.derivations.kernel.algebra import congruence, rewrite, ring
 from onestep.derivations.kernel.averages import stein
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import proved
+from onestep.derivations.kernel.search.leaves import each_proved, proved
 from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -138,9 +138,9 @@ def dictionary() -> Derivation:
     return Derivation(
         "random features with any convex loss",
         SOURCE,
-        *(proved("At r = 0 the features do not see kappa.", constant) for constant in no_spike.WITHOUT_SPIKE),
+        *each_proved("At r = 0 the features do not see kappa.", no_spike.WITHOUT_SPIKE),
         proved("zeta^ lacks the force's slope, as its resolvent leaves the spike out.", forces()[1]),
-        *(proved("v is a direction like any other.", known) for known in directions()),
+        *each_proved("v is a direction like any other.", directions()),
         *(
             proved(
                 f"${sp.latex(hat)}$ of the general system: kappa and z rotated so that theta.x comes first; what is "
@@ -150,7 +150,7 @@ def dictionary() -> Derivation:
             for hat, theorem in ours().items()
         ),
         proved("The output of the slides, theta.x first.", output()[1]),
-        *(proved("The energy of a sample differentiated in Q, M and V.", slope) for slope in slopes()),
+        *each_proved("The energy of a sample differentiated in Q, M and V.", slopes()),
         *(proved(f"The slides' ${sp.latex(name)}$.", theirs(name)) for name in CONJUGATES),
         *(proved(f"${sp.latex(name)}$ is the same average.", theorem) for name, theorem in found.items()),
         results=found.values(),

@@ -26,7 +26,7 @@ from onestep.derivations.kernel.averages import linear, rotate, stein
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.search.averages import averages_expanded, expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import in_order, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -326,9 +326,9 @@ def energetic() -> Derivation:
         proved("Moving Q at fixed M and rho, Stein's lemma leaves half of E d^2/df^2.", energy_slopes()[0]),
         proved("Moving M leaves the mixed derivative, which is E[z f]/sqrt(V0).", energy_slopes()[1]),
         proved("Moving V.", energy_slopes()[2]),
-        *(proved("The overlaps of the output.", name) for name in NAMES.values()),
-        *(proved("The force in the proximal map.", theorem) for theorem in proximal_map()),
-        *(proved("At the overlaps.", theorem) for theorem in at_overlaps()),
+        *each_proved("The overlaps of the output.", NAMES.values()),
+        *each_proved("The force in the proximal map.", proximal_map()),
+        *each_proved("At the overlaps.", at_overlaps()),
         *steps,
         results=found.values(),
         hypotheses=HYPOTHESES,
@@ -385,7 +385,7 @@ def entropic() -> Derivation:
     return Derivation(
         "overlaps of random features, convex loss",
         SOURCE,
-        *(proved("A term of the free energy, or what it means.", term) for term in terms),
+        *each_proved("A term of the free energy, or what it means.", terms),
         proved("The free energy in overlaps and conjugates.", whole),
         *rates,
         *(proved(f"${sp.latex(name)}$ in traces of the resolvent.", theorem) for name, theorem in found.items()),

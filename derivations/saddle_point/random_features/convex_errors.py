@@ -11,7 +11,7 @@ from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, proved
 from onestep.derivations.kernel.search.steps import rewritten, value
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
@@ -126,7 +126,7 @@ def training() -> Derivation:
         "training objective of random features",
         SOURCE,
         *overlaps.steps,
-        *(proved("The energy of a sample at the proximal map.", theorem) for theorem in least_energy()),
+        *each_proved("The energy of a sample at the proximal map.", least_energy()),
         proved("The free energy per sample.", exact),
         proved("What the force does on V is what the conjugates do on V_s and V_w.", work),
         proved("Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.", result),

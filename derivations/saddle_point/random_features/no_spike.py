@@ -22,7 +22,7 @@ from onestep.derivations.kernel.algebra import congruence, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, iterated, rotate
 from onestep.derivations.kernel.search.averages import averages_expanded, expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -138,9 +138,7 @@ def forces() -> tuple[Theorem, ...]:
 
 
 @functools.cache
-def overlaps(
-    across: Theorem, along: Theorem, saddle: equations.Saddle = equations.at_saddle
-) -> tuple[Theorem, ...]:
+def overlaps(across: Theorem, along: Theorem, saddle: equations.Saddle = equations.at_saddle) -> tuple[Theorem, ...]:
     """zeta, psi, M and zeta^ by M^ = psi^/sqrt(rho), for isotropic rows and what the loss says of psi^ and zeta^."""
     law = marchenko_pastur.law(*equations.traces(saddle))
     of_zeta, of_psi = isotropic(s.zeta_hat, saddle), isotropic(s.psi_hat, saddle)
@@ -166,9 +164,7 @@ def directions(zeta: Theorem, psi: Theorem, overlap: Theorem) -> tuple[Theorem, 
     """zeta = gamma M, psi = sqrt(rho) M and q1 = Q1 - gamma^2 M^2."""
     along = ring((zeta, overlap), Equation(s.zeta, s.gamma * s.M), (_ONE, -s.gamma))
     across = ring((psi, overlap), Equation(s.psi, sp.sqrt(s.rho) * s.M), (_ONE, -sp.sqrt(s.rho)))
-    size = ring(
-        (SIZE, along), Equation(s.q1, s.Q1 - s.gamma**2 * s.M**2), (sp.Integer(-1), -(s.zeta + s.gamma * s.M))
-    )
+    size = ring((SIZE, along), Equation(s.q1, s.Q1 - s.gamma**2 * s.M**2), (sp.Integer(-1), -(s.zeta + s.gamma * s.M)))
     return along, across, size
 
 
@@ -218,8 +214,8 @@ def plain_error() -> Derivation:
         SOURCE,
         *reduction().steps,
         proved("The output responds alike at every kappa.", RESPONSE),
-        *(proved("The conjugates of V1 and V2 are the error over (1 + V)^2.", pull) for pull in pulls),
-        *(proved("The sizes of the readout do not tell v from any other direction.", size) for size in sizes()),
+        *each_proved("The conjugates of V1 and V2 are the error over (1 + V)^2.", pulls),
+        *each_proved("The sizes of the readout do not tell v from any other direction.", sizes()),
         proved("So the error is affine in itself,", affine),
         proved("and one linear equation is left.", result),
         results=(result, RESPONSE),
@@ -236,10 +232,9 @@ def reduction() -> Derivation:
     return Derivation(
         "no spike",
         SOURCE,
-        *(proved("At r = 0 the features do not see kappa.", constant) for constant in WITHOUT_SPIKE),
-        *(
-            proved("theta.x = gamma kappa + sqrt(rho) z is standard normal: the moments of the target.", moment)
-            for moment in target_moments()
+        *each_proved("At r = 0 the features do not see kappa.", WITHOUT_SPIKE),
+        *each_proved(
+            "theta.x = gamma kappa + sqrt(rho) z is standard normal: the moments of the target.", target_moments()
         ),
         proved("The readout's overlap with the target,", OVERLAP),
         proved("its size,", SIZE),

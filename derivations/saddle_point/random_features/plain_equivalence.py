@@ -22,7 +22,7 @@ from onestep.derivations.kernel.algebra import differentiate, instantiate, order
 from onestep.derivations.kernel.limits import name_limit
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.goals import concluded, limit_of
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -148,7 +148,7 @@ def without_spike() -> Derivation:
         SOURCE,
         proved("The residual variance given kappa, as a function of spike and bulk variance.", meaning),
         proved("At r = 0, c = 1 a neuron receives z alone.", here),
-        *(proved("A constant of Section 3.1.", name) for name in names),
+        *each_proved("A constant of Section 3.1.", names),
         proved("The coefficients are those of Section 3.1, and do not depend on kappa.", result),
     )
 

@@ -17,7 +17,7 @@ from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import in_model, proved
+from onestep.derivations.kernel.search.leaves import each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -138,17 +138,17 @@ def square_loss() -> Derivation:
     return Derivation(
         "square loss of random features",
         SOURCE,
-        *(proved("n/p and d/p.", ratio) for ratio in ratios()),
-        *(proved("The proximal point of the square loss, the force and its slope.", known) for known in forces()),
-        *(proved("The energy of a sample with noise on its label, differentiated in Q, M, V.", x) for x in slopes()),
-        *(proved("A conjugate of the slides at the square loss.", theirs) for theirs in conjugates()),
-        *(proved("A conjugate of the ridge at r = 0.", own) for own in ours()),
+        *each_proved("n/p and d/p.", ratios()),
+        *each_proved("The proximal point of the square loss, the force and its slope.", forces()),
+        *each_proved("The energy of a sample with noise on its label, differentiated in Q, M, V.", slopes()),
+        *each_proved("A conjugate of the slides at the square loss.", conjugates()),
+        *each_proved("A conjugate of the ridge at r = 0.", ours()),
         *(
             proved(f"${sp.latex(name)}$: at the same overlaps the two are the same.", theorem)
             for name, theorem in hats.items()
         ),
-        *(proved("An overlap of the slides, over the modes of F.", theirs) for theirs in overlaps()),
-        *(proved("An overlap at r = 0, over the modes of F.", own) for own in our_overlaps()),
+        *each_proved("An overlap of the slides, over the modes of F.", overlaps()),
+        *each_proved("An overlap at r = 0, over the modes of F.", our_overlaps()),
         *(
             proved(f"${sp.latex(name)}$: with the same conjugates the two are the same.", theorem)
             for name, theorem in found.items()

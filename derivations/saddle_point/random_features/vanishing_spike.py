@@ -19,7 +19,7 @@ from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_compose, name_limit
 from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
+from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, Statement, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -143,10 +143,10 @@ def vanishing_spike() -> Derivation:
     return Derivation(
         "spike to zero",
         SOURCE,
-        *(proved("The functions along a small spike.", small) for small in SMALL),
+        *each_proved("The functions along a small spike.", SMALL),
         proved("The equation for r m has averages of order one,", of_m),
         proved("and so has that for zeta.", of_zeta),
-        *(proved("Each has a limit.", limit) for limit in _averages().values()),
+        *each_proved("Each has a limit.", _averages().values()),
         proved("Both equations are linear: zeta", zeta),
         proved("and r m.", rm),
         proved("r m tends to gamma h1*/mu1: mu0 m is gamma h1* kappa, the whole linear part along the spike.", m_limit),

@@ -36,10 +36,7 @@ class Link:
 class Node:
     """A claim in the tree beneath a result; ``repeated`` where what is beneath it stands further up on the page."""
 
-    id: str
-    title: str
-    verdict: str
-    by_fiat: bool
+    entry: Entry
     children: tuple[Node, ...]
     repeated: bool
 
@@ -119,11 +116,5 @@ def _tree(entry: Entry, entries: Mapping[str, Entry], shown: set[str]) -> Node:
     repeated = entry.claim.id in shown
     shown.add(entry.claim.id)
     used = () if repeated else [entries[id_] for id_ in entry.claim.uses if id_ in entries]
-    return Node(
-        entry.claim.id,
-        entry.claim.title,
-        entry.verdict.value,
-        entry.by_fiat,
-        tuple(_tree(below, entries, shown) for below in used),
-        repeated and bool(entry.claim.uses),
-    )
+    children = tuple(_tree(below, entries, shown) for below in used)
+    return Node(entry, children, repeated and bool(entry.claim.uses))

@@ -12,25 +12,9 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.gradient_step import spike
+from onestep.derivations.kernel import inequalities, limits
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, order, rewrite, ring
 from onestep.derivations.kernel.calculus import logarithm, slope
-from onestep.derivations.kernel.inequalities import (
-    antisymmetric,
-    equal_roots,
-    largest,
-    multiply,
-    root_of_zero,
-    specialise,
-)
-from onestep.derivations.kernel.limits import (
-    limit_compose,
-    limit_exponential,
-    limit_order,
-    limit_rational,
-    limit_unique,
-    name_limit,
-    squeeze,
-)
 from onestep.derivations.kernel.search.averages import expanded
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.search.steps import by_ring
@@ -133,7 +117,7 @@ def test_what_two_theorems_share_stands_there_once() -> None:
 def test_what_is_defined_by_the_variable_of_a_limit_is_a_function_of_it() -> None:
     size = sp.Symbol("n_0", positive=True)
     defined = define(size, 3 * _d, "grows")
-    ratio = rewrite((limit_rational((), (3 * _d + 1) / _d, sp.Integer(3), _d), equal_in(defined)), True)
+    ratio = rewrite((limits.limit_rational((), (3 * _d + 1) / _d, sp.Integer(3), _d), equal_in(defined)), True)
     lemma = exported({"ratio": ratio}).lemmas[-1]
     assert lemma.says == "Tends (fun d => ((/ d) * (1 + (n_0 d)))) 3"
     assert "d" not in lemma.symbols
@@ -146,15 +130,17 @@ def equal_in(definition: Theorem) -> Theorem:
 
 
 def test_a_name_for_a_limit_is_whatever_the_limit_is() -> None:
-    limit = limit_rational((), 1 / _d + 2, sp.Integer(2), _d)
-    (axiom,) = exported({"named": name_limit((limit,), _x, "the limit")}).lemmas[-1].axioms.values()
+    limit = limits.limit_rational((), 1 / _d + 2, sp.Integer(2), _d)
+    (axiom,) = exported({"named": limits.name_limit((limit,), _x, "the limit")}).lemmas[-1].axioms.values()
     assert axiom == "forall v__ : R, Tends (fun d => (2 + (/ d))) v__ -> x = v__"
 
 
 def test_a_name_for_a_limit_is_a_function_of_the_variable_of_another_one() -> None:
     other = sp.Symbol("e", positive=True)
-    named = name_limit((limit_rational((), _y / _d + other / (other + 1), other / (other + 1), _d),), _x, "the limit")
-    moved = rewrite((limit_rational((), other / (other + 1), sp.Integer(1), other), named), True)
+    named = limits.name_limit(
+        (limits.limit_rational((), _y / _d + other / (other + 1), other / (other + 1), _d),), _x, "the limit"
+    )
+    moved = rewrite((limits.limit_rational((), other / (other + 1), sp.Integer(1), other), named), True)
     made = exported({"twice": moved})
     assert made.lemmas[-1].says == "Tends (fun e => (x e)) 1"
     (axiom,) = made.expected["twice"]
@@ -163,8 +149,8 @@ def test_a_name_for_a_limit_is_a_function_of_the_variable_of_another_one() -> No
 
 def test_what_only_the_definition_of_a_limit_speaks_of_is_declared() -> None:
     # The limit is 0, and so is what is named by it, whatever y is.
-    limit = limit_rational((), _y / _d, sp.Integer(0), _d)
-    made = exported({"named": name_limit((limit,), _x, "the limit")})
+    limit = limits.limit_rational((), _y / _d, sp.Integer(0), _d)
+    made = exported({"named": limits.name_limit((limit,), _x, "the limit")})
     assert "Parameter y : R." in made.opening
 
 
@@ -273,9 +259,9 @@ def rules() -> dict[str, Theorem]:
     q, least = sp.symbols("q r", positive=True)
     weight = sp.Symbol("w", nonnegative=True)
     square = (_x + 1 / _d) ** 2
-    rational = limit_rational((), (_y * _d + sp.sqrt(_d)) / (_p * _d + 1), _y / _p, _d)
-    three = limit_rational((), (3 * _d**2 + _x) / (_d**2 + _d), sp.Integer(3), _d)
-    upper, between, lower = (limit_rational((), 3 + k / _d, sp.Integer(3), _d) for k in (2, 1, -1))
+    rational = limits.limit_rational((), (_y * _d + sp.sqrt(_d)) / (_p * _d + 1), _y / _p, _d)
+    three = limits.limit_rational((), (3 * _d**2 + _x) / (_d**2 + _d), sp.Integer(3), _d)
+    upper, between, lower = (limits.limit_rational((), 3 + k / _d, sp.Integer(3), _d) for k in (2, 1, -1))
     above, below = (
         order((), AtLeast(3 + 2 / _d, 3 + 1 / _d), (), ((1 / _d, sp.Integer(1)),)),
         order((), AtLeast(3 + 1 / _d, 3 - 1 / _d), (), ((2 / _d, sp.Integer(1)),)),
@@ -293,11 +279,13 @@ def rules() -> dict[str, Theorem]:
     return {
         "two variables": squared,
         "root of the variable": rational,
-        "compose": limit_compose((three, rational), sp.sqrt(u) * sp.exp(v) + sp.log(u) / u**2, (u, v)),
-        "exponential": limit_exponential((), _p, _d),
-        "unique": limit_unique(tuple(limit_rational((), square, value, _d) for value in (_x**2, _x * (_x + 1) - _x))),
-        "order": limit_order((apart, limit_rational((), _x**2 + 1 + 1 / _d, _x**2 + 1, _d)), _d),
-        "squeeze": squeeze((above, below, upper, lower)),
+        "compose": limits.limit_compose((three, rational), sp.sqrt(u) * sp.exp(v) + sp.log(u) / u**2, (u, v)),
+        "exponential": limits.limit_exponential((), _p, _d),
+        "unique": limits.limit_unique(
+            tuple(limits.limit_rational((), square, value, _d) for value in (_x**2, _x * (_x + 1) - _x))
+        ),
+        "order": limits.limit_order((apart, limits.limit_rational((), _x**2 + 1 + 1 / _d, _x**2 + 1, _d)), _d),
+        "squeeze": limits.squeeze((above, below, upper, lower)),
         "between": between,
         "logarithm": logarithm(
             (), _p * q**2 / sp.sqrt(least), ((_p, sp.Integer(1)), (q, sp.Integer(2)), (least, -sp.Rational(1, 2)))
@@ -306,18 +294,18 @@ def rules() -> dict[str, Theorem]:
             (), AtLeast(_f(_x * (1 + _y)) ** 2 + 1, 2 * _f(_x + _x * _y)), (), ((sp.Integer(1), _f(_x + _x * _y) - 1),)
         ),
         "a largest weight": order((), AtLeast(sp.Max(_p, _y) * _x**2, sp.Integer(0)), (), ((sp.Max(_p, _y), _x),)),
-        "multiply": multiply((parabola, above)),
-        "antisymmetric": antisymmetric(tuple(both)),
-        "largest": largest((), (_x, _y, _p), 1),
-        "one of them": largest((), (_x, _y)),
-        "root of zero": root_of_zero((zero,), _x - _y, 2),
-        "equal roots": equal_roots(
+        "multiply": inequalities.multiply((parabola, above)),
+        "antisymmetric": inequalities.antisymmetric(tuple(both)),
+        "largest": inequalities.largest((), (_x, _y, _p), 1),
+        "one of them": inequalities.largest((), (_x, _y)),
+        "root of zero": inequalities.root_of_zero((zero,), _x - _y, 2),
+        "equal roots": inequalities.equal_roots(
             (), Equation(sp.sqrt(1 - (_p / (_p + q)) ** 2), sp.sqrt(q * (2 * _p + q)) / (_p + q)), 2
         ),
-        "equal roots of a premise": equal_roots(
+        "equal roots of a premise": inequalities.equal_roots(
             (assume((), Assumption(Ground.MODEL, "cubes", Equation(_p**3, q**3), "as given")),), Equation(_p, q), 3
         ),
-        "specialise": specialise(
+        "specialise": inequalities.specialise(
             (
                 order((), AtLeast(weight + 1, sp.Integer(1)), (), ((weight, sp.Integer(1)),)),
                 order((), AtLeast(_x**2 + 1 - 2 * _x, sp.Integer(0)), (), ((sp.Integer(1), _x - 1),)),

@@ -15,15 +15,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.gradient_step.steps import (
-    ABSTRACT,
-    ONE_NEURON,
-    SMALL,
-    functions_at,
-    numbers_at,
-    pieces,
-    row_moments,
-)
+from onestep.verify.second_route.gradient_step import steps
 from onestep.verify.second_route.grids import INTERPRETATIONS, ODD, TARGETS
 
 STEP = s.eta / s.beta
@@ -31,6 +23,10 @@ STEP = s.eta / s.beta
 
 # --- the bulk (46)-(56) ----------------------------------------------------------------------------------------------
 
+_IN_THE_PLANE = ByNumbers(
+    "averages in the plane of theta and w", lambda point: {}, tolerances.ROUNDING, functions=steps.functions_at
+)
+_SUMS = ByNumbers("trapezoidal sums", steps.numbers_at, tolerances.ROUNDING, functions=steps.functions_at)
 _PLANE = Domain(ranges=(Range("activation", choices=ODD), Range("target", choices=TARGETS),
                         Range(s.overlap, -0.9, 0.9)),
                 interpretations=INTERPRETATIONS)
@@ -57,7 +53,7 @@ STEIN_THETA = claim(
     paper("Appendix A.4", 51),
     eq(_along, _gradient_term + s.overlap * _curvature_term), _PLANE,
     ByDerivation(gradient_bulk.mean_vector),
-    ByNumbers("averages in the plane of theta and w", lambda point: {}, tolerances.ROUNDING, functions=functions_at),
+    _IN_THE_PLANE,
     wrong={"no part along w": _gradient_term, "no part along theta": s.overlap * _curvature_term},
 )
 
@@ -66,7 +62,7 @@ STEIN_ACROSS = claim(
     paper("Appendix A.4, on (51)"),
     eq(_across, sp.sqrt(1 - s.overlap**2) * _curvature_term), _PLANE,
     ByDerivation(gradient_bulk.mean_vector),
-    ByNumbers("averages in the plane of theta and w", lambda point: {}, tolerances.ROUNDING, functions=functions_at),
+    _IN_THE_PLANE,
     wrong={"the whole of w": _curvature_term},
 )
 
@@ -76,17 +72,17 @@ _weighted = Expectation(s.z * sigma_check(s.z), s.z)
 
 ZERO_CURVATURE = claim(
     "result-3-1.zero-curvature", "sigma'' has mean zero for sigma odd", paper("Appendix A.4", 52),
-    eq(_curvature, 0), ONE_NEURON,
+    eq(_curvature, 0), steps.ONE_NEURON,
     ByDerivation(gradient_bulk.zero_means),
-    ByNumbers("trapezoidal sums", numbers_at, tolerances.ROUNDING, functions=functions_at),
+    _SUMS,
     wrong={"the mean of sigma'": s.h1, "minus the mean of sigma": -Expectation(s.z * sigma(s.z), s.z)},
 )
 
 ZERO_CROSS = claim(
     "result-3-1.zero-weighted-mean", "z (sigma' - h1) has mean zero for sigma odd", paper("Appendix A.4", 55),
-    eq(_weighted, 0), ONE_NEURON,
+    eq(_weighted, 0), steps.ONE_NEURON,
     ByDerivation(gradient_bulk.zero_means),
-    ByNumbers("trapezoidal sums", numbers_at, tolerances.ROUNDING, functions=functions_at),
+    _SUMS,
     wrong={"h1": s.h1, "h1_check": s.h1_check},
 )
 
@@ -101,11 +97,11 @@ DELTA_EXACT = claim(
     "result-3-1.row-correction-exact", "E|delta|^2 at finite batch and dimension, at any overlap with the target",
     paper("Appendix A.4", 47, 49),
     eq(s.delta_square_mean, _delta_exact),
-    Domain(ranges=(*SMALL.ranges, Range(s.overlap, -0.8, 0.8), Range(s.eta, 0.5, 3.0), Range(s.beta, 0.5, 2.0)),
+    Domain(ranges=(*steps.SMALL.ranges, Range(s.overlap, -0.8, 0.8), Range(s.eta, 0.5, 3.0), Range(s.beta, 0.5, 2.0)),
            interpretations=INTERPRETATIONS),
     ByDerivation(gradient_bulk.row_correction),
-    ByNumbers("delta of every batch of a Gauss-Hermite product grid", row_moments, tolerances.QUADRATURE,
-              functions=functions_at),
+    ByNumbers("delta of every batch of a Gauss-Hermite product grid", steps.row_moments, tolerances.QUADRATURE,
+              functions=steps.functions_at),
     wrong={
         "d - 1 for d - 2": _delta_exact + STEP**2 * _in_plane(_ys**2) / s.n0,
         "all pairs of samples different": _delta_exact + STEP**2 * _in_plane(_t * _ys) ** 2 / s.n0,
@@ -116,8 +112,8 @@ _delta_limit = STEP**2 * s.h2_star * s.h1_check / s.alpha0
 
 DELTA_LIMIT = claim(
     "result-3-1.row-correction", "The limit of E|delta|^2", paper("Appendix A.4", 50, 53),
-    eq(s.delta_square, _delta_limit), ABSTRACT,
-    ByDerivation(gradient_bulk.row_correction), BySimulation("64 rows and one batch, two models", pieces),
+    eq(s.delta_square, _delta_limit), steps.ABSTRACT,
+    ByDerivation(gradient_bulk.row_correction), BySimulation("64 rows and one batch, two models", steps.pieces),
     kind=Kind.LIMIT,
     wrong={
         "a factor h1^2, as on the slides": s.h1**2 * _delta_limit,
@@ -129,7 +125,7 @@ DELTA_LIMIT = claim(
 
 CROSS_TERM = claim(
     "result-3-1.cross-term", "The cross term 2 w.delta vanishes", paper("Appendix A.4", 48, 54),
-    eq(s.delta_cross, 0), ABSTRACT,
+    eq(s.delta_cross, 0), steps.ABSTRACT,
     ByDerivation(gradient_bulk.cross_term),
     kind=Kind.CONCENTRATION,
     wrong={"target times slope": STEP * s.h1_star * s.h1, "h1_check": STEP * s.h1_check},

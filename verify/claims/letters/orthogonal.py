@@ -7,7 +7,6 @@ import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy.along_spike import y0
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import alphabet, orthogonal
 from onestep.derivations.saddle_point.bulk_of_letters.alphabet import (
@@ -25,6 +24,7 @@ from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_o
 from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E
+from onestep.verify.claims.saddle_point.formulas import nu as over_alphabet
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -48,11 +48,6 @@ NOT_PRINTED = (
     "No source prints it: how the equations of the special case might be taken, without the directions that Pi takes "
     "out of the bulk."
 )
-
-
-def mean_of(integrand: sp.Expr) -> sp.Expr:
-    """Average over the alphabet."""
-    return Expectation(integrand, s.mode)
 
 
 def _saddle_claim(
@@ -167,11 +162,11 @@ _AS_MANY_LETTERS = (
 
 
 _gain = 1 / (s.ridge + V_hat_along)
-_squares = mean_of(nu_along * (q_hat_along * _gain**2 + zeta_along**2 / (s.beta * c_along)))
-_V_ALONG = eq(V_along, mean_of(nu_along * _gain))
+_squares = over_alphabet(nu_along * (q_hat_along * _gain**2 + zeta_along**2 / (s.beta * c_along)))
+_V_ALONG = eq(V_along, over_alphabet(nu_along * _gain))
 _V_HAT_ALONG = eq(V_hat_along, ratio * E(nu_along / (1 + V_along)))
-_RESIDUAL = eq(s.residual, y0 - mean_of(mu0_along * m_along + s.kappa * mu1_along * zeta_along))
-_VARIANCE = eq(s.output_variance, _squares - mean_of(mu1_along * zeta_along) ** 2)
+_RESIDUAL = eq(s.residual, y0 - over_alphabet(mu0_along * m_along + s.kappa * mu1_along * zeta_along))
+_VARIANCE = eq(s.output_variance, _squares - over_alphabet(mu1_along * zeta_along) ** 2)
 
 
 def _alphabet_claims() -> tuple[Claim, ...]:
@@ -192,7 +187,7 @@ def _alphabet_claims() -> tuple[Claim, ...]:
         entry(
             "V", "V(kappa) of a continuous alphabet", _V_ALONG, spread,
             "appendix-d.orthogonal.V", 161,
-            wrong=mean_of(nu_along) * mean_of(_gain),
+            wrong=over_alphabet(nu_along) * over_alphabet(_gain),
         ),
         entry(
             "V-hat", "Conjugate of every letter's response", _V_HAT_ALONG, ByDerivation(alphabet.alphabet_conjugate),
@@ -201,7 +196,7 @@ def _alphabet_claims() -> tuple[Claim, ...]:
         ),
         entry(
             "residual", "Residual of a continuous alphabet", _RESIDUAL, spread, "appendix-d.output", 163,
-            wrong=y0 - mean_of(mu0_along * m_along + mu1_along * zeta_along),
+            wrong=y0 - over_alphabet(mu0_along * m_along + mu1_along * zeta_along),
         ),
         entry(
             "output-variance", "Variance of the output for a continuous alphabet", _VARIANCE, spread,
@@ -213,8 +208,8 @@ def _alphabet_claims() -> tuple[Claim, ...]:
             "m(u) is not unique: even functions of the letter may be added where mu0 is odd", paper(APPENDIX),
             eq(s.output_change, sp.S.Zero), ALPHABET, ByDerivation(alphabet.no_unique_mean),
             wrong={
-                "an odd function added": mean_of(added * s.mode * even(s.mode**2)),
-                "an even mu0": mean_of(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),
+                "an odd function added": over_alphabet(added * s.mode * even(s.mode**2)),
+                "an even mu0": over_alphabet(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),
             },
             note="The equation for m(u) is of the first kind; only the output that m(u) makes is determined.",
         ),
@@ -234,8 +229,8 @@ _MEASURED = (
     _measured(
         "V", "V(kappa) of a continuous alphabet", _V_ALONG,
         {
-            "averaged apart": mean_of(nu_along) * mean_of(_gain),
-            "one conjugate for all letters": mean_of(nu_along) / (s.ridge + mean_of(V_hat_along)),
+            "averaged apart": over_alphabet(nu_along) * over_alphabet(_gain),
+            "one conjugate for all letters": over_alphabet(nu_along) / (s.ridge + over_alphabet(V_hat_along)),
         },
     ),
     _measured(
@@ -245,8 +240,8 @@ _MEASURED = (
     _measured(
         "residual", "Residual of a continuous alphabet", _RESIDUAL,
         {
-            "kappa forgotten": y0 - mean_of(mu0_along * m_along + mu1_along * zeta_along),
-            "the spike forgotten": y0 - mean_of(mu0_along * m_along),
+            "kappa forgotten": y0 - over_alphabet(mu0_along * m_along + mu1_along * zeta_along),
+            "the spike forgotten": y0 - over_alphabet(mu0_along * m_along),
         },
     ),
     _measured(
@@ -254,7 +249,7 @@ _MEASURED = (
         {
             "the spike's share left in": _squares,
             "the signal forgotten":
-                mean_of(nu_along * q_hat_along * _gain**2) - mean_of(mu1_along * zeta_along) ** 2,
+                over_alphabet(nu_along * q_hat_along * _gain**2) - over_alphabet(mu1_along * zeta_along) ** 2,
         },
     ),
 )

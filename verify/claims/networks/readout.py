@@ -23,6 +23,7 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByThe
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.bulk import above_span
 from onestep.verify.claims.networks.letters import BEYOND
+from onestep.verify.claims.saddle_point.formulas import E as over_kappa
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq, ge, without
@@ -80,10 +81,6 @@ _USES = tuple(
         "overlap-norm-mixed", "norms-own", "norms-mixed", "without-spike", "q1", "q2",
     )
 ) + ("appendix-d.local-field-variance",)
-
-
-def over_kappa(integrand: sp.Expr) -> sp.Expr:
-    return Expectation(integrand, s.kappa)
 
 
 def _readout(

@@ -235,11 +235,14 @@ _LOEWNER = (
 
 
 def _groups() -> tuple[Claim, ...]:
-    dense, limit = "traces of dense matrices of one bulk", "the solver's block equations"
+    dense = "traces of dense matrices of one bulk"
+    searches = (
+        BySearch(dense, groups.of_one_bulk, ROUNDING),
+        BySearch("the solver's block equations", groups.in_the_limit, ROUNDING),
+    )
     increasing = claim(
         "one-solution.groups.increasing", "With several groups the map increases in the Loewner order", BEYOND,
-        ge(s.order_gap, sp.Integer(0)), _TWO_GROUPS,
-        BySearch(dense, groups.of_one_bulk, ROUNDING), BySearch(limit, groups.in_the_limit, ROUNDING),
+        ge(s.order_gap, sp.Integer(0)), _TWO_GROUPS, *searches,
         wrong={
             "entry by entry": ge(s.entry_gap, sp.Integer(0)),
             "C and D increasing": ge(s.order_gap_rising, sp.Integer(0)),
@@ -251,8 +254,7 @@ def _groups() -> tuple[Claim, ...]:
     )
     subhomogeneous = claim(
         "one-solution.groups.subhomogeneous", "With several groups the map is strictly subhomogeneous", BEYOND,
-        ge(s.scale_gap, sp.Integer(0)), _TWO_GROUPS,
-        BySearch(dense, groups.of_one_bulk, ROUNDING), BySearch(limit, groups.in_the_limit, ROUNDING),
+        ge(s.scale_gap, sp.Integer(0)), _TWO_GROUPS, *searches,
         wrong={
             "four times the gap": ge(s.scale_gap_fourfold, sp.Integer(0)),
             "the other way round": ge(s.scale_gap_reversed, sp.Integer(0)),

@@ -12,12 +12,12 @@ from onestep.derivations.free_energy import replica_gaussians
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
 from onestep.derivations.kernel.algebra import order
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.spectrum import feature_covariance
 from onestep.derivations.spectrum import resolvent as spectrum
 from onestep.derivations.spectrum import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import nu
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq, ge, le
@@ -48,11 +48,6 @@ q = mu1**2 * s.q1 + mu2**2 * s.q2
 output = mu0 * s.m + s.kappa * mu1 * s.zeta
 ratio = s.alpha / s.beta
 S = -z + s.V1_hat * varrho + s.V2_hat
-
-
-def nu(integrand: sp.Expr) -> sp.Expr:
-    """Integral over the limiting law of the bulk."""
-    return Expectation(integrand, s.mode)
 
 
 def _numbered(

@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import THEORY, Property, Theory, error_of, holds, near, plant, trusted
+from onestep.verify.properties.property import (
+    THEORY,
+    Property,
+    Theory,
+    error_of,
+    holds,
+    near,
+    plant,
+    plant_in_step,
+    trusted,
+)
 from onestep.verify.properties.strategies import (
     ANY,
     ODD,
@@ -345,8 +355,7 @@ def _in_a_plane(model: Model, second: float, angle: float) -> Model:
 @holds(
     "result-3-1.spike-order", drawn=st.tuples(stepped((*ODD, "relu"), (*ODD, "sign")), scales), reason="rounding",
     shown=lambda case: commands.stepped(_wider(*case)),
-    planted=plant("the width enters by its root", step=lambda **given: THEORY.step(
-        **(given | {"eta": given["eta"] * given["beta"] ** 0.5}))),
+    planted=plant_in_step("the width enters by its root", lambda given: {"eta": given["eta"] * given["beta"] ** 0.5}),
 )  # fmt: skip
 def rate_and_width_in_one_ratio(case: tuple[dict[str, Any], float], theory: Theory) -> float:
     """Spike, bulk and alignment know learning rate and width by their ratio."""
@@ -365,8 +374,7 @@ def _same_step(one: Model, other: Model) -> float:
 @holds(
     "result-3-1.spike-strength-noisy", drawn=st.tuples(stepped(targets=(*ODD, "sign")), scales), reason="rounding",
     shown=lambda case: commands.stepped(_rescaled(*case)),
-    planted=plant("the noise enters by its root", step=lambda **given: THEORY.step(
-        **(given | {"noise": given["noise"] ** 0.5 + 0.1}))),
+    planted=plant_in_step("the noise enters by its root", lambda given: {"noise": given["noise"] ** 0.5 + 0.1}),
 )  # fmt: skip
 def rate_beside_the_size_of_the_target(case: tuple[dict[str, Any], float], theory: Theory) -> float:
     """A target s times as large, noise s^2 times, at 1/s of the rate leads to the same features."""

@@ -18,7 +18,18 @@ from hypothesis import strategies as st
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import THEORY, Theory, at_most, decided, error_of, holds, near, plant, trusted
+from onestep.verify.properties.property import (
+    THEORY,
+    Theory,
+    at_most,
+    decided,
+    error_of,
+    holds,
+    near,
+    plant,
+    plant_in_step,
+    trusted,
+)
 from onestep.verify.properties.strategies import ODD, odd, powers, stepped, tame, wide
 from onestep.verify.protocol.tolerances import CONVEX_SOLVER
 from onestep.verify.second_route.grids import LINE, WEIGHT
@@ -354,8 +365,7 @@ _STEPPED = partial(commands.stepped)
 
 @holds(
     "result-3-1.alignment", drawn=stepped(alpha0=powers(3, 5)), reason=RATE,
-    planted=plant("the batch enters by its root", step=lambda **given: THEORY.step(
-        **(given | {"alpha0": given["alpha0"] ** 0.5}))),
+    planted=plant_in_step("the batch enters by its root", lambda given: {"alpha0": given["alpha0"] ** 0.5}),
     shown=_STEPPED,
 )  # fmt: skip
 def large_batch(given: dict[str, Any], theory: Theory) -> float:
@@ -371,8 +381,7 @@ def large_batch(given: dict[str, Any], theory: Theory) -> float:
 
 @holds(
     "result-3-1.alignment-order", drawn=stepped(alpha0=powers(-5, -3)), reason=RATE,
-    planted=plant("the labels have no noise beside the target", step=lambda **given: THEORY.step(
-        **(given | {"noise": given["noise"] + 0.1}))),
+    planted=plant_in_step("the labels have no noise beside the target", lambda given: {"noise": given["noise"] + 0.1}),
     shown=_STEPPED,
 )  # fmt: skip
 def small_batch(given: dict[str, Any], theory: Theory) -> float:
@@ -386,8 +395,8 @@ def small_batch(given: dict[str, Any], theory: Theory) -> float:
 
 @holds(
     "result-3-1.spike-strength", drawn=stepped(alpha0=powers(3, 5)), reason=RATE,
-    planted=plant("the rate is taken beside alpha0", step=lambda **given: THEORY.step(
-        **(given | {"eta": given["eta"] * (1.0 + given["alpha0"] ** -0.5)}))),
+    planted=plant_in_step("the rate is taken beside alpha0",
+                          lambda given: {"eta": given["eta"] * (1.0 + given["alpha0"] ** -0.5)}),
     shown=_STEPPED,
 )  # fmt: skip
 def spike_of_a_large_batch(given: dict[str, Any], theory: Theory) -> float:

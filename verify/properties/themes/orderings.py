@@ -25,6 +25,7 @@ from onestep.verify.properties.property import (
     error_of,
     holds,
     plant,
+    plant_in_step,
     trusted,
 )
 from onestep.verify.properties.strategies import (
@@ -364,14 +365,15 @@ def _batches(case: tuple[dict[str, Any], float], theory: Theory) -> tuple[Model,
     return theory.step(**(case[0] | {"alpha0": small})), theory.step(**(case[0] | {"alpha0": large}))
 
 
+_BATCH_INVERTED = plant_in_step("the batch enters by its inverse", lambda given: {"alpha0": 1.0 / given["alpha0"]})
+
+
 def _shown_batches(case: tuple[dict[str, Any], float]) -> str:
     return commands.stepped(case[0], alpha0=f"{case[0]['alpha0']},{case[1]}")
 
 
 @holds(
-    "alignment.increasing", drawn=_BATCHES, reason="rounding", shown=_shown_batches,
-    planted=plant("the batch enters by its inverse", step=lambda **given: THEORY.step(
-        **(given | {"alpha0": 1.0 / given["alpha0"]}))),
+    "alignment.increasing", drawn=_BATCHES, reason="rounding", shown=_shown_batches, planted=_BATCH_INVERTED,
 )  # fmt: skip
 def alignment_grows_with_the_batch(case: tuple[dict[str, Any], float], theory: Theory) -> float:
     """The alignment grows with the number of samples of the step, up to 1."""
@@ -380,9 +382,7 @@ def alignment_grows_with_the_batch(case: tuple[dict[str, Any], float], theory: T
 
 
 @holds(
-    "result-3-1.spike-strength", drawn=_BATCHES, reason="rounding", shown=_shown_batches,
-    planted=plant("the batch enters by its inverse", step=lambda **given: THEORY.step(
-        **(given | {"alpha0": 1.0 / given["alpha0"]}))),
+    "result-3-1.spike-strength", drawn=_BATCHES, reason="rounding", shown=_shown_batches, planted=_BATCH_INVERTED,
 )  # fmt: skip
 def spike_falls_with_the_batch(case: tuple[dict[str, Any], float], theory: Theory) -> float:
     """The spike falls with the number of samples of the step: fluctuations of the mean sample only lengthen it."""
@@ -393,8 +393,7 @@ def spike_falls_with_the_batch(case: tuple[dict[str, Any], float], theory: Theor
 @holds(
     "result-3-1.bulk-variance", drawn=st.tuples(stepped(), steps(1, 120, "0.05")), reason="rounding",
     shown=lambda case: commands.stepped(case[0], eta=f"{case[0]['eta']},{case[1]}"),
-    planted=plant("the rate enters by its inverse", step=lambda **given: THEORY.step(
-        **(given | {"eta": 1.0 / given["eta"]}))),
+    planted=plant_in_step("the rate enters by its inverse", lambda given: {"eta": 1.0 / given["eta"]}),
 )  # fmt: skip
 def step_grows_with_the_rate(case: tuple[dict[str, Any], float], theory: Theory) -> float:
     """Spike and bulk grow with the learning rate, and the alignment does not know it."""
@@ -410,8 +409,7 @@ def step_grows_with_the_rate(case: tuple[dict[str, Any], float], theory: Theory)
 @holds(
     "result-3-1.alignment-bound", drawn=stepped(alpha0=powers(-2, 3), targets=(*ODD, "sign", "z", "he3")),
     reason="rounding", shown=commands.stepped,
-    planted=plant("the batch is a fifth larger", step=lambda **given: THEORY.step(
-        **(given | {"alpha0": 1.2 * given["alpha0"]}))),
+    planted=plant_in_step("the batch is a fifth larger", lambda given: {"alpha0": 1.2 * given["alpha0"]}),
 )  # fmt: skip
 def alignment_of_a_linear_target_is_largest(given: dict[str, Any], theory: Theory) -> float:
     """gamma^2 <= alpha0/(1 + alpha0), which a linear target without noise reaches."""

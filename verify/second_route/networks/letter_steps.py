@@ -15,14 +15,7 @@ from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import (
-    after_step,
-    batch_controls,
-    fresh_controls,
-    row_covariances,
-    steadied,
-    unit_rows,
-)
+from onestep.verify.second_route.gradient_step import real
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
 from onestep.verify.second_route.networks.draws import first_step, fresh_rows, ratios
 from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
@@ -59,8 +52,8 @@ def _covariances(unit: Step, d: int, seed: int) -> tuple[tuple[Array, ...], Arra
     own = np.arange(count) < round(_SHARE * count)
     *powers, x, labels = first_step(unit, d, _FIRST_SEED + seed, letters=np.where(own, *STEP_LETTERS))
     start, move = (rows[own] for rows in powers)
-    found = row_covariances([rows - rows.mean(axis=0) for rows in (start, move)], labels @ x / len(x))
-    batch = batch_controls(x, labels, SMOOTH[unit.target])
+    found = real.row_covariances([rows - rows.mean(axis=0) for rows in (start, move)], labels @ x / len(x))
+    batch = real.batch_controls(x, labels, SMOOTH[unit.target])
     return found, np.concatenate([batch, row_controls(start, x, labels)])
 
 
@@ -78,7 +71,7 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
         drawn = (row_statistics(step, d, k) for k in profile.draws(_DRAWS))
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         values = ratios(step, d) | {s.letter[0].name: STEP_LETTERS[0]}
-        return Measured(d, tuple(steadied(statistics[:, at], controls)), values, functions_for(step))
+        return Measured(d, tuple(real.steadied(statistics[:, at], controls)), values, functions_for(step))
 
     return at_sizes(STEPPED, profile, one, 4)
 
@@ -151,9 +144,9 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
     group = (np.arange(p) >= round(model.share * p)).astype(int)
     letters = np.array(model.letters)[group]
-    start, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = real.unit_rows(p, d, rng), rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
-    rows = after_step(start, SMOOTH[step.student], x, labels, step.rate, letters)
+    rows = real.after_step(start, SMOOTH[step.student], x, labels, step.rate, letters)
     mean = letters @ rows / (letters @ letters)
     rows -= np.outer(letters, mean)
     along = rows @ mean / np.linalg.norm(mean)
@@ -166,8 +159,8 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     found = (np.trace(inverse) / p, spike @ inverse @ spike, norms @ inverse @ spike, norms @ inverse @ norms)
     controls = [row_controls(start[part], x, labels) for part in (own, ~own)]
     fresh, rate = fresh_rows(int(own.sum()), d, seed), step.rate * model.letters[0]
-    controls += [fresh_controls(start[own], fresh, SMOOTH[step.student], x, labels, rate)]
-    return tuple(map(float, found)), np.concatenate([batch_controls(x, labels, SMOOTH[step.target]), *controls])
+    controls += [real.fresh_controls(start[own], fresh, SMOOTH[step.student], x, labels, rate)]
+    return tuple(map(float, found)), np.concatenate([real.batch_controls(x, labels, SMOOTH[step.target]), *controls])
 
 
 @lru_cache(maxsize=8)
@@ -218,6 +211,6 @@ def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Me
 
     def one(model: Stepped, d: int) -> Measured:
         found, controls = zip(*(real_resolvent(model, d, k) for k in profile.draws(64)), strict=True)
-        return Measured(d, tuple(steadied(np.array(found)[:, at], np.array(controls))), values[model])
+        return Measured(d, tuple(real.steadied(np.array(found)[:, at], np.array(controls))), values[model])
 
     return at_sizes(REAL, profile, one, 8)

@@ -26,10 +26,10 @@ def test_parts_are_as_weak_as_their_own_formulas_and_links_are_counted() -> None
 
 def test_beneath_a_result_everything_stands_once_and_the_weakest_link_is_named() -> None:
     bound, error = dependencies.headlines(chained_ledger())
-    assert (bound.tree.id, bound.beneath, bound.weakest) == ("bounds.one", 1, "PROVED")
-    assert (error.tree.id, error.beneath) == ("top.test-error", 3)
+    assert (bound.tree.entry.claim.id, bound.beneath, bound.weakest) == ("bounds.one", 1, "PROVED")
+    assert (error.tree.entry.claim.id, error.beneath) == ("top.test-error", 3)
     assert (error.weakest, error.weakest_claims) == ("CONFIRMED", ("ground.two",))
-    assert [child.id for child in error.tree.children] == ["bounds.one", "ground.two", "ground.one"]
+    assert [child.entry.claim.id for child in error.tree.children] == ["bounds.one", "ground.two", "ground.one"]
 
 
 def test_every_headline_of_the_ledger_reaches_all_it_rests_on() -> None:
@@ -42,9 +42,10 @@ def test_every_headline_of_the_ledger_reaches_all_it_rests_on() -> None:
         closed = wider
     ledger = Ledger("quick", tuple(Entry(c, Verdict.PROVED, (), (), Verdict.PROVED, ()) for c in all_claims()))
     found = dependencies.headlines(ledger)
-    assert {"result-3-3.test-error", "result-3-3.training-error"} <= {headline.tree.id for headline in found}
+    ids = {headline.tree.entry.claim.id for headline in found}
+    assert {"result-3-3.test-error", "result-3-3.training-error"} <= ids
     for headline in found:
-        assert headline.beneath == len(closed[headline.tree.id])
+        assert headline.beneath == len(closed[headline.tree.entry.claim.id])
 
 
 def test_the_graph_has_every_part_once_and_links_run_to_the_right() -> None:
