@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls
+from onestep.numerics.certificates.ranges import tubes
 from onestep.numerics.certificates.ranges.branch import Branch, certify_branch
+from onestep.numerics.certificates.saddle_point import Enclosed
+from onestep.numerics.certificates.slope import slope_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
 
@@ -98,3 +102,25 @@ def test_the_averages_fulfil_the_equation_of_the_denominator() -> None:
         for j in range(4):
             # The rest of a difference of this step, a millionth, is of its own size.
             assert abs((moved[0][j] - twice[0][j]) / step + 2 * thrice[0][j + 1]) < arb("1e-4")
+
+
+@pytest.mark.parametrize("parameter", ["alpha", "ridge"])
+def test_the_slopes_of_a_tube_are_those_of_the_doubles(parameter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Tubes are so much wider than their points' range that a wrong slope may hide in them: here it may not.
+    seen, plain = [], tubes._mean_value
+
+    def watched(middle: Enclosed, moved: Enclosed, offset: Any) -> Enclosed:
+        seen.append(moved)
+        return plain(middle, moved, offset)
+
+    monkeypatch.setattr(tubes, "_mean_value", watched)
+    model = _model("relu" if parameter == "alpha" else "tanh")
+    low = getattr(model, parameter)
+    assert certify_branch(model, parameter, low, low * (1.0 + 1e-6), most=1).certified
+    step = 1e-4 * low
+    ends = solve_batch(model, **{parameter: [low - step, low + step]})
+    for name in ERRORS:
+        first, second = getattr(ends, name)
+        expected, found = (second - first) / (2.0 * step), float(slope_of(getattr(seen[0], name)).mid())
+        # The third derivative of a central difference leaves 1e-8, the place in the tube a millionth of the slope.
+        assert found == pytest.approx(expected, rel=1e-5), name
