@@ -44,7 +44,7 @@ _WIDTHS = (Fraction(1, 10**4), Fraction(1, 10**6), Fraction(1, 10**8), Fraction(
 # Of a network's own bulk: averages over labels are taken at the middle of the box alone, and the box is small.
 _NETWORK_WIDTHS = (Fraction(1, 10**8), Fraction(1, 10**10), Fraction(1, 10**12))
 # Bits that the recursions of its averages over labels may lose.
-_NETWORK_BITS = 24
+NETWORK_BITS = 24
 # Of the quadrature: the first is enough unless the ridge is tiny.
 _BITS = (80, 130, 200)
 # Bits of rounding and of cancellation beyond those of the quadrature.
@@ -177,7 +177,7 @@ def _certified_network(model: Model, solution: Solution, bits: int) -> Certifica
     from onestep.numerics.certificates.network import saddle_point as network_saddle_point
     from onestep.numerics.saddle_point.one_group.network_any_precision import network_start
 
-    network = network_saddle_point.network_problem(model, bits + _NETWORK_BITS)
+    network = network_saddle_point.network_problem(model, bits + NETWORK_BITS)
     T, tau, b1, b2 = network_start(model, solution).values
     # b1 is of the size of the square root of b2, and may be small beside it.
     sizes = [(T, T), (tau, tau), *([(b1, max(abs(b1), 1e-3 * math.sqrt(b2)))] if network.turned else []), (b2, b2)]

@@ -26,10 +26,13 @@ _GROWTH = "derivations/activations/growth.py"
 _GROWTH_BOUNDS = "numerics/balls/growth_bounds.py"
 _INTEGRALS = "numerics/balls/integrals.py"
 _INTEGRALS_TEST = "tests/numerics/balls/test_integrals.py"
+_LABELS = "numerics/certificates/network/labels.py"
 _MAP_UNCERTAINTY_TEST = "tests/numerics/saddle_point/test_map_uncertainty.py"
+_NETWORK_BRANCH_TEST = "tests/numerics/certificates/ranges/test_network_branch.py"
 _NETWORK_BATCH_TEST = "tests/numerics/saddle_point/one_group/test_network_batch.py"
 _NETWORK_EQUATIONS = "numerics/saddle_point/one_group/network_equations.py"
 _NETWORK_GAINS = "numerics/saddle_point/one_group/network_gains.py"
+_NETWORK_SADDLE_POINT = "numerics/certificates/network/saddle_point.py"
 _OPTIMUM = "numerics/certificates/minima/optimum.py"
 _OPTIMUM_TEST = "tests/numerics/certificates/minima/test_optimum.py"
 _PANELS = "derivations/activations/panels.py"
@@ -207,6 +210,17 @@ ESTIMATES = (
          f"{_ERROR_ESTIMATE_TEST}::test_what_is_left_of_inner_integrals_is_in_every_estimate"),
 )
 
+# Averages over labels in a box that moves, and how they move.
+NETWORK_TUBES = (
+    Slip(_LABELS, "(1 - share) ** -(k + 1) - 1)", "(1 - share) ** -k - 1)",
+         f"{_NETWORK_BRANCH_TEST}::test_averages_over_a_wide_box_hold_those_of_its_points"),
+    Slip(_NETWORK_SADDLE_POINT, "return moving(once, twice, 1), moving(twice, thrice, 2)",
+         "return moving(once, twice, -1), moving(twice, thrice, -2)",
+         f"{_NETWORK_BRANCH_TEST}::test_the_slopes_of_a_tube_are_those_of_the_doubles"),
+    Slip(_NETWORK_SADDLE_POINT, "slope_of(b) - sum(", "slope_of(b) + sum(",
+         f"{_NETWORK_BRANCH_TEST}::test_the_slopes_of_a_tube_are_those_of_the_doubles"),
+)
+
 # Slopes without a part of the chain rule, a force of one function alone, families that share no law.
 NETWORK_BATCHES = (
     Slip(_NETWORK_EQUATIONS, "by_gain[0] += at.x", "by_gain[0] += 0.0",
@@ -247,4 +261,6 @@ SWEEPS = (
 )
 # fmt: on
 
-OF_NUMBERS: tuple[Slip, ...] = (*LANGUAGE, *ACTIVATIONS, *RADII, *MINIMA, *ESTIMATES, *NETWORK_BATCHES, *SWEEPS)
+OF_NUMBERS: tuple[Slip, ...] = (
+    *LANGUAGE, *ACTIVATIONS, *RADII, *MINIMA, *ESTIMATES, *NETWORK_BATCHES, *NETWORK_TUBES, *SWEEPS
+)

@@ -1,11 +1,11 @@
 """Averages over labels in ball arithmetic, Y = g(u) - m + sqrt(noise) e: E[u^i Y^j], and E[u^i Y^j/D^k] of D = 1 + b1 Y
-+ b2 Y^2 > 0, k = 1, 2.
++ b2 Y^2 > 0, k = 1, 2, 3.
 
 Two powers of Y are enough at the midpoint of (b1, b2): with Y^2 = (D - 1 - b1 Y)/b2 the rest follows,
 
     E[u^i Y^(j+2)/D^k] = (E[u^i Y^j/D^(k-1)] - E[u^i Y^j/D^k] - b1 E[u^i Y^(j+1)/D^k])/b2.
 
-In a box they move by their slopes times its radii, and on the line D >= 1 - b1^2/(4 b2), |Y|/D and Y^2/D are bounded.
+In a box D moves by a share of itself: on the line D >= 1 - b1^2/(4 b2), |Y|/D and Y^2/D are bounded.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LabelBalls:
     bits: int
     noise: Fraction = Fraction(0)
     _spread: list[SpreadLabels] = field(default_factory=list)
-    _known: dict[tuple[Ball, Ball], list[list[Ball]]] = field(default_factory=dict)
+    _known: dict[tuple[Ball, Ball, int], list[list[Ball]]] = field(default_factory=dict)
 
     def moments(self, power: int) -> tuple[list[Ball], list[Ball], list[Ball]]:
         """E[u^i Y^j] for i = 0, 1, 2 and j = 0, .., power."""
@@ -67,47 +67,65 @@ class LabelBalls:
             found.append(row)
         return found[0], found[1], found[2]
 
-    def over(self, b1: Ball, b2: Ball, power: int) -> tuple[list[list[Ball]], list[list[Ball]]]:
-        """E[u^i Y^j/D] and E[u^i Y^j/D^2] over the box (b1, b2), [i][j] for j up to `power` and `power` + 2.
+    def over(self, b1: Ball, b2: Ball, power: int, orders: int = 2) -> tuple[list[list[Ball]], ...]:
+        """E[u^i Y^j/D^k] over the box (b1, b2), [k - 1][i][j] for k = 1, .., orders and j up to power + 2 (k - 1).
 
-        Raises BallError where D is not shown to be positive.
+        At the midpoint first. With |D(b) - D(middle)| <= share D(middle) on the line the rest of the box moves an
+        average by at most (1 - share)^-k - 1 times that of the absolute value, which Cauchy's inequality bounds.
+        `power` is even. Raises BallError where D is not shown to be positive.
         """
-        lowest = 1 - b1 * b1 / (4 * b2)
-        if not (b2 > 0 and lowest > 0):
+        middle = b1.mid(), b2.mid()
+        lowest = 1 - middle[0] * middle[0] / (4 * middle[1])
+        if not (middle[1] > 0 and lowest > 0):
             raise BallError("1 + b1 Y + b2 Y^2 is not shown to be positive on the line")
-        place = b1.mid(), b2.mid()
-        if place not in self._known:
-            self._known[place] = self._base(*place)
-        base = self._known[place]
-        s0 = (1 / lowest).upper()
-        # |Y| <= |Y + b1/(2 b2)| + |b1/(2 b2)|, and D = lowest + b2 (Y + b1/(2 b2))^2.
-        s1 = (1 / (2 * (b2 * lowest).sqrt()) + abs(b1) / (2 * b2 * lowest)).upper()
-        s2 = ((1 + s0 + abs(b1) * s1) / b2).upper()
-        d1, d2 = arb(b1.rad()), arb(b2.rad())
-        # Slopes of E[Y^j/D^k]: -k Y^(j+1)/D^(k+1) and -k Y^(j+2)/D^(k+1); E|u|^i <= 1.
-        moved = [
-            [(s0 * s1) * d1 + (s1 * s1) * d2, (s1 * s1) * d1 + (s1 * s2) * d2],
-            [2 * (s0 * s0 * s1 * d1 + s0 * s1 * s1 * d2), 2 * (s0 * s1 * s1 * d1 + s1 * s1 * s1 * d2)],
-        ]
-        plain = self.moments(power)
-        once, twice = [], []
-        for i in range(3):
-            first = [base[i][j] + arb(0, moved[0][j].upper()) for j in (0, 1)]
-            for j in range(power - 1):
-                first.append((plain[i][j] - first[j] - b1 * first[j + 1]) / b2)
-            second = [base[i][j + 2] + arb(0, moved[1][j].upper()) for j in (0, 1)]
-            for j in range(power + 1):
-                second.append((first[j] - second[j] - b1 * second[j + 1]) / b2)
-            once.append(first)
-            twice.append(second)
-        return once, twice
+        # |Y| <= |Y + b1/(2 b2)| + |b1/(2 b2)|, and D = lowest + b2 (Y + b1/(2 b2))^2; Y^2 = (D - 1 - b1 Y)/b2.
+        s0, s1 = (size.upper() for size in sizes_of(*middle)[:2])
+        s2 = ((1 + s0 + abs(middle[0]) * s1) / middle[1]).upper()
+        share = (s1 * arb(b1.rad()) + s2 * arb(b2.rad())).upper()
+        if not share < 1:
+            raise BallError("1 + b1 Y + b2 Y^2 is not shown to be positive on the line")
+        found = self._at(*middle, power, orders)
+        if share == 0:
+            return found
+        return tuple(_widened(rows, (1 - share) ** -(k + 1) - 1) for k, rows in enumerate(found))
 
-    def _base(self, b1: Ball, b2: Ball) -> list[list[Ball]]:
+    def _at(self, b1: Ball, b2: Ball, power: int, orders: int) -> tuple[list[list[Ball]], ...]:
+        """The averages at exact b1 and b2."""
+        if (b1, b2, orders) not in self._known:
+            self._known[b1, b2, orders] = self._base(b1, b2, orders)
+        base = self._known[b1, b2, orders]
+        found = [list(rows) for rows in self.moments(power)]
+        tables = []
+        for k in range(orders):
+            table = []
+            for i in range(3):
+                row = [base[i][2 * k], base[i][2 * k + 1]]
+                for j in range(power + 2 * k - 1):
+                    row.append((found[i][j] - row[j] - b1 * row[j + 1]) / b2)
+                table.append(row)
+            tables.append(table)
+            found = table
+        return tuple(tables)
+
+    def _base(self, b1: Ball, b2: Ball, orders: int) -> list[list[Ball]]:
         if self.noise == 0:
-            return _base(self.target, self.centre, b1, b2, self.bits)
+            return _base(self.target, self.centre, b1, b2, self.bits, orders)
         if not self._spread:
             self._spread.append(spread_labels(self.target, self.centre, self.noise, b1, b2, self.bits))
-        return self._spread[0].over(b1, b2)
+        return self._spread[0].over(b1, b2, orders)
+
+
+def _widened(rows: list[list[Ball]], moved: Ball) -> list[list[Ball]]:
+    """Averages of u^i Y^j, each by `moved` times a bound of the average of its absolute value."""
+    plain, _, twice = rows
+
+    def size(i: int, j: int) -> Ball:
+        # |u|^i |Y|^j = (|u|^i |Y|^n) |Y|^l or (|Y|^n)(u^2 |Y|^l) under the root, n + l = 2 j both even.
+        low, high = (j, j) if j % 2 == 0 else (j - 1, j + 1)
+        first, second = (plain, twice)[i // 2], (plain, twice)[(i + 1) // 2]
+        return abs(first[low] * second[high]).sqrt().upper()
+
+    return [[ball + arb(0, (moved * size(i, j)).upper()) for j, ball in enumerate(row)] for i, row in enumerate(rows)]
 
 
 @lru_cache(maxsize=16)
@@ -124,16 +142,16 @@ def _target_moments(target: Activation, power: int, bits: int) -> list[list[Ball
     ]
 
 
-def _base(target: Activation, centre: Ball, b1: Ball, b2: Ball, bits: int) -> list[list[Ball]]:
-    """E[u^i/D], E[u^i Y/D], E[u^i/D^2] and E[u^i Y/D^2] at exact b1 and b2, by panels between the breakpoints of g."""
+def _base(target: Activation, centre: Ball, b1: Ball, b2: Ball, bits: int, orders: int) -> list[list[Ball]]:
+    """E[u^i/D^k] and E[u^i Y/D^k], k = 1, .., orders, at exact b1 and b2, by panels between the breakpoints of g."""
     length = math.ceil(math.sqrt(2.0 * math.log(2.0) * (bits + 8)))
-    sizes = sizes_of(b1, b2)
+    sizes = sizes_of(b1, b2, orders)
     # E[u^2; |u| > L] = 2 (L phi(L) + P(u > L)) <= 2 (L + 1) phi(L), which bounds those of 1 and |u|, too.
     tail = 2 * (length + 1) * density(arb(length))
     found = [[arb(0, (tail * size).upper()) for size in sizes] for _ in range(3)]
     tolerance = arb(2) ** -(bits + 8)
     for code, left, right in panels_of(target, length):
-        for i, which in product(range(3), range(4)):
+        for i, which in product(range(3), range(2 * orders)):
             whole = acb.integral(
                 _integrand(code, centre, b1, b2, i, which), left.mid(), right.mid(),
                 abs_tol=tolerance, rel_tol=tolerance, eval_limit=_MOST_EVALUATIONS,
@@ -148,12 +166,12 @@ def _base(target: Activation, centre: Ball, b1: Ball, b2: Ball, bits: int) -> li
 
 
 def _integrand(code: Program, centre: Ball, b1: Ball, b2: Ball, i: int, which: int) -> Callable[[Ball, bool], Ball]:
-    """u^i times 1/D, Y/D, 1/D^2 or Y/D^2, times e^(-u^2/2); not finite where it is not shown to be analytic."""
+    """u^i times 1/D, Y/D, 1/D^2, Y/D^2, .., times e^(-u^2/2); not finite where it is not shown to be analytic."""
 
     def integrand(u: Ball, analytic: bool) -> Ball:
         y = code.run(u, analytic)[0] - centre
         share = 1 / (1 + y * (b1 + b2 * y))
-        value = share * share if which >= 2 else share
+        value = share ** (1 + which // 2)
         value = value * y if which % 2 else value
         return acb(value * u**i * (-u * u / 2).exp())
 

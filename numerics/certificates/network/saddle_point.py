@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -29,7 +30,7 @@ from onestep.numerics.certificates.functions import Functions, Problem, averages
 from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.newton import Box, System
 from onestep.numerics.certificates.saddle_point import Enclosed
-from onestep.numerics.certificates.slope import Moving
+from onestep.numerics.certificates.slope import Moving, expectation, slope_of, value_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.one_group.law_of_any_precision import RowsLaw, rows_law, slope_balls
 
@@ -97,8 +98,25 @@ class _At:
     slopes: tuple[tuple[Ball, Ball, Ball], ...]
 
 
-def _linearised(network: NetworkProblem, g: Ball, b1: Ball, b2: Ball) -> _At:
-    once, twice = network.labels.over(b1, b2, 2)
+def _label_averages(network: NetworkProblem, b1: Any, b2: Any, power: int) -> tuple[list[list[Any]], list[list[Any]]]:
+    """E[u^i Y^j/D] and E[u^i Y^j/D^2] as `LabelBalls.over`, with slopes where b1 or b2 has one."""
+    if not (isinstance(b1, Moving) or isinstance(b2, Moving)):
+        once, twice = network.labels.over(b1, b2, power)
+        return once, twice
+    once, twice, thrice = network.labels.over(value_of(b1), value_of(b2), power, 3)
+    by_1, by_2 = slope_of(b1), slope_of(b2)
+
+    def moving(rows: list[list[Ball]], higher: list[list[Ball]], k: int) -> list[list[Any]]:
+        return [
+            [Moving(ball, -k * (up[j + 1] * by_1 + up[j + 2] * by_2)) for j, ball in enumerate(row)]
+            for row, up in zip(rows, higher, strict=True)
+        ]
+
+    return moving(once, twice, 1), moving(twice, thrice, 2)
+
+
+def _linearised(network: NetworkProblem, g: Any, b1: Any, b2: Any) -> _At:
+    once, twice = _label_averages(network, b1, b2, 2)
     S1, S2, fall = once[0][1], once[0][2], twice[0][2:5]
     at = blocks(network.law, g, S1, S2)
     found = []
@@ -123,7 +141,7 @@ def nonlinear_system(network: NetworkProblem, table: Functions, rule: SpikeRule,
     ratio, beta, ridge = problem.alpha / problem.beta, problem.beta, problem.ridge
     features = (table.mu1 * table.mu1, table.mu2_squared)
 
-    def conjugates(T: Ball, tau: Ball) -> tuple[Ball, Ball, Along]:
+    def conjugates(T: Ball, tau: Ball) -> tuple[Any, Any, Along]:
         weight = over_variance(table, T, tau, inverse)
         first, second = (ratio * rule.expectation(f * weight) for f in features)
         return first, second, weight
@@ -184,20 +202,21 @@ class NetworkEnclosed(Enclosed):
 def enclosed(
     network: NetworkProblem, table: Functions, curved: Along, rule: SpikeRule, inverse: Ball, box: Box
 ) -> NetworkEnclosed:
-    """All that follows linearly from the unknowns in the box; `curved` is dmu0/dc.
+    """All that follows linearly from the unknowns in the box; `curved` is dmu0/dc. With slopes where the problem or the
+    box has them.
 
     Raises BallError where a linear system is not shown to be regular.
     """
     problem, law = network.problem, network.law
     T, tau, b1, b2 = _whole(network, box)
     ratio, beta, ridge = problem.alpha / problem.beta, problem.beta, problem.ridge
-    weight, mean = over_variance(table, T, tau, inverse), rule.expectation
+    weight, mean = over_variance(table, T, tau, inverse), partial(expectation, rule)
     squared = weight * weight
     features = (table.mu1 * table.mu1, table.mu2_squared)
     C, D = (ratio * mean(f * weight) for f in features)
     x, shift = beta * tau, ridge + D
     slopes, gamma = _moves(network, C, shift, x, b1, b2)
-    once, twice = network.labels.over(b1, b2, _LABEL_POWERS)
+    once, twice = _label_averages(network, b1, b2, _LABEL_POWERS)
     places = [(0, j) for j in range(1, 9)] + [(1, j) for j in range(2, 6)] + [(2, 1), (2, 2)]
     over = [
         [Moving(once[i][j], -(twice[i][j + 1] * slopes[1][e] + twice[i][j + 2] * slopes[2][e])) for e in (0, 1)]
@@ -270,10 +289,22 @@ def _moves(
     return [list(row) for row in zip(*columns, strict=True)], [list(row) for row in zip(*moves, strict=True)]
 
 
-def _solution(matrix: Sequence[Sequence[Ball]], right: Sequence[Ball]) -> list[Ball]:
-    """Raises BallError where the matrix may be singular."""
+def _solution(matrix: Sequence[Sequence[Any]], right: Sequence[Any]) -> list[Any]:
+    """Of linear equations, whose slopes solve them too: A x' = b' - A' x. Raises BallError where A may be singular."""
+    plain = [[value_of(q) for q in row] for row in matrix]
+    found = _of_balls(plain, [value_of(q) for q in right])
+    if not any(isinstance(q, Moving) for row in (*matrix, right) for q in row):
+        return found
+    moved = [
+        slope_of(b) - sum((slope_of(q) * x for q, x in zip(row, found, strict=True)), arb(0))
+        for row, b in zip(matrix, right, strict=True)
+    ]
+    return [Moving(x, slope) for x, slope in zip(found, _of_balls(plain, moved), strict=True)]
+
+
+def _of_balls(matrix: Sequence[Sequence[Ball]], right: Sequence[Ball]) -> list[Ball]:
     try:
-        found = arb_mat([list(row) for row in matrix]).solve(arb_mat([[q] for q in right]))
+        found = arb_mat([list(row) for row in matrix]).solve(arb_mat([[q] for q in right]), algorithm="precond")
     except ZeroDivisionError:
         raise BallError("a linear system of the saddle point is not shown to be regular at this precision") from None
     return [found[i, 0] for i in range(len(right))]

@@ -40,9 +40,9 @@ class SpreadLabels:
     weights: tuple[tuple[Ball, ...], ...]
     missing: tuple[Ball, ...]
 
-    def over(self, b1: Ball, b2: Ball) -> list[list[Ball]]:
-        """E[u^i/D], E[u^i Y/D], E[u^i/D^2] and E[u^i Y/D^2] for exact b1 and b2."""
-        sizes = sizes_of(b1, b2)
+    def over(self, b1: Ball, b2: Ball, orders: int = 2) -> list[list[Ball]]:
+        """E[u^i/D^k] and E[u^i Y/D^k], k = 1, .., orders, for exact b1 and b2."""
+        sizes = sizes_of(b1, b2, orders)
         # No higher than planned, nor than keeps away from the zeros.
         height = self.tall.min(_height(b1, b2) * rational_ball(_SHARE))
         y = height / self.scale
@@ -51,11 +51,12 @@ class SpreadLabels:
         share = 1 / (b2 * gap * gap)
         zero = (1 / b2).sqrt()
         along = (1 / (b2 * gap)) + share * zero
-        off = [share, along, share * share, share * along]
+        off = [f * share**k for k in range(orders) for f in (share, along)]
         factor = aliasing(y, self.step / self.scale) * lifted(y)
         shares = [1 / (1 + y * (b1 + b2 * y)) for y in self.nodes]
         values = [shares, [f * y for f, y in zip(shares, self.nodes, strict=True)]]
-        values += [[f * g for f, g in zip(row, shares, strict=True)] for row in values]
+        for k in range(2, 2 * orders):
+            values.append([f * g for f, g in zip(values[k - 2], shares, strict=True)])
         return [
             [
                 sum((w * f for w, f in zip(weights, row, strict=True)), arb(0))
@@ -66,12 +67,12 @@ class SpreadLabels:
         ]
 
 
-def sizes_of(b1: Ball, b2: Ball) -> list[Ball]:
-    """Upper bounds of 1/D, |Y|/D, 1/D^2 and |Y|/D^2 on the line."""
+def sizes_of(b1: Ball, b2: Ball, orders: int = 2) -> list[Ball]:
+    """Upper bounds of 1/D^k and |Y|/D^k on the line, k = 1, .., orders."""
     lowest = 1 - b1 * b1 / (4 * b2)
     first = 1 / lowest
     second = 1 / (2 * (b2 * lowest).sqrt()) + abs(b1) / (2 * b2 * lowest)
-    return [first, second, first * first, first * second]
+    return [f * first**k for k in range(orders) for f in (first, second)]
 
 
 def _height(b1: Ball, b2: Ball) -> Ball:

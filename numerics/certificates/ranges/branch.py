@@ -18,39 +18,21 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, arb_mat
-
-from onestep.numerics.balls.arithmetic import BallError, between, precision
+from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates.certify import GUARD_BITS, ONLY, unsupported
-from onestep.numerics.certificates.functions import Problem, at_rest, narrowed
-from onestep.numerics.certificates.newton import Box, System, krawczyk, krawczyk_near
-from onestep.numerics.certificates.problems import problem_along
-from onestep.numerics.certificates.saddle_point import Enclosed, enclosed, nonlinear_system
-from onestep.numerics.certificates.setting import Setting, setting
-from onestep.numerics.certificates.slope import Moving, slope_of, value_of
+from onestep.numerics.certificates.newton import Box
+from onestep.numerics.certificates.ranges.tubes import BITS, IsotropicTubes, Tubes
+from onestep.numerics.certificates.saddle_point import Enclosed
 from onestep.numerics.models.documents import branch_document
 from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.ridge import solve
-
-Ball = Any
 
 _GIVEN, _OF_STEP = ("spike", "bulk", "alignment"), ("alpha0", "eta")
 PARAMETERS = ("alpha", "beta", "ridge", "noise", *_GIVEN, *_OF_STEP)
+# Those that the law of a network's rows does not depend on.
+OF_A_NETWORK = ("alpha", "ridge")
 
-# Of the quadrature: far below the widths of the tubes.
-_BITS = 40
 # Half width of a test error's ball over its middle, from which an interval is not halved again.
 _NARROW = 0.01
-# Of the box around the solutions at the ends and in the middle.
-_ROOM = 1.3
-# Of the largest box that is tried over the first.
-_SPARE = 6
-_LEAST_WIDTH = 1e-7
-# Of doubles and balls: far above the errors of doubles where a box is found at all, far below what a slip would do.
-_AGREEMENT = 1e-6
-# Of the averages that a gradient step's map needs.
-_MAP_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -72,7 +54,7 @@ class Piece:
         """name -> [mid +/- rad] of every ball."""
         if self.balls is None:
             return {}
-        with precision(_BITS + GUARD_BITS):
+        with precision(BITS + GUARD_BITS):
             return {f.name: str(getattr(self.balls, f.name).str(most, more=True)) for f in fields(self.balls)}
 
     @property
@@ -105,8 +87,12 @@ class Branch:
 
     @property
     def only_by(self) -> str:
-        """The claim of the ledger by which no value has a solution outside of its box; nothing where none has a box."""
-        return ONLY if any(piece.certified for piece in self.pieces) else ""
+        """The claim of the ledger by which no value has a solution outside of its box; nothing where none has a box.
+
+        Nor on a network's own bulk, where the boxes are of the resolvent's unknowns as well.
+        """
+        shown = self.model.network_step is None and any(piece.certified for piece in self.pieces)
+        return ONLY if shown else ""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""
@@ -134,21 +120,22 @@ def certify_branch(
     ends = [model.changed(**{parameter: value}) for value in (low, high)]
     refused = list(map(unsupported, ends))
     # Without a rate there is no step yet, and the network's own bulk is the isotropic one.
-    if any(one.network_step is not None for one in (model, *ends)):
-        refused.append("branches are built for the isotropic bulk")
+    network = any(one.network_step is not None for one in (model, *ends))
+    if network and parameter not in OF_A_NETWORK:
+        refused.append(f"on a network's own bulk branches are built along {' and '.join(OF_A_NETWORK)}")
     if parameter == "bulk" and model.groups[0].bulk is not None:
         refused.append("the bulk of the group is given, and that of the model plays no part")
     for why in refused:
         if why:
             return Branch(model, parameter, (Piece(low, high, f"not certified: {why}"),))
-    tubes, tried = _Tubes(model, parameter), 0
+    tubes, tried = _tubes(model, parameter, network), 0
     pieces: list[Piece] = []
     # What is known of an interval before it is tried is what holds for the one that it is a half of.
     pending = [Piece(low, high, "not certified: the budget ended before")]
     while pending:
         piece = pending.pop()
         if tried < most and (step is None or step(piece.low)):
-            found, tried = tubes.piece(piece.low, piece.high), tried + 1
+            found, tried = _piece(tubes, piece.low, piece.high), tried + 1
             if found.certified or not piece.certified:
                 piece = found
             middle = piece.low + (piece.high - piece.low) / 2
@@ -162,102 +149,20 @@ def certify_branch(
     return Branch(model, parameter, tuple(pieces))
 
 
-class _Tubes:
-    """The pieces of one branch: solutions in double precision are shared by neighbours, and settings by halves."""
+def _tubes(model: Model, parameter: str, network: bool) -> Tubes:
+    if not network:
+        return IsotropicTubes(model, parameter)
+    # Imported here: most branches are of the isotropic bulk.
+    from onestep.numerics.certificates.ranges.network_tubes import NetworkTubes
 
-    def __init__(self, model: Model, parameter: str) -> None:
-        self._model, self._parameter = model, parameter
-        self._solutions: dict[float, Solution] = {}
-        self._known: tuple[Setting, Box] | None = None
-
-    def piece(self, low: float, high: float) -> Piece:
-        """The tube of an interval."""
-        try:
-            with precision(_BITS + GUARD_BITS):
-                box, balls = self._tube(low, high)
-        except (BallError, ModelError) as reason:
-            return Piece(low, high, f"not certified: {reason}")
-        return Piece(low, high, "certified", box, balls)
-
-    def _tube(self, low: float, high: float) -> tuple[Box, Enclosed]:
-        middle = low + (high - low) / 2
-        pairs = [self._pair(value) for value in (low, middle, high)]
-        box = tuple(
-            arb(at[1], _ROOM * max(abs(at[0] - at[1]), abs(at[2] - at[1])) + _LEAST_WIDTH * at[1])
-            for at in zip(*pairs, strict=True)
-        )
-        room = tuple(arb(side.mid(), _SPARE * arb(side.rad())) for side in box)
-        if not all(side > 0 for side in room):
-            raise BallError("the box of the interval is not positive: the solution moves too much along it")
-        interval = between(Fraction(low), Fraction(high))
-        offset = interval - arb(middle)
-        problems = [
-            problem_along(self._model, self._parameter, value, _MAP_BITS)
-            for value in (arb(middle), interval, Moving(interval, arb(1)))
-        ]
-        place = self._setting(problems[1], self._solutions[middle], room, interval)
-        moved = place.functions(problems[2])
-        # The functions move with spike, bulk and alignment alone.
-        thin = moved if problems[0].fixed else place.functions(problems[0])
-        moved = narrowed(moved, thin, offset)
-        parts = [(table, place.rule, place.inverse) for table in (thin, at_rest(moved), moved)]
-        at, over, along = (nonlinear_system(problem, *part) for problem, part in zip(problems, parts, strict=True))
-
-        def drift(at: Box) -> list[Ball]:
-            return [slope_of(value) for value in along.values(at)]
-
-        zero = krawczyk_near(System(at.values, over.slopes, drift, offset), box, room)
-        inner = krawczyk(at, zero.box)
-        slopes = _solution(over.slopes(zero.enclosure), [-slope for slope in drift(zero.enclosure)])
-        found = enclosed(problems[2], *parts[2], tuple(map(Moving, zero.enclosure, slopes)))
-        thin_found = enclosed(problems[0], *parts[0], inner.enclosure)
-        _compare(thin_found, self._solutions[middle])
-        return zero.box, _mean_value(thin_found, found, offset)
-
-    def _pair(self, value: float) -> tuple[float, float]:
-        if value not in self._solutions:
-            self._solutions[value] = solve(self._model.changed(**{self._parameter: value}))
-        order = self._solutions[value].order_parameters
-        pair = float(order.V1[0, 0]), float(order.V2[0])
-        if not all(math.isfinite(x) and x > 0.0 for x in pair):
-            raise BallError("the solution in double precision is not positive and finite")
-        return pair
-
-    def _setting(self, problem: Problem, solution: Solution, box: Box, interval: Ball) -> Setting:
-        """That of an interval and a box that hold these, or one of their own."""
-        asked = (*box, interval)
-        if self._known is None or not all(a.contains(b) for a, b in zip(self._known[1], asked, strict=True)):
-            self._known = setting(problem, solution, box, _BITS), asked
-        return self._known[0]
+    return NetworkTubes(model, parameter)
 
 
-def _compare(middle: Enclosed, doubles: Solution) -> None:
-    """Raises BallError where a ball at the middle leaves out the solution in double precision: what does not move the
-    unknowns of Krawczyk's test, the sign of a spike say, is not seen by it.
-    """
-    order = doubles.order_parameters
-    known = {name: float(getattr(order, name).ravel()[0]) for name in ("m", "zeta", "psi", "q1", "q2")}
-    known |= {"test_error": doubles.test_error, "training_error": doubles.training_error}
-    for name, value in known.items():
-        if not getattr(middle, name).overlaps(arb(value, _AGREEMENT * (1.0 + abs(value)))):
-            raise BallError(f"the enclosure of {name} leaves out the solution in double precision")
-
-
-def _solution(matrix: Any, right: list[Ball]) -> list[Ball]:
+def _piece(tubes: Tubes, low: float, high: float) -> Piece:
+    """The tube of an interval, or why there is none."""
     try:
-        found = arb_mat([list(row) for row in matrix]).solve(arb_mat([[q] for q in right]))
-    except ZeroDivisionError:
-        raise BallError("the slopes over the box are not shown to be invertible") from None
-    return [found[i, 0] for i in range(len(right))]
-
-
-def _mean_value(middle: Enclosed, moved: Enclosed, offset: Ball) -> Enclosed:
-    """Every quantity by the mean value theorem, and within what the interval gave directly."""
-    found: dict[str, Ball] = {}
-    for field in fields(middle):
-        number = getattr(moved, field.name)
-        ball = getattr(middle, field.name) + slope_of(number) * offset
-        if not (ball.is_finite() and ball.overlaps(value_of(number))):
-            raise BallError("the enclosures of the interval are not finite, or contradict one another")
-        found[field.name] = ball.intersection(value_of(number))
-    return Enclosed(**found)
+        with precision(BITS + GUARD_BITS):
+            box, balls = tubes.tube(low, high)
+    except (BallError, ModelError) as reason:
+        return Piece(low, high, f"not certified: {reason}")
+    return Piece(low, high, "certified", box, balls)

@@ -16,7 +16,7 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.certificates.certify import ONLY
 from onestep.numerics.certificates.problems import problem_along, problem_of
-from onestep.numerics.certificates.ranges import branch as branches
+from onestep.numerics.certificates.ranges import tubes
 from onestep.numerics.certificates.ranges.branch import Branch, Piece, certify_branch
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
@@ -80,14 +80,14 @@ def test_a_network_without_a_rate_has_its_own_bulk_as_soon_as_it_has_one() -> No
     )
     found = certify_branch(network, "eta", 0.0, 0.5)
     assert found.certified_fraction == 0.0
-    assert "isotropic bulk" in found.pieces[0].status
+    assert "along alpha and ridge" in found.pieces[0].status
 
 
 def test_a_ball_that_leaves_out_the_doubles_is_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     def turned(of: Model, parameter: str, value: Any, bits: int) -> Any:
         return problem_along(of, parameter, -value, bits)
 
-    monkeypatch.setattr(branches, "problem_along", turned)
+    monkeypatch.setattr(tubes, "problem_along", turned)
     found = certify_branch(model(activation=activation("relu"), target=activation("relu")), "spike", 1.0, 1.001, most=1)
     assert "leaves out the solution in double precision" in found.pieces[0].status
 
@@ -210,12 +210,12 @@ def test_a_piece_left_out_is_noticed(left_out: int) -> None:
 def test_a_slip_in_the_method_is_noticed(slip: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Each makes tubes that do not hold their points, or contradict one another.
     if slip == "no drift":
-        monkeypatch.setattr(branches, "System", lambda values, slopes, drift, offset: _System(values, slopes))
+        monkeypatch.setattr(tubes, "System", lambda values, slopes, drift, offset: _System(values, slopes))
     elif slip == "no slope of T and tau":
-        monkeypatch.setattr(branches, "_solution", lambda matrix, right: [arb(0), arb(0)])
+        monkeypatch.setattr(tubes, "_solution", lambda matrix, right: [arb(0), arb(0)])
     else:
-        plain = branches.between
-        monkeypatch.setattr(branches, "between", lambda a, b: plain(a, (a + b) / 2))
+        plain = tubes.between
+        monkeypatch.setattr(tubes, "between", lambda a, b: plain(a, (a + b) / 2))
     found = certify_branch(model(activation=activation("sign")), "alpha", 1.5, 1.56, most=20)
     assert missed(found) or gaps(found, 1.5, 1.56) or not found.certified
 
@@ -266,4 +266,4 @@ def test_ends_without_a_certificate_leave_one_uncertain_piece() -> None:
     found = certify_branch(model(), "ridge", 0.0, 0.1)
     assert found.pieces[0].status.startswith("not certified: certificates need a positive ridge")
     own = Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3, bulk_model="network")
-    assert "isotropic bulk" in certify_branch(own, "alpha", 1.0, 2.0).pieces[0].status
+    assert "along alpha and ridge" in certify_branch(own, "noise", 0.0, 0.1).pieces[0].status

@@ -1,0 +1,126 @@
+"""Certified branches of a network's own bulk: points of another solver lie in the tubes, and slips are noticed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import precision
+from onestep.numerics.certificates.network import saddle_point
+from onestep.numerics.certificates.network.labels import LabelBalls
+from onestep.numerics.certificates.ranges import tubes
+from onestep.numerics.certificates.ranges.branch import Branch, certify_branch
+from onestep.numerics.certificates.saddle_point import Enclosed
+from onestep.numerics.certificates.slope import slope_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
+
+# The functions along the spike of relu are nearly of one line, and its tubes are short.
+RANGES = {"alpha": ("tanh", 1.5, 1.504), "ridge": ("tanh", 0.1, 0.1004), "any": ("relu", 1.5, 1.501)}
+ERRORS = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2", "V1", "V2")
+
+
+def _model(student: str) -> Model:
+    return Model.from_gradient_step(
+        activation(student), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0,
+        bulk_model="network",
+    )  # fmt: skip
+
+
+@cache
+def _branch(parameter: str) -> Branch:
+    student, low, high = RANGES[parameter]
+    return certify_branch(_model(student), "alpha" if parameter == "any" else parameter, low, high, most=6)
+
+
+def _outside(found: Branch) -> int:
+    """How many numbers of a batch at random points lie outside of the balls of the pieces that they belong to."""
+    rng, missed = np.random.default_rng(8), 0
+    for piece in found.pieces:
+        if piece.balls is None:
+            continue
+        places = np.concatenate([[piece.low, piece.high], rng.uniform(piece.low, piece.high, 6)])
+        batch = solve_batch(found.model, **{found.parameter: places})
+        for name in ERRORS:
+            ball = getattr(piece.balls, name)
+            # The doubles have errors of their own, of about 1e-12.
+            missed += sum(not ball.overlaps(arb(float(x), 1e-11)) for x in getattr(batch, name))
+    return missed
+
+
+# Two seconds a tube of relu are too many for the fast tests.
+@pytest.mark.parametrize("parameter", ["alpha", "ridge", pytest.param("any", marks=pytest.mark.thorough)])
+def test_random_points_lie_in_the_tubes(parameter: str) -> None:
+    found, (_, low, high) = _branch(parameter), RANGES[parameter]
+    assert found.certified, [piece.status for piece in found.pieces]
+    assert [piece.low for piece in found.pieces] == [low, *(piece.high for piece in found.pieces[:-1])]
+    assert found.pieces[-1].high == high
+    assert _outside(found) == 0
+    # It says something, and that no other solution lies outside is not shown.
+    assert max(piece.width for piece in found.pieces) <= 0.01
+    assert found.only_by == ""
+
+
+def test_averages_over_labels_that_do_not_move_make_a_wrong_tube(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What else may slip is of the method, which is that of the isotropic bulk, and its tests'.
+    monkeypatch.setattr(saddle_point, "slope_of", lambda number: arb(0))
+    found = certify_branch(_model("tanh"), "alpha", 1.5, 1.504, most=1)
+    assert not found.certified or _outside(found)
+
+
+@pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
+def test_averages_over_a_wide_box_hold_those_of_its_points(noise: Fraction) -> None:
+    with precision(100):
+        labels = LabelBalls(activation("relu"), arb("0.3"), 44, noise)
+        box = arb("0.3", "0.05"), arb("0.4", "0.05")
+        wide = labels.over(*box, 8, 3)
+        for b1, b2 in (("0.25", "0.35"), ("0.35", "0.45"), ("0.26", "0.44")):
+            exact = labels.over(arb(b1), arb(b2), 8, 3)
+            for k, (rows, points) in enumerate(zip(wide, exact, strict=True)):
+                assert [len(row) for row in rows] == [9 + 2 * k] * 3
+                for row, point in zip(rows, points, strict=True):
+                    assert all(ball.overlaps(x) for ball, x in zip(row, point, strict=True))
+                    # The box moves D by less than four tenths of itself, 1/D^3 by 3.6 times: no recursion multiplies
+                    # that. Odd powers have the sizes of their neighbours.
+                    for j, ball in enumerate(row):
+                        assert ball.rad() < 6 * (1 + max(map(abs, point[: j + 2])))
+
+
+def test_the_averages_fulfil_the_equation_of_the_denominator() -> None:
+    # E[Y^j/D^2] (D of the third order) = E[Y^j/D^3 (1 + b1 Y + b2 Y^2)], and the slope of E[Y^j/D^2] in b1.
+    with precision(120):
+        labels = LabelBalls(activation("sin"), arb(0), 60)
+        b1, b2, step = arb("0.1"), arb("0.3"), arb(2) ** -20
+        _, twice, thrice = labels.over(b1, b2, 4, 3)
+        _, moved = labels.over(b1 + step, b2, 4)
+        for j in range(4):
+            # The rest of a difference of this step, a millionth, is of its own size.
+            assert abs((moved[0][j] - twice[0][j]) / step + 2 * thrice[0][j + 1]) < arb("1e-4")
+
+
+@pytest.mark.parametrize("parameter", ["alpha", "ridge"])
+def test_the_slopes_of_a_tube_are_those_of_the_doubles(parameter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Tubes are so much wider than their points' range that a wrong slope may hide in them: here it may not.
+    seen, plain = [], tubes._mean_value
+
+    def watched(middle: Enclosed, moved: Enclosed, offset: Any) -> Enclosed:
+        seen.append(moved)
+        return plain(middle, moved, offset)
+
+    monkeypatch.setattr(tubes, "_mean_value", watched)
+    model = _model("relu" if parameter == "alpha" else "tanh")
+    low = getattr(model, parameter)
+    assert certify_branch(model, parameter, low, low * (1.0 + 1e-6), most=1).certified
+    step = 1e-4 * low
+    ends = solve_batch(model, **{parameter: [low - step, low + step]})
+    for name in ERRORS:
+        first, second = getattr(ends, name)
+        expected, found = (second - first) / (2.0 * step), float(slope_of(getattr(seen[0], name)).mid())
+        # The third derivative of a central difference leaves 1e-8, the place in the tube a millionth of the slope.
+        assert found == pytest.approx(expected, rel=1e-5), name
