@@ -82,12 +82,7 @@ def _error(claim: Claim, simulated: BySimulation) -> Claim:
     )  # fmt: skip
 
 
-_THIRD_IS_SMALL = (
-    "The third function moves the test error by one or two per cent, on these networks and on all that were looked at; "
-    "the error is known to four and to nine. So it is not told from a constant, nor from none: that is told from the "
-    "training error and from the readout's mean, and is out of reach here at any affordable size."
-)
-TEST_ERROR = replace(_error(odd.TEST_ERROR, _TWO), note=f"{odd.OF_TWINS} {_THIRD_IS_SMALL}")
+TEST_ERROR = _error(odd.TEST_ERROR, _TWO)
 TRAINING_ERROR = _error(odd.TRAINING_ERROR, _THREE)
 MEAN = _error(odd.MEAN, _OFF_CENTRE)
 
