@@ -80,8 +80,9 @@ def _power(ledger: Ledger) -> Measure:
         "right-hand side of an equation where they differ from it (five per cent more, of an exponent a tenth more, "
         "the smallest term dropped or its sign flipped, one ratio for another, a function replaced by its mean), or of "
         "an inequality (turned round, its bound five per cent past the value that comes nearest). Where it catches "
-        f"fewer than {ENOUGH:.0%} of the claim's own or of the generic ones, or where there is nothing to catch, the "
-        f"claim is INCONCLUSIVE, though nothing contradicts it. That is so for {below} of {len(rows)} claims."
+        f"fewer than {ENOUGH:.0%} of the claim's own or of the generic ones, or misses one that was written for the "
+        "claim and not made by a rule, or where there is nothing to catch, the claim is INCONCLUSIVE, though nothing "
+        f"contradicts it. That is so for {below} of {len(rows)} claims."
     )
     columns = ("claim", "verdict", "check", "caught of its own", "caught of the generic", "missed")
     return Measure(

@@ -105,6 +105,8 @@ def caught_words(power: Mapping[str, Any]) -> str:
     if not power["of"]:
         return "caught 0 of 0 alone: no wrong neighbour was tried, and nothing is known of it"
     missed = f"; missed: {', '.join(power['missed'])}" if power["missed"] else ""
+    if written := power.get("missed_written"):
+        missed += f"; of these written for the claim: {', '.join(written)}"
     generic = power.get("generic", ())
     caught = power["caught_alone"] - sum(power["earned_by"] in mutant["caught_by"] for mutant in generic)
     own = f", {caught} of {power['of'] - len(generic)} of its own" if generic else ""

@@ -51,7 +51,8 @@ def _power(claim: Claim, found: Mapping[str, Any] | None) -> Power | None:
         MutantResult(row["name"], claim.statement, Verdict.INCONCLUSIVE, tuple(row["caught_by"]))
         for row in found["generic"]
     )
-    return Power(found["earned_by"], found["caught_alone"], tuple(found["missed"]), tuple(generic))
+    written = tuple(mutant.name for mutant in claim.mutants if mutant.name in found["missed"])
+    return Power(found["earned_by"], found["caught_alone"], tuple(found["missed"]), tuple(generic), written)
 
 
 def _evidence(row: Mapping[str, Any]) -> Evidence:

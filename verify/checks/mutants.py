@@ -163,22 +163,32 @@ class Placed(Protocol):
 def generic_mutants(claim: Claim, places: Sequence[Place], paper: Paper) -> tuple[Mutant, ...]:
     """The generic mutants of an equation or inequality that is tested in ``places``: of an equation those that are
     wrong there or elsewhere on the claim's domain. A term that vanishes in all places and not on the domain is the
-    smallest.
+    smallest. Of several equations that are stated together one is changed at a time.
     """
     statement = claim.statement
     if isinstance(statement, sp.GreaterThan | sp.LessThan):
         return tuple(_of_bound(statement, places))
-    if not isinstance(statement, sp.Equality) or not places:
+    if not places:
         return ()
-    right = sp.sympify(statement.rhs)
+    if isinstance(statement, sp.And) and all(isinstance(part, sp.Equality) for part in statement.args):
+        return tuple(
+            Mutant(f"{one.name}, equation {number}", sp.And(*rest, one.statement, evaluate=False))
+            for number, part in enumerate(statement.args, 1)
+            for rest in [[other for other in statement.args if other is not part]]
+            for one in _of_equation(part, claim.domain, places, paper)
+        )
+    return _of_equation(statement, claim.domain, places, paper) if isinstance(statement, sp.Equality) else ()
 
-    one_setting = bool(claim.domain.ranges) and all(len(each.choices) == 1 for each in claim.domain.ranges)
+
+def _of_equation(statement: sp.Equality, domain: Domain, places: Sequence[Place], paper: Paper) -> tuple[Mutant, ...]:
+    right = sp.sympify(statement.rhs)
+    one_setting = bool(domain.ranges) and all(len(each.choices) == 1 for each in domain.ranges)
 
     def wrong(other: sp.Expr) -> bool:
         size = change(right, other, places)
         if size is None or one_setting:
             return size is not None and size >= SAME_NUMBER
-        return size > 0.0 or bool(find_witness(other - right, claim.domain))
+        return size > 0.0 or bool(find_witness(other - right, domain))
 
     candidates = [("five per cent more", A_LITTLE_MORE * right)]
     if all(place.exponent for place in places):

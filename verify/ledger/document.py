@@ -98,6 +98,7 @@ def power_json(found: Power | None) -> dict[str, Any] | None:
         "caught_alone": found.caught_alone,
         "of": found.of,
         "missed": list(found.missed),
+        **({"missed_written": list(found.written)} if found.written else {}),
         "generic": [_mutant_json(mutant) for mutant in found.generic],
     }
 

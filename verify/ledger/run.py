@@ -84,7 +84,8 @@ def examine(claim: Claim, profile_name: str, paper: Paper, seed: int = 0) -> Exa
     """Run the checks of one claim of ``paper``, then each of them on each of its mutants.
 
     What confirms a claim, or stands beside its derivation, is tried on generic mutants beside its own, and has to catch
-    enough of either kind. With a ``seed`` other than 0 all that is drawn is drawn afresh.
+    enough of either kind, and each that was written for the claim. With a ``seed`` other than 0 all that is drawn is
+    drawn afresh.
     """
     profile = replace(PROFILES[profile_name], seed=seed)
     evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)
@@ -121,7 +122,8 @@ def _tried(claim: Claim, mutant: Mutant, checks: Sequence[Check], profile: Profi
         with contextlib.suppress(*UNASKED):
             found.append(check.run(mutated, profile, paper))
     caught_by = tuple(e.check for e in found if e.outcome is Outcome.REFUTES)
-    return MutantResult(mutant.name, mutant.statement, decide(mutated.kind, found), caught_by)
+    written = any(mutant is one for one in claim.mutants)
+    return MutantResult(mutant.name, mutant.statement, decide(mutated.kind, found), caught_by, written)
 
 
 def _made(_name: str, function: Callable[..., Any], *args: Any) -> Any:

@@ -15,7 +15,8 @@ from onestep.verify.protocol.verdict import Verdict
 
 # Of the wrong neighbours of a claim that numbers or simulation confirm, these have to refute this share by themselves:
 # of the claim's own, and of the generic ones. Either kind is held to it apart: many that are easily caught, of the one,
-# do not make up for what passes of the other.
+# do not make up for what passes of the other. Those that were written for the claim have to be refuted one and all:
+# each stands for an error that somebody might make, which slips of the pen that any check sees do not make up for.
 ENOUGH = 0.8
 # The verdicts that numbers or simulation earn, alone or beside a derivation.
 WEIGHED = (Verdict.CONFIRMED, Verdict.DERIVED)
@@ -23,12 +24,16 @@ WEIGHED = (Verdict.CONFIRMED, Verdict.DERIVED)
 
 @dataclass(frozen=True)
 class MutantResult:
-    """What became of one wrong neighbour, and the checks that refute it, each by itself."""
+    """What became of one wrong neighbour, and the checks that refute it, each by itself.
+
+    ``written``: it was written for the claim, and not made by a rule.
+    """
 
     name: str
     statement: sp.Basic
     verdict: Verdict
     caught_by: tuple[str, ...]
+    written: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,15 @@ class Power:
     """What the check that earned a verdict refutes by itself, of all wrong neighbours tried on it.
 
     ``generic`` are those made of any right-hand side alike, of a claim that no theorem or certificate decided; the
-    check is held to ``ENOUGH`` of the own and of the generic ones, not to each of them.
+    check is held to ``ENOUGH`` of the own and of the generic ones, not to each of them. ``written`` are those of the
+    missed that were written for the claim: it is held to each.
     """
 
     earned_by: str
     caught_alone: int
     missed: tuple[str, ...]
     generic: tuple[MutantResult, ...] = ()
+    written: tuple[str, ...] = ()
 
     @property
     def of(self) -> int:
@@ -62,10 +69,11 @@ class Power:
 
     @property
     def enough(self) -> bool:
-        """Whether what is caught of the own suffices, and what is caught of the generic ones; where none was tried
-        nothing is known, and it does not.
+        """Whether what is caught of the own suffices, and what is caught of the generic ones, and all that was written
+        for the claim is; where none was tried nothing is known, and it does not.
         """
-        return self.of > 0 and all(caught >= ENOUGH * tried for caught, tried in (self.own, self.of_generic))
+        shares = all(caught >= ENOUGH * tried for caught, tried in (self.own, self.of_generic))
+        return self.of > 0 and shares and not self.written
 
 
 def power(
@@ -83,6 +91,7 @@ def power(
             sum(check in m.caught_by for m in tried),
             tuple(m.name for m in tried if check not in m.caught_by),
             tuple(generic),
+            tuple(m.name for m in tried if m.written and check not in m.caught_by),
         )
         for check in earned_by
     ]

@@ -114,6 +114,18 @@ def test_what_is_nowhere_wrong_is_no_mutant() -> None:
     assert generic_mutants(claim(statement=sp.Le(norm, LIMIT)), [at(h1=0.5, h2=1.0, alpha0=2.0)], PAPER) == ()
 
 
+def test_of_equations_stated_together_one_is_changed_at_a_time() -> None:
+    other = sp.Eq(kappa, h2_star)
+    both = claim(statement=sp.And(sp.Eq(norm, LIMIT), other, evaluate=False))
+    found = generic_mutants(both, [at(h1=0.5, h2=1.0, alpha0=2.0)], PAPER)
+    changed = [(set(m.statement.args) - set(both.statement.args)) for m in found]
+    assert all(len(one) == 1 for one in changed)
+    assert {one.lhs for (one,) in changed} == {norm, kappa}
+    assert sorted(m.name.split(",")[0] for m in found) == sorted(
+        ["five per cent more", "the smallest term dropped", "sign of the smallest term", "five per cent more"]
+    )
+
+
 def test_of_an_exponent_the_next_order_is_asked_for() -> None:
     where = [Place({h1_star.name: 0.5}, exponent=True)]
     found = generic_mutants(claim(statement=sp.Eq(norm, sp.Rational(1, 2) - h1_star)), where, PAPER)

@@ -85,6 +85,33 @@ def test_many_generic_neighbours_do_not_make_up_for_the_claims_own() -> None:
     assert not blunt.enough
 
 
+def test_what_was_written_for_the_claim_has_to_be_caught() -> None:
+    slips = [mutant(f"slip {k}", "numbers") for k in range(8)]
+    name = "without the third function"
+    one = dataclasses.replace(mutant(name), written=True)
+    found = power(["numbers"], [one, *slips])
+    assert found is not None
+    assert found.caught_alone >= 0.8 * found.of
+    assert (found.written, found.enough) == ((name,), False)
+    assert weighed(Verdict.CONFIRMED, found) is Verdict.INCONCLUSIVE
+    said = caught_words(power_json(found) or {})
+    assert said.endswith(f"missed: {name}; of these written for the claim: {name}")
+    caught = power(["numbers"], [dataclasses.replace(one, caught_by=("numbers",)), *slips])
+    assert caught is not None
+    assert (caught.written, caught.enough) == ((), True)
+    # What the rule of a slip made is held to the share alone.
+    other = power(["numbers"], [dataclasses.replace(one, written=False), *slips])
+    assert other is not None
+    assert (other.written, other.enough) == ((), True)
+
+
+def test_a_claims_own_neighbours_are_known_from_slips() -> None:
+    found = entry(toy.claim(checks=(BLUNT,)))
+    written = {one.name for one in toy.claim().mutants}
+    assert {m.name for m in found.mutants if m.written} == written
+    assert not any(m.written for m in found.power.generic) if found.power else False
+
+
 def test_of_two_checks_the_one_that_suffices_is_shown() -> None:
     generic = tuple(mutant(f"generic {k}", "many") for k in range(6))
     own = [mutant("a", "few"), mutant("b", "few"), mutant("c", "few", "many"), mutant("d", "few")]

@@ -22,11 +22,17 @@ from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.second_route.any_activation import draws, numbers
 from onestep.verify.second_route.equivalence import twins
+from onestep.verify.second_route.networks.one_letter_rows import drawn_rows
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
 _BOTH = tuple(draws.BULK_MODELS)
-# Too small to be measured on real networks, and limits are confirmed by measurements alone: no claims yet.
-_UNMEASURED = {"beyond.overlap-spike-target", "beyond.overlap-target-norm", "beyond.overlap-spike-norm"}
+# Small in most real networks: measured on one of few neurons, in which they are large, and to a few per cent on rows
+# that are drawn by a law.
+_BESIDE_THE_DIAGONAL = {"beyond.overlap-spike-target", "beyond.overlap-target-norm", "beyond.overlap-spike-norm"}
+_TURNED = (
+    "On a real network whose rows are much turned by their step the simulation sees a fifth of it; smaller errors are "
+    "seen on rows of a law under which it is large."
+)
 
 
 def _of_any(claim: Claim, words: str, domain: Domain, **others: Any) -> Claim:
@@ -42,16 +48,22 @@ def _derived(claim: Claim) -> tuple[ByDerivation, ...]:
 def _rows(claim: Claim) -> Claim:
     """The same derivation, with the rows of networks with any activation."""
     assert isinstance(claim.statement, sp.Equality)
-    simulated, note = odd.of_rows(claim.statement.lhs, partial(draws.bulk_experiment, _BOTH), len(_BOTH))
     solved = ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=4)
+    simulated: tuple[BySimulation, ...]
+    if claim.id in _BESIDE_THE_DIAGONAL:
+        real = BySimulation("rows of a real network, much turned", draws.turned_experiment)
+        simulated, note = (BySimulation(odd.DRAWN, drawn_rows), real), _TURNED
+    else:
+        one, note = odd.of_rows(claim.statement.lhs, partial(draws.bulk_experiment, _BOTH), len(_BOTH))
+        simulated = (one,)
     return _of_any(
-        claim, ", any activation", _ROWS, checks=(*_derived(claim), solved, simulated), note=note,
+        claim, ", any activation", _ROWS, checks=(*_derived(claim), solved, *simulated), note=note,
         uses=("beyond.any-row-covariance", "beyond.any-trace", "beyond.any-target"),
     )  # fmt: skip
 
 
 TAU, WIDTH = _rows(odd.TAU), _rows(odd.WIDTH)
-OVERLAPS = tuple(_rows(claim) for claim in odd.OVERLAPS if claim.id not in _UNMEASURED)
+OVERLAPS = tuple(_rows(claim) for claim in odd.OVERLAPS)
 
 _READOUTS = Domain(
     ranges=(Range("activation", choices=("relu", "softplus", "shifted tanh", "leaning tanh")),
@@ -82,12 +94,7 @@ def _error(claim: Claim, simulated: BySimulation) -> Claim:
     )  # fmt: skip
 
 
-_THIRD_IS_SMALL = (
-    "The third function moves the test error by one or two per cent, on these networks and on all that were looked at; "
-    "the error is known to four and to nine. So it is not told from a constant, nor from none: that is told from the "
-    "training error and from the readout's mean, and is out of reach here at any affordable size."
-)
-TEST_ERROR = replace(_error(odd.TEST_ERROR, _TWO), note=f"{odd.OF_TWINS} {_THIRD_IS_SMALL}")
+TEST_ERROR = _error(odd.TEST_ERROR, _TWO)
 TRAINING_ERROR = _error(odd.TRAINING_ERROR, _THREE)
 MEAN = _error(odd.MEAN, _OFF_CENTRE)
 

@@ -56,10 +56,10 @@ _SMALL_TERMS = (
     "On real networks the terms that tell this from simpler formulas are small: it is measured on them, and on rows of "
     "a law under which these terms are large."
 )
-_DRAWN = "rows drawn with given covariances and norms, two laws"
+DRAWN = "rows drawn with given covariances and norms, two laws"
 _OFF_DIAGONAL = {
-    "overlap-spike-target": (BySimulation(_DRAWN, twins.spike_and_target), _TURNED),
-    "overlap-target-norm": (BySimulation(_DRAWN, one_letter_rows.drawn_rows), _TOO_SMALL),
+    "overlap-spike-target": (BySimulation(DRAWN, twins.spike_and_target), _TURNED),
+    "overlap-target-norm": (BySimulation(DRAWN, one_letter_rows.drawn_rows), _TOO_SMALL),
 }
 
 
@@ -69,7 +69,7 @@ def of_rows(symbol: sp.Symbol, measured: Experiment, models: int) -> tuple[BySim
     if symbol not in one_letter_rows.COLUMNS:
         return BySimulation(names, measured), ""
     both = partial(together, (measured, one_letter_rows.drawn_rows))
-    return BySimulation(f"{names}, and {_DRAWN}", both), _SMALL_TERMS
+    return BySimulation(f"{names}, and {DRAWN}", both), _SMALL_TERMS
 
 
 def _bulk(

@@ -43,6 +43,9 @@ BULK_MODELS = {
     "relu student, sine target": (Step("relu", "sin", 2.0, 3.0, 0.8), 0.8, 0.5),
     "shifted tanh student, shifted sine target": (Step("shifted tanh", "shifted sin", 1.0, 6.0, 0.5), 0.3, 1.0),
 }
+# Of few neurons, with rows so much turned that each of the three overlaps beside the diagonal is a quarter to a half of
+# the geometric mean of its diagonal entries.
+TURNED = {"leaning tanh student, few neurons": (Step("leaning tanh", "shifted sin", 4.0, 12.0, 0.5), 0.8, 0.5)}
 
 
 def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
@@ -146,7 +149,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     return at_sizes({name: name for name in BATCHES}, profile, one)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> tuple[Mapping[str, float], Array]:
     """V2, V1 and K on the rows of one real network, at given conjugates, keys are glyphs; controls of mean zero."""
     drawn, x, labels, start = _step(step, d, seed)
@@ -160,3 +163,8 @@ def bulk_experiment(
     """One quantity of a network's bulk at a quarter of the profile's dimensions, for the models named."""
     chosen = {name: BULK_MODELS[name] for name in models}
     return bulk_of_rows(chosen, bulk_resolvent, equivalent_values, quantity, profile)
+
+
+def turned_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """The same for a network of which every overlap is large; a draw of few neurons costs little."""
+    return bulk_of_rows(TURNED, bulk_resolvent, equivalent_values, quantity, profile, times=3)

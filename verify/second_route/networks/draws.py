@@ -191,16 +191,16 @@ _BULK_SEEDS = 16
 
 def bulk_of_rows(
     models: Mapping[str, Bulk], resolvent: Callable[..., tuple[Mapping[str, float], Array]],
-    theory: Callable[..., Mapping[str, float]], quantity: sp.Basic, profile: Profile,
+    theory: Callable[..., Mapping[str, float]], quantity: sp.Basic, profile: Profile, times: int = 1,
 ) -> Mapping[str, tuple[Measured, ...]]:  # fmt: skip
     """One quantity of a network's bulk at a quarter of the profile's dimensions, beside what it is at the ratios
-    realised.
+    realised; by so many ``times`` the draws.
     """
     name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
 
     def one(bulk: Bulk, d: int) -> Measured:
         step, *conjugates = bulk
-        drawn = (resolvent(step, d, *conjugates, k) for k in profile.draws(_BULK_SEEDS))
+        drawn = (resolvent(step, d, *conjugates, k) for k in profile.draws(times * _BULK_SEEDS))
         found, controls = zip(*drawn, strict=True)
         samples = steadied(np.array([each[name] for each in found]), np.array(controls))
         return Measured(d, tuple(samples), theory(step.at(d), *conjugates))
