@@ -52,7 +52,7 @@ def counted(element: Element, kinds: dict[str, str]) -> dict[str, Counter[str]]:
         assert len(numbers) == len(head) - 2
         count = Counter({verdict: int(n) for verdict, n in zip(head[1:-1], numbers, strict=True) if n})
         assert count.total() == int(total)
-        found[next((key for key, words in kinds.items() if name.startswith(words)), name)] = count
+        found[next((key for key, begins in kinds.items() if name.startswith(begins)), name)] = count
     return found
 
 
