@@ -149,12 +149,12 @@ def page(name: str) -> Element:
     return read(files()[name])
 
 
-def read(html: str) -> Element:
-    """What stands in <main> of a page."""
+def read(html: str, part: str = ".//main") -> Element:
+    """What stands in <main> of a page, or in another part of it."""
     whole: Element = html5lib.parse(html, treebuilder="etree", namespaceHTMLElements=False)
     for one in whole.iter():
         one.tag = one.tag.rpartition("}")[2] if isinstance(one.tag, str) else "comment"  # drawings and formulas
-    found = whole.find(".//main")
+    found = whole.find(part)
     assert found is not None
     return found
 

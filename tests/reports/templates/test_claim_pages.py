@@ -99,9 +99,15 @@ def test_a_wrong_neighbour_that_is_not_written_out_is_counted_and_said_to_be() -
         MutantResult(name, sp.Eq(letter(1), long + k), Verdict.REFUTED, ()) for k, name in enumerate(("one", "two"))
     )
     more = MutantResult("eight per cent more", sp.Eq(letter(1), 2 * long), Verdict.REFUTED, ())
-    for added, said in (((*slips, more), "2 that are"), ((slips[0], more), "1 that is"), ((more,), "")):
-        other = replace(first, mutants=(*first.mutants, *added))
-        main = read(site(replace(material(), ledger=Ledger("ci", (other,))))[claim_page(first.claim.id)])
+    cases = {"some.two": ((*slips, more), "2 that are"), "some.one": ((slips[0], more), "1 that is")}
+    cases |= {"some.none": ((more,), "")}
+    entries = tuple(
+        replace(first, claim=replace(first.claim, id=id_), mutants=(*first.mutants, *added))
+        for id_, (added, _) in cases.items()
+    )
+    shown = site(replace(material(), ledger=Ledger("ci", entries), studies=(), figures=()))
+    for id_, (_, said) in cases.items():
+        main = read(shown[claim_page(id_)])
         assert said in words(main)
         assert ("not written out" in words(main)) == bool(said)
         # Those that are written by hand are shown however long they are.

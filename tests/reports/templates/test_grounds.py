@@ -153,8 +153,17 @@ def test_the_ledger_as_markdown_says_of_each_claim_what_its_page_says() -> None:
         led = [f"[{one}]({chapter[one]}.md#{one.replace('.', '')})" for one in row.uses]
         assert rests == ([", ".join(led)] if led else [])
         assert f"- Note: note {n}\n" in text
-        for one in material().ledger.entries[n - 1].evidence:
-            assert f"- Evidence: {one.check}: {one.outcome.value}" in text
+        refutes, open_ = row.verdict in ("REFUTED", "CONVENTION"), row.verdict == "INCONCLUSIVE"
+        outcome = "refutes" if refutes else "undecided" if open_ else "supports"
+        proved = f"{outcome}, {int(outcome == 'supports')} of 1 obligation discharged"
+        number = f"{outcome}, {10 + n} points, would have caught a relative error of 1e-02"
+        seen = f"{outcome}, z = 0.5 (limit 3.29), would have caught a relative error of {n}.0%"
+        ball = f"{outcome}, enclosed at {20 + n} points, no ball wider than 1e-{n:02d}"
+        second = {"CERTIFIED": f"balls: way {n}: {ball}"}.get(
+            row.verdict, f"numbers: way {n}: {number}" if row.kind == "IDENTITY" else f"simulation: way {n}: {seen}"
+        )
+        told = re.findall(r"^- Evidence: (.*)$", text, flags=re.MULTILINE)
+        assert told == ([f"derivation: way {n}: {proved}", second] if row.kind != "DEFINITION" else [])
         assert (f"; NOT refuted: neighbour {n}b" in text) == (row.verdict == "INCONCLUSIVE")
 
 

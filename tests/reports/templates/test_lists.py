@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from posixpath import dirname, join, normpath
 from xml.etree.ElementTree import Element
 
 import pytest
 
-from onestep.reports.activation.gallery import Card, Goal
+from onestep.reports.activation.gallery import TARGETS, Card, Goal
+from onestep.reports.page.pdf import sources
 from onestep.reports.page.site import site
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.run import Ledger
 from tests.reports.templates.material import (
     FIGURES,
     NUMBER,
@@ -30,6 +33,7 @@ from tests.reports.templates.material import (
     read,
     words,
 )
+from tests.shared.report_page import pages_of
 
 BY_ID = {row.id: row for row in ROWS}
 # Three for each claim but definitions, of which one is not refuted.
@@ -78,6 +82,41 @@ def test_the_first_page_counts_the_claims_by_source_and_by_kind() -> None:
     assert f"Wrong neighbours: {TRIED - 1} of {TRIED} refuted." in text
     (meanings,) = of_class(main, "table", "meanings")
     assert [cells(row)[0] for row in meanings.iter("tr")] == [badges(row)[0] for row in meanings.iter("tr")]
+
+
+def test_counts_stand_under_their_verdicts_where_some_verdicts_are_missing() -> None:
+    kept = ("CONFIRMED", "INCONCLUSIVE", "REFUTED")
+    shown = [e for e in material().ledger.entries if e.verdict.value in kept]
+    alone = Ledger("ci", tuple(replace(e, claim=replace(e.claim, uses=())) for e in shown))
+    expected = Counter(e.verdict.value for e in shown)
+    by_source, by_kind, *_ = read(site(replace(material(), ledger=alone))["index.html"]).iter("table")
+    for table_of, kinds in ((by_source, TITLES), (by_kind, {})):
+        found = counted(table_of, kinds)
+        found.pop("all", None)
+        assert sum(found.values(), Counter()) == expected
+    text = sources(replace(material(), ledger=alone))["main.typ"].decode()
+    for part in text.split("table.header([")[1:3]:
+        heads = re.findall(r'verdict\("(\w+)"\)', part.split("\n")[0])
+        totals: Counter[str] = Counter()
+        for line in re.findall(r"^  (\[.*\]),$", part.split("\n)")[0], flags=re.MULTILINE):
+            name, *numbers, total = re.findall(r"\[([^]]*)\]", line)
+            count = Counter({verdict: int(n) for verdict, n in zip(heads, numbers, strict=True) if n})
+            assert count.total() == int(total)
+            totals += count if name != "all" else Counter()
+        assert totals == expected
+
+
+def test_the_navigation_marks_the_page_that_is_shown_and_leads_everywhere() -> None:
+    for at, html in pages_of(files()).items():
+        whole = read(html, ".//nav")
+        marked = [one for one in whole.iter("a") if one.get("aria-current")]
+        led = [link.partition("#")[0] for link in links(whole, at)]
+        assert [normpath(join(dirname(at), one.get("href") or "")) for one in marked] == [at] * (at in led)
+        assert set(led) <= set(files())
+        assert {"index.html", "claims.html", "derivations.html", "trust.html", "symbols.html"} <= set(led)
+        assert at in led or "/" in at  # a page in a folder is listed by the one that leads to it
+    listed = [words(one) for one in read(files()["study-study-1.html"], ".//nav").iter("a")]
+    assert [one for one in listed if one.startswith("Study title")] == ["Study title 1", "Study title 2"]
 
 
 def test_the_first_page_states_the_results_with_their_verdicts() -> None:
@@ -140,6 +179,7 @@ def test_misprints_and_conventions_stand_apart_with_both_sides() -> None:
 def test_each_formula_of_the_slides_stands_with_its_claims_and_their_verdicts() -> None:
     main, at, seen = page("slides.html"), "slides.html", []
     outcomes = {"slides.kernel": "stands", "slides.step-over-n": "corrected", "slides.input-scale": "convention"}
+    assert [words(one) for one in next(main.iter("tr"))] == ["formula", "outcome", "claims"]
     for row in main.iter("tr"):
         ids = [re.sub(r"claim/|\.html", "", link) for link in links(row, at)]
         if not ids:
@@ -298,6 +338,8 @@ def gallery() -> dict[str, str]:
 def test_an_activation_is_listed_and_sorted_by_its_own_numbers(gallery: dict[str, str]) -> None:
     main = read(gallery["gallery.html"])
     (sorting,) = main.iter("table")
+    heads = [words(one) for one in next(sorting.iter("tr"))]
+    assert heads == ["activation", "graph", "parity", "h1", "h2", "closed forms", *TARGETS]
     assert links(main, "gallery.html") == [f"activations/act{k}.html#activation-act{k}" for k in (1, 2, 3)]
     for k, row in enumerate(list(sorting.iter("tr"))[1:], 1):
         keys = [cell.get("data-value") for cell in row if cell.get("data-value")]
