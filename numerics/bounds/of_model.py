@@ -20,7 +20,8 @@ def bounds(model: Model) -> Bounds:
     least error; the model's own plays no part. Raises ModelError for what is not built.
     """
     if model.loss.name == "square":
-        return replace(ridge.bounds(model), search=partial(ridge.best_ridge, model))
+        return replace(ridge.bounds(model), search=partial(ridge.best_ridge, model), model=model)
     from onestep.numerics.bounds import any_loss  # the square loss does not wait for the others
 
-    return replace(any_loss.loss_bounds(model), search=partial(any_loss.best_ridge_of_loss, model))
+    search = partial(any_loss.best_ridge_of_loss, model)
+    return replace(any_loss.loss_bounds(model), search=search, model=model)

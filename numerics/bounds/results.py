@@ -7,7 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from onestep.numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
+from onestep.numerics.models.documents import (
+    bounds_document,
+    described,
+    eta_document,
+    ridge_document,
+    spike_document,
+)
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.notebook import Shown
 
@@ -50,6 +56,7 @@ class Bounds(Shown):
     mean_squared_error: tuple[float, float | None] | None = None
     classification_error: float | None = None
     search: Callable[[], BestRidge] | None = field(default=None, repr=False, compare=False)
+    model: Model | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""
@@ -60,7 +67,8 @@ class Bounds(Shown):
         return {name: [getattr(self, name)] for name in names}
 
     def _title(self) -> str:
-        return "bounds on the least test error over the ridge"
+        of = "" if self.model is None else f"{described(self.model, but=('ridge',))}: "
+        return f"{of}bounds on the least test error over the ridge"
 
     def best_ridge(self) -> BestRidge:
         """The ridge of least test error between the bounds: a scan, and every dip refined. Computed when asked for."""

@@ -77,11 +77,14 @@ def model_document(model: Model) -> Document:
     return document | {"loss": model.loss.name}
 
 
-def described(model: Model | Network) -> str:
-    """What a model or network is, in a line: the functions, and the numbers that are not what they are by default."""
+def described(model: Model | Network, but: tuple[str, ...] = ()) -> str:
+    """What a model or network is, in a line: the functions, and the numbers that are not what they are by default.
+
+    `but` names numbers that play no part.
+    """
     step = getattr(model, "step", None) or model
     names = ["alpha", "beta", "ridge", *(["noise"] if model.noise else [])]
-    parts = [f"{name}={getattr(model, name):g}" for name in names]
+    parts = [f"{name}={getattr(model, name):g}" for name in names if name not in but]
     parts += [f"{name}={getattr(step, name):g}" for name in ("alpha0", "eta") if hasattr(step, name)]
     if (alignments := getattr(model, "alignments", None)) is not None:
         alignment = "/".join(f"{value:g}" for value in alignments)

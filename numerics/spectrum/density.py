@@ -8,7 +8,7 @@ density is Im g/pi on the real axis itself. The share of eigenvalues below a poi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.quadrature import gauss_legendre
-from onestep.numerics.models.documents import spectrum_document
+from onestep.numerics.models.documents import described, spectrum_document
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.notebook import Shown
@@ -75,6 +75,7 @@ class Spectrum(Shown):
     mean_error: float
     converged: bool
     status: str
+    model: Model | None = field(default=None, repr=False, compare=False)
 
     def _columns(self) -> dict[str, Array]:
         return {name: getattr(self, name) for name in _CURVES}
@@ -82,7 +83,8 @@ class Spectrum(Shown):
     def _title(self) -> str:
         isolated = ", ".join(f"{value:.6g}" for value in self.detached)
         beside = f", isolated eigenvalues {isolated}" if isolated else ""
-        return f"spectrum of Phi^T Phi/p: atom at zero {self.atom_at_zero:.6g}{beside}"
+        of = "" if self.model is None else f"{described(self.model, but=('ridge', 'noise'))}: "
+        return f"{of}spectrum of Phi^T Phi/p: atom at zero {self.atom_at_zero:.6g}{beside}"
 
     def __repr__(self) -> str:
         edges = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in self.edges)
@@ -138,7 +140,7 @@ def spectrum(model: Model) -> Spectrum:
     if scale <= 1e-300 or atom >= 1.0:
         nothing = np.zeros(0)
         status = "converged: the features are constant"
-        return Spectrum((), 1.0, outliers, (), nothing, nothing, nothing, 0.0, 1.0, 0.0, 0.0, True, status)
+        return Spectrum((), 1.0, outliers, (), nothing, nothing, nothing, 0.0, 1.0, 0.0, 0.0, True, status, model)
     axis = Axis(equations)
     to_zero = equations.ratio < 1.0 and _vanishing(table)
     unbounded = _unbounded(table) or (model.network_step is not None and unbounded_labels(model))
@@ -153,7 +155,7 @@ def spectrum(model: Model) -> Spectrum:
     detached = detached_eigenvalues(table, edges, lambda at: axis.at(at).values, equations.overlap)
     return Spectrum(
         edges, atom, outliers, detached, x, density, cumulative, below, total, error, abs(mean), fine,
-        _status(fine, total, error, mean, below, float(x[0])),
+        _status(fine, total, error, mean, below, float(x[0])), model,
     )  # fmt: skip
 
 

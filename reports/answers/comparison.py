@@ -12,6 +12,7 @@ from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.learned_bias import learned_bias
 from onestep.numerics.experiments.ridge import Simulation, usual_kind
 from onestep.numerics.experiments.simulate import predict, simulate
+from onestep.numerics.models.documents import described
 from onestep.numerics.models.given import subject_of, whole_number, whole_numbers
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
@@ -52,7 +53,7 @@ class Compared(Shown):
         }
 
     def _title(self) -> str:
-        return f"{self.report.verdict}: {self.report.sentence}"
+        return f"{described(self.simulations[0].model)}: {self.report.verdict}: {self.report.sentence}"
 
     def __repr__(self) -> str:
         dimensions = ", ".join(str(run.dimension) for run in self.simulations)

@@ -6,6 +6,7 @@ import math
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from onestep.reports.command_line.problems import InputProblem
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 9
 _SIZE = (4.6, 3.6)  # inches of one panel
+_LETTERS = 60  # of a line over one panel
 
 
 def check_plot(sweep: Sweep, path: Path) -> None:
@@ -59,13 +61,18 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
             _curve(drawn[0], sweep, axes[0], results)
         else:
             _maps(figure, drawn, sweep, axes, results)
-        apart = apart_sentence(sweep, results)
-        if apart:
-            figure.suptitle(apart, fontsize="small")
+        lines = [fill(fixed_sentence(sweep), _LETTERS * across), apart_sentence(sweep, results)]
+        figure.suptitle("\n".join(filter(None, lines)), fontsize="small", parse_math=False)
         try:
             save(figure, path)
         except OSError as error:
             raise InputProblem(f"--plot: {path} cannot be written ({error.strerror}); give another file") from None
+
+
+def fixed_sentence(sweep: Sweep) -> str:
+    """The sentence over a diagram: the functions, and the parameters that have one value at all points."""
+    fixed = (f"{axis.name}={axis.values[0]:g}" for axis in sweep.axes if len(axis.values) == 1)
+    return ", ".join([f"{sweep.activation} learns {sweep.target}", *fixed])
 
 
 def apart_sentence(sweep: Sweep, results: Path) -> str | None:

@@ -67,6 +67,11 @@ class ClaimView:
     theorem: str
 
     @property
+    def unshown(self) -> int:
+        """How many wrong neighbours are named without their formula, which is long."""
+        return sum(not formula and name != MORE_NAMED for name, formula, _, _ in self.mutants)
+
+    @property
     def source(self) -> str:
         """Where the formula comes from, a document with a title by its title."""
         source = self.entry.claim.source

@@ -27,7 +27,9 @@ _GREEK = dict(
         strict=True,
     )
 )
-_NAME = re.compile(rf"(?<![\w-])({'|'.join(_GREEK)}|[hnqVy])(?<!\b[hnqVy](?!\d))(\d?)(?![\w-])")
+# No part of a word with a hyphen and no option, but what a minus stands before.
+_ALONE = rf"{'|'.join(_GREEK)}|nu|pi|delta(?! functions?\b)|[hnqVy]"
+_NAME = re.compile(rf"(?<!\w)(?<!\w-)(?<!--)({_ALONE})(?<!\b[hnqVy](?!\d))(\d?)(?![\w-]|\.py\b)")
 # A letter or a Greek name with a number and a short index (theta_perp, V_1, mu2_u), not a word such as fixed_point.
 _SHORT = rf"perp|{'|'.join(_GREEK)}|[A-Za-z0-9]{{1,2}}|[ijk]{{3}}"
 _INDEXED = re.compile(
@@ -35,10 +37,12 @@ _INDEXED = re.compile(
 )
 # A letter with a check, h1_check; an integral over a law, int dnu.
 _CHECKED = re.compile(r"(?<!\w)([A-Za-z])(\d?)_check(?!\w)")
-_INTEGRAL = re.compile(r"(?<!\w)int d(nu|rho|mu|[a-z])(?!\w)")
+_INTEGRAL = re.compile(r"(?<!\w)int d(nu|rho|mu|[a-z])(\^?)(?!\w)")
 # A power: of one sign or number, or in brackets; and a hat, written behind its letter.
-_POWER = re.compile(r"(?<=[\w)\]|>])\^(?:\(((?:[^()]|\([^()]*\))*)\)|\{([^{}]*)\}|(-?(?:\d+|[A-Za-z]))(?!\w))")
-_HAT = re.compile(r"(?<!\w)([A-Za-zζψ])([₀-₉]?)\^(?:_([a-z]{1,2})(?!\w))?(?![A-Za-z0-9({*-])")
+_POWER = re.compile(r"(?<=[\w)\]|>])\^(?:\(((?:[^()]|\([^()]*\))*)\)|\{([^{}]*)\}|(-?(?:\d+|[A-Za-zα-ω]))(?!\w))")
+_HAT = re.compile(r"(?<!\w)([A-Za-zζψ])([₀-₉]?)\^(?:_([a-z]{1,2})(?!\w))?(?![A-Za-zα-ω0-9({*-])")
+# The same behind the index.
+_HAT_BEHIND = re.compile(r"(?<!\w)([A-Za-z])_([a-z]{1,2})\^(?![\w({*-])")
 _SIGNS = (
     *(("&lt;=", "≤"), ("&gt;=", "≥"), ("!=", "≠"), ("-&gt;", "→"), ("+-", "±"), ("v~", "ṽ"), ("u~", "ũ")),
     *(("^2", "²"), ("^3", "³"), ("^4", "⁴")),
@@ -48,7 +52,8 @@ _SIGN = [(re.compile(re.escape(plain) + r"(?!\w)" * (plain[0] == "^")), sign) fo
 # An inner product of vectors, which is no end of a sentence and no attribute.
 _OF_A_VECTOR = r"(?:_(?:perp|mu|[a-z0-9]))?"
 _INNER = re.compile(
-    rf"(?<![\w.])((?:[afuvwx]|a0|theta){_OF_A_VECTOR})\.(?=(?:[uvwx]|W[a-z]?|xi|phi|theta){_OF_A_VECTOR}(?!\w|\.\w))"
+    rf"(?<![\w.])((?:[abefsuvwxy]|a0|theta|xi){_OF_A_VECTOR})\."
+    rf"(?=(?:[befsuvwx]|[A-Z]\d?[a-z]?|xi|phi|theta|delta|noise){_OF_A_VECTOR}(?!\w|\.\w))"
 )
 _ROOT = re.compile(r"(?<!\w)sqrt(?:\((\w)\)|(?=\()| (?=\w))")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -68,9 +73,10 @@ def prose(text: str) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    shown = _CHECKED.sub(_with_check, _INNER.sub(r"\1·", str(escape(text))))
+    shown = _HAT_BEHIND.sub(r"\1^_\2", str(escape(text)))
+    shown = _CHECKED.sub(_with_check, _INNER.sub(r"\1·", shown))
     shown = _INDEXED.sub(_with_index, _INTEGRAL.sub(_with_law, shown))
-    shown = _NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), shown)
+    shown = _NAME.sub(lambda found: _WITH_INDEX.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), shown)
     shown = _ROOT.sub(lambda found: f"√{found[1] or ''}", shown)
     for plain, sign in _SIGN:
         shown = plain.sub(sign, shown)
@@ -91,7 +97,7 @@ def _with_power(found: re.Match[str]) -> str:
     return f"<sup>{'(' + power + ')' if found[1] and len(power) == 1 else power.replace('-', '−')}</sup>"
 
 
-# Names that are words or files elsewhere: Greek only where an index says so.
+# Names that are words elsewhere: of these a sum is one only where an index says so.
 _WITH_INDEX = _GREEK | {"sum": "Σ", "nu": "ν", "pi": "π", "delta": "δ"}
 
 
@@ -104,7 +110,7 @@ def _with_index(found: re.Match[str]) -> str:
 
 
 def _with_law(found: re.Match[str]) -> str:
-    return f"∫ d{_WITH_INDEX.get(found[1], found[1])}"
+    return f"∫ d{_WITH_INDEX.get(found[1], found[1])}" + ("\u0302" if found[2] else "")
 
 
 def heading(text: str) -> Markup:

@@ -13,8 +13,9 @@ from benchmarks.mutants.trial import ROOT, copied, failing, replaced, trial
 from tests.planting.slip import Slip
 from tests.planting.slips_of_claims import OF_CLAIMS
 from tests.planting.slips_of_numbers import OF_NUMBERS
+from tests.planting.slips_of_pages import OF_PAGES
 
-SLIPS = (*OF_CLAIMS, *OF_NUMBERS)
+SLIPS = (*OF_CLAIMS, *OF_NUMBERS, *OF_PAGES)
 
 # Of processor time, for one test: an import of everything and the slowest fast test, ten times over.
 SECONDS = 120

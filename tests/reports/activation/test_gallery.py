@@ -86,6 +86,13 @@ def test_the_pages_show_the_cards() -> None:
     square = (1.0 - math.exp(-2.0)) / 2.0
     assert f'data-value="{square:.4f}"'[:18] in table  # h2 of a sine, by its closed form
     assert table.count("no spike</td>") == len(TARGETS)  # an even activation
+    for found in cards:
+        for goal in found.goals:
+            bounds, learning = (found.document["targets"][goal.target][key] for key in ("bounds", "learning"))
+            shown = (goal.lower, goal.upper, goal.at_best, goal.best_spike)
+            values = (bounds["lower"], bounds["upper"], learning["upper_at_best_spike"], learning["best_spike"])
+            scales = (learning["target_square"],) * 3 + (1.0,)
+            assert shown == tuple(None if v is None else v / s for v, s in zip(values, scales, strict=True))
     # A sine learns a sine perfectly, mu0 being one.
     assert re.search(r'<td class="n" data-value="[^"]*e-1\d">0</td>', table) or '">0</td>' in table
     assert '<svg role="img"' in page

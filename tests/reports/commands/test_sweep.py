@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -110,6 +111,11 @@ def test_diagrams_of_other_sweeps(
     # Glyphs are drawn as paths; matplotlib names each text in a comment beside them.
     for word in words:
         assert f"{word}" in drawn
+    # What is fixed stands in the title, and nothing that is swept.
+    title = " ".join(re.findall(r"<!-- (.*?) -->", drawn, flags=re.DOTALL))
+    assert "learns sin(z), " in title
+    swept = {name for name in ("alpha", "beta", "ridge") if f"{name} = [" in text or f'{name} = "' in text}
+    assert set(re.findall(r"(\w+)=[\d.]+", title)) == {"alpha", "beta", "ridge", "spike", "bulk", "alignment"} - swept
 
 
 def test_a_diagram_shows_the_numbers_of_the_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -41,6 +42,17 @@ def test_each_figure_can_be_redrawn_by_its_name() -> None:
     for drawing in all_figures():
         assert getattr(import_module(drawing.__module__), drawing.__name__) is drawing
     assert onestep.reports.page.build.draw("functions_along_the_spike") == figures.functions_along_the_spike()
+
+
+def test_the_report_draws_every_figure_of_the_module() -> None:
+    defined = [
+        name
+        for name, one in vars(figures).items()
+        if not name.startswith("_") and isinstance(one, FunctionType) and one.__annotations__.get("return") == "Figure"
+        and one.__module__ == figures.__name__ and one.__kwdefaults__ is None
+        and len(one.__defaults__ or ()) == one.__code__.co_argcount
+    ]  # fmt: skip
+    assert sorted(one.__name__ for one in all_figures()) == sorted(defined)
 
 
 def test_the_points_of_a_figure_come_as_csv() -> None:

@@ -66,10 +66,15 @@ CURVES: dict[str, tuple[Callable[..., Figure], dict[str, Callable[[float], onest
 }
 
 
+RATIO = r"samples per dimension $\alpha = n/d$"
+ACROSS = {"batch": RATIO, "spike": RATIO, "alignment": RATIO, "ridge": r"ridge $\lambda$"}
+
+
 @pytest.mark.parametrize("name", CURVES)
 def test_lines_are_the_theory_and_points_the_simulation(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     draw, models = CURVES[name]
     axes = axes_of(monkeypatch, draw, **SMALL)
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale()) == (ACROSS[name], "test error", "log")
     assert [container.get_label() for container in axes.containers] == list(models)
     for container in axes.containers:
         model, points = models[container.get_label()], container.lines[0]
@@ -109,6 +114,8 @@ def test_the_bounds_over_the_ridge_are_those_of_its_models(monkeypatch: pytest.M
 
 def test_the_bounds_over_the_spike_hold_the_best_ridge_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
     axes = axes_of(monkeypatch, figures.bounds_over_the_spike, alpha=0.7, alignment=0.6, largest=2.1, points=5)
+    assert axes.get_xlabel().startswith("spike strength $r$")
+    assert axes.get_ylabel() == "test error"
     spikes = level(axes, "upper bound").get_xdata()
     assert list(spikes) == pytest.approx([0.1, 0.6, 1.1, 1.6, 2.1])
     upper, lower, best = (level(axes, name) for name in ("upper bound", "lower bound", r"best ridge, $\alpha = 0.7$"))
@@ -128,6 +135,7 @@ def test_the_bounds_over_the_spike_hold_the_best_ridge_between_them(monkeypatch:
 
 def test_the_functions_along_the_spike_are_averages_over_the_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
     axes = axes_of(monkeypatch, figures.functions_along_the_spike, student="relu", spike=0.7, bulk=1.3)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (r"projection on the spike $\kappa = v\cdot x$", "value")
     # Gauss-Hermite on ReLU: 200 nodes leave a hundredth of a kink.
     nodes, weights = np.polynomial.hermite_e.hermegauss(200)
     weights = weights / weights.sum()

@@ -10,18 +10,19 @@ from onestep.reports.text.formula_lines import NAMES
 
 # What only sets a formula.
 _LAYOUT = frozenset(
-    "left right mathbb mathsf mathrm mathcal mathbf operatorname text textstyle begin end limits big displaystyle".split()
+    ("left", "right", "mathbb", "mathsf", "mathrm", "mathcal", "mathbf", "operatorname", "text", "textstyle")
 )
 _STRUCTURES = {"frac": "mfrac", "tfrac": "mfrac", "dfrac": "mfrac", "sqrt": "msqrt"}
 _SIGNS = {
-    "star": "⋆", "top": "⊤", "cdot": "·", "wedge": "∧", "perp": "⟂", "geq": "≥", "leq": "≤", "langle": "⟨", "rangle": "⟩",
-    "partial": "∂", "prime": "′", "infty": "∞", "circ": "∘", "int": "∫", "to": "→", "in": "∈", "neq": "≠",
-    "lceil": "⌈", "rceil": "⌉", "uparrow": "↑", "downarrow": "↓", "sum": "∑", "hat": "^", "check": "ˇ", "tilde": "~",
-    "bar": "¯", "varrho": "ϱ", "varpi": "ϖ", "varsigma": "ς", "varepsilon": "ε", "epsilon": "ϵ", "varphi": "φ",
-    "phi": "ϕ", "ell": "ℓ", "lambda": "λ", "Lambda": "Λ",
+    "star": "⋆", "top": "⊤", "cdot": "·", "wedge": "∧", "perp": "⟂", "geq": "≥", "leq": "≤", "langle": "⟨",
+    "rangle": "⟩", "partial": "∂", "prime": "′", "infty": "∞", "circ": "∘", "int": "∫", "to": "→", "in": "∈",
+    "neq": "≠", "lceil": "⌈", "rceil": "⌉", "uparrow": "↑", "downarrow": "↓", "sum": "∑", "hat": "^", "check": "ˇ",
+    "tilde": "~", "bar": "¯", "varrho": "ϱ", "varpi": "ϖ", "varsigma": "ς", "varepsilon": "ε", "epsilon": "ϵ",
+    "varphi": "φ", "phi": "ϕ", "ell": "ℓ", "lambda": "λ", "Lambda": "Λ",
 }  # fmt: skip
 # How a line may begin that goes on.
 _GO_ON = frozenset("+-−±∓×=≤≥<>≠≈→∼≡∈")
+_JOIN = frozenset("∧∨⇒⇔;,")
 _LATEX = re.compile(r"\\((?:begin|end)\{\w+\})|\\([A-Za-z]+)|\\(.)|([^\s{}_^&$\\])")
 
 
@@ -92,11 +93,16 @@ def in_full(block: str) -> list[str]:
 
 
 def cut_wrongly(block: str) -> list[str]:
-    """Lines that go on from the one above without a sign that says how, or with two."""
-    rows = (list(row[0]) for row in ElementTree.fromstring(block).iter("mtr") if len(row) == 1 and len(row[0]))
+    """Lines that go on from the one above without a sign that says how, or with two; and equations behind their sign.
+
+    What joins equations stands at the end of a line.
+    """
     found = []
-    for items in (items for items in rows if items[0].tag == "mspace"):
-        first, second = [*(one.text or "" if one.tag == "mo" else "" for one in items[1:3]), ""][:2]
-        if first not in _GO_ON or (first == "×" and second in _GO_ON):
-            found.append("".join(map("".join, (one.itertext() for one in items))))
+    for row in ElementTree.fromstring(block).iter("mtr"):
+        items = list(row[0]) if len(row) == 1 else []
+        signs = [*(one.text or "" if one.tag == "mo" else "" for one in items), "", ""]
+        goes_on = bool(items) and items[0].tag == "mspace"
+        double = signs[1] == "×" and signs[2] in _GO_ON
+        if (signs[1] not in _GO_ON or double) if goes_on else signs[0] in _JOIN:
+            found.append("".join("".join(one.itertext()) for one in items))
     return found

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from onestep.reports.command_line import console
+from onestep.reports.command_line.machine import workers
 from onestep.reports.command_line.machine.kept import Kept, forget, ground, kept_at
 from onestep.reports.page import build, described
 from onestep.verify.claims.paper import PAPER
@@ -105,6 +109,43 @@ def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, capsys: pytest.Capt
     with pytest.raises(KeyboardInterrupt), build.telling(Kept(None), quiet=False):
         raise KeyboardInterrupt
     assert capsys.readouterr().err == ""
+
+
+def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[object] = []
+
+    class Counting(console.Progress):
+        def __init__(self, *given: object, **more: object) -> None:
+            super().__init__(*given, **more)  # type: ignore[arg-type]
+            counted.append(self)
+
+    def run_all(profile: str, ids: None, executor: object, tell: Callable[[str], None], beside: Beside) -> str:
+        beside.answers.update({name: [] for name in PAPER.modules})
+        for name in PAPER.modules:
+            tell(name)
+        return profile
+
+    @contextmanager
+    def here() -> Iterator[ThreadPoolExecutor]:
+        with ThreadPoolExecutor(1) as executor:
+            yield executor
+
+    monkeypatch.setattr(console, "Progress", Counting)
+    monkeypatch.setattr(workers, "pool", here)
+    made: dict[str, object] = {"all_claims": lambda: (), "run": run_all, "network_trial": lambda: None}
+    made |= {"study_of": lambda name: None, "card": lambda name: None, "draw": lambda name: name}
+    for name, instead in made.items():
+        monkeypatch.setattr(build, name, instead)
+    written: list[tuple[object, ...]] = []
+    monkeypatch.setattr(build, "write", lambda *given, **more: written.append(given))
+    build.build("quick", tmp_path, quiet=True)
+    (progress,) = counted
+    assert isinstance(progress, console.Progress)
+    assert progress.done == progress.total
+    assert progress.total > len(PAPER.modules) + len(build.STUDIES)
+    ((ledger, derivations, figures, *_),) = written
+    assert (ledger, derivations) == ("quick", [])
+    assert figures == [drawing.__name__ for drawing in build.all_figures()]
 
 
 def files(root: Path) -> Iterator[Path]:

@@ -124,6 +124,20 @@ def test_prose_sets_indices_powers_and_code() -> None:
     assert str(prose(r"at h^{\star}_1=0.5")).endswith("</math>=0.5")
 
 
+def test_prose_sets_what_a_minus_a_product_or_an_integral_stands_before() -> None:
+    assert str(prose("at -lambda, beta-free, --alpha 1, p^-omega")) == "at -λ, beta-free, --alpha 1, p<sup>−ω</sup>"
+    assert str(prose("a.delta, w.P^2 w, theta_perp.H u, b_i.f, e.g. s.G0 s")) == (
+        "a·δ, w·P² w, θ<sub>⊥</sub>·H u, b<sub>i</sub>·f, e.g. s·G0 s"
+    )
+    assert str(prose("the law nu, 2 pi, u delta, d^delta, a delta function")) == (
+        "the law ν, 2 π, u δ, d<sup>δ</sup>, a delta function"
+    )
+    assert str(prose("int dq^ exp(-p q^), (lambda + V_w^)/V_s^")) == (
+        "∫ dq\u0302 exp(-p q\u0302), (λ + V\u0302<sub>w</sub>)/V\u0302<sub>s</sub>"
+    )
+    assert str(prose("the sum_k, see nu.py and pip install")) == "the Σ<sub>k</sub>, see nu.py and pip install"
+
+
 def test_brackets_that_fence_anyway_carry_no_attributes() -> None:
     shown = mathml(r"\left(\frac{a}{b}\right)^{2} + {{q}_{1}}")
     assert shown == (

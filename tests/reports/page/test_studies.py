@@ -33,6 +33,17 @@ def test_the_places_of_the_papers_figures_are_studies_of_the_report() -> None:
     assert {place for _, _, place in PLACES} <= listed
 
 
+def test_the_place_of_a_figure_is_the_study_of_its_number() -> None:
+    others = {
+        "study-width": "Figure 5", "study-vocabulary": "Figure 6", "study-bound-functions": "Figure 7",
+        "study-spectrum-sample": "Figure 8",
+    }  # fmt: skip
+    for name, _, place in PLACES:
+        number = place.removeprefix("study-figure-")
+        assert name == (f"Figure {number}" if number != place else others[place])
+    assert {place for _, _, place in PLACES} >= {*others, *(f"study-figure-{k}" for k in range(1, 8))}
+
+
 def test_every_module_that_a_text_tells_to_run_is_there() -> None:
     texts = [ROOT / "Makefile", *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
     texts += [

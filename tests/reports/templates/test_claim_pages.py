@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
+import sympy as sp
 
+from onestep.reports.page.site import site
+from onestep.verify.ledger.run import Ledger
+from onestep.verify.protocol.power import MutantResult
+from onestep.verify.protocol.verdict import Verdict
 from tests.reports.templates.material import (
     NUMBER,
     ROWS,
@@ -16,10 +22,12 @@ from tests.reports.templates.material import (
     claim_page,
     facts,
     files,
+    letter,
     links,
     material,
     of_class,
     page,
+    read,
     words,
 )
 
@@ -58,7 +66,8 @@ def test_the_page_of_a_claim_is_its_own(row: Row) -> None:
     users = [other.id for other in ROWS if row.id in other.uses]
     for term, ids in (("rests on", row.uses), ("used by", users)):
         assert (links(said[term], at) if term in said else []) == [claim_page(one) for one in ids]
-    assert words(said["no rule made"]) == f"step {n} by hand" if row.kind != "DEFINITION" else "no rule made" not in said
+    unmade = [words(said["no rule made"])] if "no rule made" in said else []
+    assert unmade == ([f"step {n} by hand"] if row.kind != "DEFINITION" else [])
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
@@ -80,6 +89,29 @@ def test_the_evidence_of_a_claim_stands_with_what_each_piece_found(row: Row) -> 
     formulas = [words(one) for one in of_class(names, "div", "formula")]
     assert formulas == [f"={900 + 10 * n + k}" for k in range(3)]
     assert words(main.findall(".//summary")[-1]) == "3 wrong neighbours"
+
+
+def test_a_wrong_neighbour_that_is_not_written_out_is_counted_and_said_to_be() -> None:
+    long = sp.Add(*(sp.Symbol(f"B_{k}") for k in range(40)))
+    first = material().ledger.entries[0]
+    assert " named only" not in words(page(claim_page(first.claim.id)))
+    slips = tuple(
+        MutantResult(name, sp.Eq(letter(1), long + k), Verdict.REFUTED, ()) for k, name in enumerate(("one", "two"))
+    )
+    more = MutantResult("eight per cent more", sp.Eq(letter(1), 2 * long), Verdict.REFUTED, ())
+    cases = {"some.two": ((*slips, more), "2 that are"), "some.one": ((slips[0], more), "1 that is")}
+    cases |= {"some.none": ((more,), "")}
+    entries = tuple(
+        replace(first, claim=replace(first.claim, id=id_), mutants=(*first.mutants, *added))
+        for id_, (added, _) in cases.items()
+    )
+    shown = site(replace(material(), ledger=Ledger("ci", entries), studies=(), figures=()))
+    for id_, (_, said) in cases.items():
+        main = read(shown[claim_page(id_)])
+        assert said in words(main)
+        assert ("not written out" in words(main)) == bool(said)
+        # Those that are written by hand are shown however long they are.
+        assert len(of_class(of_class(main, "div", "body")[-1], "div", "formula")) == len(first.mutants)
 
 
 def test_a_claim_leads_to_those_before_and_behind_it_in_its_chapter() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from posixpath import dirname, join, normpath
 from xml.etree.ElementTree import Element
 
 import pytest
 
-from onestep.reports.activation.gallery import Card, Goal
+from onestep.reports.activation.gallery import TARGETS, Card, Goal
+from onestep.reports.page.pdf import sources
 from onestep.reports.page.site import site
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.run import Ledger
 from tests.reports.templates.material import (
     FIGURES,
     NUMBER,
@@ -23,7 +26,6 @@ from tests.reports.templates.material import (
     claim_page,
     facts,
     files,
-    letter,
     links,
     material,
     of_class,
@@ -31,8 +33,11 @@ from tests.reports.templates.material import (
     read,
     words,
 )
+from tests.shared.report_page import pages_of
 
 BY_ID = {row.id: row for row in ROWS}
+# Three for each claim but definitions, of which one is not refuted.
+TRIED = 3 * sum(row.kind != "DEFINITION" for row in ROWS)
 TITLES = {source.name: source.title for source in PAPER.sources}
 
 
@@ -51,7 +56,7 @@ def counted(element: Element, kinds: dict[str, str]) -> dict[str, Counter[str]]:
         assert len(numbers) == len(head) - 2
         count = Counter({verdict: int(n) for verdict, n in zip(head[1:-1], numbers, strict=True) if n})
         assert count.total() == int(total)
-        found[next((key for key, words in kinds.items() if name.startswith(words)), name)] = count
+        found[next((key for key, begins in kinds.items() if name.startswith(begins)), name)] = count
     return found
 
 
@@ -73,10 +78,45 @@ def test_the_first_page_counts_the_claims_by_source_and_by_kind() -> None:
     assert found == of("kind")
     text = words(main)
     assert f"states {len(ROWS)} formulas" in text
-    assert "was shown 27 wrong neighbours of the formulas (26 of them refuted)" in text
-    assert "Wrong neighbours: 26 of 27 refuted." in text
+    assert f"was shown {TRIED} wrong neighbours of the formulas ({TRIED - 1} of them refuted)" in text
+    assert f"Wrong neighbours: {TRIED - 1} of {TRIED} refuted." in text
     (meanings,) = of_class(main, "table", "meanings")
     assert [cells(row)[0] for row in meanings.iter("tr")] == [badges(row)[0] for row in meanings.iter("tr")]
+
+
+def test_counts_stand_under_their_verdicts_where_some_verdicts_are_missing() -> None:
+    kept = ("CONFIRMED", "INCONCLUSIVE", "REFUTED")
+    shown = [e for e in material().ledger.entries if e.verdict.value in kept]
+    alone = Ledger("ci", tuple(replace(e, claim=replace(e.claim, uses=())) for e in shown))
+    expected = Counter(e.verdict.value for e in shown)
+    by_source, by_kind, *_ = read(site(replace(material(), ledger=alone))["index.html"]).iter("table")
+    for table_of, kinds in ((by_source, TITLES), (by_kind, {})):
+        found = counted(table_of, kinds)
+        found.pop("all", None)
+        assert sum(found.values(), Counter()) == expected
+    text = sources(replace(material(), ledger=alone))["main.typ"].decode()
+    for part in text.split("table.header([")[1:3]:
+        heads = re.findall(r'verdict\("(\w+)"\)', part.split("\n")[0])
+        totals: Counter[str] = Counter()
+        for line in re.findall(r"^  (\[.*\]),$", part.split("\n)")[0], flags=re.MULTILINE):
+            name, *numbers, total = re.findall(r"\[([^]]*)\]", line)
+            count = Counter({verdict: int(n) for verdict, n in zip(heads, numbers, strict=True) if n})
+            assert count.total() == int(total)
+            totals += count if name != "all" else Counter()
+        assert totals == expected
+
+
+def test_the_navigation_marks_the_page_that_is_shown_and_leads_everywhere() -> None:
+    for at, html in pages_of(files()).items():
+        whole = read(html, ".//nav")
+        marked = [one for one in whole.iter("a") if one.get("aria-current")]
+        led = [link.partition("#")[0] for link in links(whole, at)]
+        assert [normpath(join(dirname(at), one.get("href") or "")) for one in marked] == [at] * (at in led)
+        assert set(led) <= set(files())
+        assert {"index.html", "claims.html", "derivations.html", "trust.html", "symbols.html"} <= set(led)
+        assert at in led or "/" in at  # a page in a folder is listed by the one that leads to it
+    listed = [words(one) for one in read(files()["study-study-1.html"], ".//nav").iter("a")]
+    assert [one for one in listed if one.startswith("Study title")] == ["Study title 1", "Study title 2"]
 
 
 def test_the_first_page_states_the_results_with_their_verdicts() -> None:
@@ -119,7 +159,7 @@ def errata(row_ids: tuple[str, str], words_of: tuple[str, str], article: Element
 def test_misprints_and_conventions_stand_apart_with_both_sides() -> None:
     main, at = page("misprints.html"), "misprints.html"
     misprint, convention = of_class(main, "article", "misprint")
-    first, second = main.findall("section")
+    first, _ = main.findall("section")
     assert list(of_class(first, "article", "misprint")) == [misprint]
     assert "1 formula that a source prints" in words(first)
     errata(("slides.step-over-n", "section-2.gradient-step"), ("printed", "corrected"), misprint, at)
@@ -139,6 +179,7 @@ def test_misprints_and_conventions_stand_apart_with_both_sides() -> None:
 def test_each_formula_of_the_slides_stands_with_its_claims_and_their_verdicts() -> None:
     main, at, seen = page("slides.html"), "slides.html", []
     outcomes = {"slides.kernel": "stands", "slides.step-over-n": "corrected", "slides.input-scale": "convention"}
+    assert [words(one) for one in next(main.iter("tr"))] == ["formula", "outcome", "claims"]
     for row in main.iter("tr"):
         ids = [re.sub(r"claim/|\.html", "", link) for link in links(row, at)]
         if not ids:
@@ -180,6 +221,15 @@ def test_the_graph_has_each_part_with_its_weakest_link_and_each_line_with_its_co
         for row in ROWS for used in row.uses if row.id.split(".")[0] != used.split(".")[0]
     )  # fmt: skip
     told = [words(path.find("title")) for path in graph.iter("path")]
+    # A line begins at the right side of the one box and ends at the left side of the other.
+    edges = {name: tuple(float(box.find("rect").get(key)) for key in ("x", "y", "width", "height"))  # type: ignore
+             for name, box in boxes.items()}  # fmt: skip
+    for path, said in zip(graph.iter("path"), told, strict=True):
+        target, source = re.match(r"(\S+) rests on (\S+):", said).groups()  # type: ignore[union-attr]
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d") or "")]
+        for (x, y, wide, tall), right, ends in ((edges[source], 1, numbers[:2]), (edges[target], 0, numbers[-2:])):
+            assert ends == pytest.approx([x + right * wide, y + tall / 2], abs=0.11)  # heights have one decimal
+        assert float(path.get("stroke-width") or 0) == pytest.approx(1.0 + 0.35 * lines[target, source])
     assert sorted(told) == sorted(f"{a} rests on {b}: {n} link{'s' * (n > 1)}" for (a, b), n in lines.items())
 
 
@@ -201,11 +251,46 @@ def test_a_result_stands_over_all_that_it_rests_on() -> None:
         )  # fmt: skip
 
 
+def read_tree(listed: Element, at: str) -> list[tuple[str, list[str], str, list[object]]]:
+    """What stands in a tree: name, verdicts, words behind the title, and the same of what is beneath."""
+    found = []
+    for item in listed:
+        inner = item.find("details/div/ul")
+        head = item.find("details/summary") if inner is not None else item
+        assert head is not None
+        name = words(of_class(head, "span" if inner is not None else "a", "id")[0])
+        n = NUMBER[name]
+        behind = words(head).partition(f"Title {n}")[2].strip()
+        if inner is None:
+            assert links(head, at) == [claim_page(name)]
+        found.append((name, badges(head), behind, [] if inner is None else read_tree(inner, at)))
+    return found  # type: ignore[return-value]
+
+
+def test_each_tree_goes_down_to_the_ground_and_says_where_it_is_expanded_already() -> None:
+    at, shown = "dependencies.html", set[str]()
+
+    def expected(id_: str) -> tuple[str, list[str], str, list[object]]:
+        row, before = BY_ID[id_], id_ in shown
+        shown.add(id_)
+        verdict = "by definition" if row.kind == "DEFINITION" else row.verdict
+        behind = "(expanded above)" if before and row.uses else ""
+        return id_, [verdict], behind, [expected(used) for used in row.uses] if not before else []
+
+    for one in page(at).findall("section/details"):
+        id_ = words(one.find("summary/span"))
+        listed = one.find("div/ul")
+        assert listed is not None
+        _, _, behind, children = expected(id_)
+        assert (behind, read_tree(listed, at)) == ("", children)
+
+
 def test_what_is_assumed_and_the_symbols_are_listed_with_their_numbers() -> None:
     listed = [words(one) for one in page("assumptions.html").iter("li")]
     ours = [NUMBER[row.id] for row in ROWS if row.role == "ours"]
     assert set(listed) == {f"hypothesis {n} (1 claim)" for n in ours} | {f"hypothesis of all ({len(ours)} claims)"}
-    _, rows = table(page("symbols.html"))
+    head, rows = table(page("symbols.html"))
+    assert head == ["symbol", "meaning", "scaling in d"]
     assert rows == [[f"A{n}", f"meaning {n}", f"O({n})"] for n in NUMBER.values()]
 
 
@@ -220,6 +305,7 @@ def test_a_study_shows_its_words_tables_and_command_and_is_listed() -> None:
         for one, given in zip(main.iter("table"), study.tables, strict=True):
             assert table(one) == ([*given.columns], [list(row) for row in given.rows])
         assert words(main.find(".//caption")) == f"Table {k}a"
+        assert len(list(main.iter("table"))) == len(study.tables)
         assert words(main.find(".//summary")) == f"Table {k}b (15 rows)"
         assert f"Measure again: command {k}" in words(main)
     linked = [one for one in links(page("studies.html"), "studies.html") if one.startswith("study-")]
@@ -239,7 +325,8 @@ def card(k: int) -> Card:
     goals = tuple(Goal(f"g{k}{m}", k + 0.5, *s[:2], 1.25 * k, s[2] + k / 100, 6.0) for m, s in enumerate(shares))
     formulas = ((f"n_{{{k}}}", f"7{k}"),)
     svg = f'<svg aria-label="{{}} {k}"></svg>'
-    return Card(f"act{k}", f"f{k}(z)", document, f"f_{{{k}}}", formulas, goals, svg.format("curves"), svg.format("graph"))
+    drawn = svg.format("curves"), svg.format("graph")
+    return Card(f"act{k}", f"f{k}(z)", document, f"f_{{{k}}}", formulas, goals, *drawn)
 
 
 @pytest.fixture(scope="module")
@@ -251,6 +338,8 @@ def gallery() -> dict[str, str]:
 def test_an_activation_is_listed_and_sorted_by_its_own_numbers(gallery: dict[str, str]) -> None:
     main = read(gallery["gallery.html"])
     (sorting,) = main.iter("table")
+    heads = [words(one) for one in next(sorting.iter("tr"))]
+    assert heads == ["activation", "graph", "parity", "h1", "h2", "closed forms", *TARGETS]
     assert links(main, "gallery.html") == [f"activations/act{k}.html#activation-act{k}" for k in (1, 2, 3)]
     for k, row in enumerate(list(sorting.iter("tr"))[1:], 1):
         keys = [cell.get("data-value") for cell in row if cell.get("data-value")]
@@ -282,6 +371,8 @@ def test_the_page_of_an_activation_is_its_own(gallery: dict[str, str]) -> None:
         ]
         beside = {one.get("rel"): one.get("href") for one in main.iter("a") if one.get("rel")}
         assert beside == {
-            word: f"act{k + step}.html#activation-act{k + step}" for word, step in (("prev", -1), ("next", 1)) if 1 <= k + step <= 3
+            word: f"act{k + step}.html#activation-act{k + step}"
+            for word, step in (("prev", -1), ("next", 1))
+            if 1 <= k + step <= 3
         }
         assert f'onestep activation "f{k}(z)" --target sin' in words(main)

@@ -1,4 +1,4 @@
-"""The little scripts of the pages, run by Node on a page that is a handful of objects: what they hide, sort and open."""
+"""The little scripts of the pages, run by Node on pages that are a handful of objects: what they hide, sort, open."""
 
 from __future__ import annotations
 
@@ -103,7 +103,9 @@ def test_the_search_shows_what_has_all_words_and_a_verdict_that_is_wanted() -> N
 
 
 def test_the_search_reads_what_is_typed_as_the_index_was_made() -> None:
-    texts = [r"\alpha_0", r"\left(\operatorname{Var}_{x}\right)", r"\mathrm{He}_{2}^{k}$", " Spike  ", r"\hat{\zeta}_1", "a^2"]
+    texts = [
+        r"\alpha_0", r"\left(\operatorname{Var}_{x}\right)", r"\mathrm{He}_{2}^{k}$", " Spike  ", r"\hat{\zeta}_1",
+    ]  # fmt: skip
     got = node('const {ask} = run("find.js", {}); console.log(JSON.stringify(TEXTS.map(ask("folded"))));', TEXTS=texts)
     assert [" ".join(text.split()) for text in got] == [folded(text) for text in texts]
 
@@ -163,7 +165,8 @@ OPEN = """
 const outer = element({tagName: "DETAILS"}), between = element({tagName: "DIV", parentElement: outer});
 const inner = element({tagName: "DETAILS", parentElement: between}), target = element({parentElement: inner});
 const here = run("open.js", {hash: "#a%20b", ids: {"a b": target}});
-const away = run("open.js", {hash: "#claim-x"}, {"places.js": 'const PLACES = {"one.html": ["y"], "claim/x.html": ["claim-x"]}'});
+const places = 'const PLACES = {"one.html": ["y"], "claim/x.html": ["claim-x"]}';
+const away = run("open.js", {hash: "#claim-x"}, {"places.js": places});
 const lost = run("open.js", {hash: "#nowhere"}, {"places.js": "const PLACES = {}"}), none = run("open.js", {});
 console.log(JSON.stringify([outer.open, inner.open, target.shown, here.told.went, away.told.went, lost.told.went,
   none.told.went, Object.keys(here.told.listeners)]));

@@ -1,0 +1,173 @@
+"""What theorems stand on, how far checks are to be trusted, the trial of the networks, and the ledger as Markdown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from onestep.reports.measurements.network_trial import Row as Measured
+from onestep.reports.measurements.network_trial import Trial
+from onestep.reports.page.site import site
+from onestep.reports.text.ledger_markdown import markdown
+from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.document import as_json
+from onestep.verify.ledger.run import Ledger
+from onestep.verify.protocol.evidence import Leaf, Made, Proof
+from tests.reports.templates.material import (
+    NUMBER,
+    ROWS,
+    badges,
+    cells,
+    claim_page,
+    facts,
+    figure,
+    files,
+    links,
+    material,
+    page,
+    read,
+    words,
+)
+
+LEAVES = {
+    kind: tuple(Leaf(f"{kind} {k}", kind, f"L_{{{place}{k}}} = {k}", f"source of {kind} {k}") for k in (1, 2))
+    for place, kind in enumerate(("hypothesis", "lemma", "model", "definition"), 1)
+}
+CARRIED = Leaf("carried", "hypothesis", "L_{9} = 9", "section-2.input-scale")
+# The leaves of two theorems, and how often rules were used.
+THEOREMS = {
+    "section-2.gradient-step": Made(tuple(leaves[0] for leaves in LEAVES.values()), (("ring", 3), ("sum", 2))),
+    "slides.kernel": Made((*(one for leaves in LEAVES.values() for one in leaves), CARRIED), (("ring", 1),)),
+}
+
+
+def with_theorems() -> dict[str, str]:
+    """The report in which two claims are theorems."""
+    entries = []
+    for entry in material().ledger.entries:
+        made = THEOREMS.get(entry.claim.id)
+        proofs = (replace(e, theorem=made) if isinstance(e, Proof) and made else e for e in entry.evidence)
+        entries.append(replace(entry, evidence=tuple(proofs)))
+    return site(replace(material(), ledger=Ledger("ci", tuple(entries))))
+
+
+def test_each_leaf_stands_with_its_statement_its_ground_and_how_many_rest_on_it() -> None:
+    found = with_theorems()
+    for name, kinds in (("leaves.html", tuple(LEAVES)[:3]), ("definitions.html", ("definition",))):
+        main = read(found[name])
+        tables = list(main.iter("table"))
+        for kind, table in zip(kinds, tables, strict=True):
+            head, *rows = [cells(row) for row in table.iter("tr")]
+            third = {"hypothesis": "claim or reason", "definition": "meaning"}.get(kind, "reference")
+            assert head == ["name", "statement", third, "claims on it"]
+            expected = []
+            for k, leaf in enumerate(LEAVES[kind], 1):
+                place = tuple(LEAVES).index(kind) + 1
+                tested = f"test tests/derivations/kernel/test_lemmas.py::test_a_lemma_holds[{leaf.name}]"
+                said = leaf.reference + (tested if kind == "lemma" else "")
+                name_of = "" if kind == "definition" else leaf.name
+                expected.append([name_of, f"L{place}{k}={k}", said, "2" if k == 1 else "1"])
+            if kind == "hypothesis":
+                expected.insert(1, ["carried", "L9=9", CARRIED.reference, "1"])
+                assert links(table, "leaves.html") == [claim_page(CARRIED.reference)]
+            assert rows == expected
+    counts = words(read(found["leaves.html"]).find("section/p"))
+    assert "3 hypotheses, 2 lemmas, 2 parts of the model, 2 definitions." in counts
+
+
+def test_a_theorem_says_how_many_rules_made_it_and_from_what() -> None:
+    found = with_theorems()
+    said = dict(facts(read(found[claim_page("section-2.gradient-step")])))
+    assert words(said["theorem"]) == (
+        "5 rules, from 1 definition; hypothesis: hypothesis 1; lemma: lemma 1; model: model 1; all leaves"
+    )
+    assert "no rule made" not in said  # it is made of rules alone
+    said = dict(facts(read(found[claim_page("slides.kernel")])))
+    listed = "hypothesis: hypothesis 1, hypothesis 2, carried"
+    assert words(said["theorem"]).startswith(f"1 rule, from 2 definitions; {listed}")
+
+
+def test_what_a_check_caught_alone_stands_on_its_page_and_on_that_of_trust() -> None:
+    main = page("trust.html")
+    first = next(main.iter("table"))
+    head, *rows = [cells(row) for row in first.iter("tr")]
+    assert head == ["claim", "verdict", "check", "caught of its own", "caught of the generic", "missed"]
+    scored = [row for row in ROWS if row.verdict in ("CONFIRMED", "INCONCLUSIVE")]
+    checks = {row.id: f"simulation: way {NUMBER[row.id]}" for row in scored}
+    assert rows == [
+        [row.id, row.verdict, checks[row.id], "2 of 3", "0 of 0", f"neighbour {NUMBER[row.id]}a"] for row in scored
+    ]
+    for row in scored:
+        n = NUMBER[row.id]
+        caught = [words(one) for one in dict(facts(page(claim_page(row.id))))["caught alone"].iter("li")]
+        assert caught == [
+            f"{checks[row.id]}: caught 2 of 3 alone; missed: neighbour {n}a",
+            f"derivation: way {n}: caught 3 of 3 alone",
+        ]  # fmt: skip
+
+
+def test_the_trial_of_the_networks_is_told_with_the_numbers_of_its_rows() -> None:
+    rows = tuple(
+        Measured(f"network {k}", 0.125 * k, 0.01, 5.5 * k, -0.75 * k, 1.5, 1.25, 0.04 * k) for k in (1, 2, 3)
+    )
+    trial = Trial(rows, (123, 456), 77, 3.25, 2, 0.875, ("one thing", "another"))
+    main = read(site(replace(material(), trial=(trial, figure("trial_drawn"))))["network.html"])
+    text = words(main)
+    for said in (
+        "Measured on 3 networks after a real gradient step (d = 123 to 456,", "lies within 2.2 standard errors",
+        "Its 77 deviates", "are at most 3.2 in size, their root mean square is 0.88 (1 for a right theory)",
+        "more than 6 standard errors in the test error at 2 of the 3 networks", "number that it predicts at 2.",
+        "error below 4 to 12 per cent", "Not measured yet: one thing; another.", "title of trial_drawn",
+    ):  # fmt: skip
+        assert said in text
+    numbers, claims = list(main.iter("table"))
+    assert [cells(row) for row in numbers.iter("tr")] == [
+        ["network", "measured", "isotropic, z", "network, z", "would have caught"],
+        *([f"network {k}", f"{0.125 * k:.4g}", f"+{5.5 * k:.1f}", f"-{z}", f"{4 * k} %"]
+          for k, z in ((1, "0.8"), (2, "1.5"), (3, "2.2"))),
+    ]  # fmt: skip
+    listed = [row for row in ROWS if row.id.startswith("beyond.")]
+    for row, shown in zip(listed, list(claims.iter("tr"))[1:], strict=True):
+        assert links(shown, "network.html") == [claim_page(row.id)]
+        assert (badges(shown), cells(shown)[0]) == ([row.verdict], f"Title {NUMBER[row.id]}{row.id}")
+        assert cells(shown)[-1] == "2/3"
+
+
+def test_the_ledger_as_markdown_says_of_each_claim_what_its_page_says() -> None:
+    found = markdown(as_json(material().ledger), PAPER.chapters)
+    chapter = {row.id: row.chapter for row in ROWS}
+    listed = re.findall(r"^\| \[(\S+)\]\((\S+?)#(\S+?)\) \| (.*) \|$", found["ledger/README.md"], flags=re.MULTILINE)
+    assert [(id_, file) for id_, file, _, _ in listed] == [(row.id, f"{row.chapter}.md") for row in ROWS]
+    for row, (_, _, anchor, rest) in zip(ROWS, listed, strict=True):
+        n = NUMBER[row.id]
+        mark = " (as printed)" if row.role == "printed" else " (by definition)" if row.kind == "DEFINITION" else ""
+        refuted = "0/0" if row.kind == "DEFINITION" else "2/3" if row.verdict == "INCONCLUSIVE" else "3/3"
+        kind = row.kind.lower()
+        assert rest == f"{kind} | {row.verdict}{mark} | {row.weakest} | {refuted} | ({100 + n}), ({200 + n})"
+        text = found[f"ledger/{row.chapter}.md"].split(f"## {row.id}\n")[1].split("\n## ")[0]
+        assert anchor == row.id.replace(".", "")
+        assert f"$$A_{{{n}}} = {10 + n}$$" in text
+        assert f"- Verdict: **{row.verdict}**, weakest link {row.weakest}\n" in text
+        assert f"- Source: {row.document}, Section {n}, ({100 + n}), ({200 + n})\n" in text
+        rests = re.findall(r"^- Rests on: (.*)$", text, flags=re.MULTILINE)
+        led = [f"[{one}]({chapter[one]}.md#{one.replace('.', '')})" for one in row.uses]
+        assert rests == ([", ".join(led)] if led else [])
+        assert f"- Note: note {n}\n" in text
+        refutes, open_ = row.verdict in ("REFUTED", "CONVENTION"), row.verdict == "INCONCLUSIVE"
+        outcome = "refutes" if refutes else "undecided" if open_ else "supports"
+        proved = f"{outcome}, {int(outcome == 'supports')} of 1 obligation discharged"
+        number = f"{outcome}, {10 + n} points, would have caught a relative error of 1e-02"
+        seen = f"{outcome}, z = 0.5 (limit 3.29), would have caught a relative error of {n}.0%"
+        ball = f"{outcome}, enclosed at {20 + n} points, no ball wider than 1e-{n:02d}"
+        second = {"CERTIFIED": f"balls: way {n}: {ball}"}.get(
+            row.verdict, f"numbers: way {n}: {number}" if row.kind == "IDENTITY" else f"simulation: way {n}: {seen}"
+        )
+        told = re.findall(r"^- Evidence: (.*)$", text, flags=re.MULTILINE)
+        assert told == ([f"derivation: way {n}: {proved}", second] if row.kind != "DEFINITION" else [])
+        assert (f"; NOT refuted: neighbour {n}b" in text) == (row.verdict == "INCONCLUSIVE")
+
+
+def test_the_data_beside_the_pages_are_those_of_their_figures() -> None:
+    named = {name: text for name, text in files().items() if name.startswith("data/")}
+    drawn = [*material().figures, *(one for study in material().studies for one in study.figures)]
+    assert named == {f"data/{one.name}.csv": one.data for one in drawn}
