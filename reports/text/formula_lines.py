@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 # The text column of the page, 62 rem, holds some 56 em of formulas; a line begins indented and ends with a sign.
@@ -47,9 +48,9 @@ def width(element: Element) -> float:
     parts = [width(child) for child in element]
     match element.tag:
         case "mo":
-            return _width_of_sign(element)
+            return _width_of_sign(element.text or "")
         case "mi" | "mn" | "mtext":
-            return sum(_letter(sign) for sign in element.text or "")
+            return _width_of_text(element.text or "")
         case "mspace":
             return float((element.get("width") or "0em").removesuffix("em"))
         case "mfrac":
@@ -69,13 +70,19 @@ def width(element: Element) -> float:
     return sum(parts)
 
 
-def _width_of_sign(element: Element) -> float:
-    text = element.text or ""
+# Few texts stand in many formulas, and each is measured again for every row that it may end.
+@lru_cache(maxsize=4096)
+def _width_of_text(text: str) -> float:
+    return sum(_letter(sign) for sign in text)
+
+
+@lru_cache(maxsize=4096)
+def _width_of_sign(text: str) -> float:
     if text in _SUMS | _RELATIONS | _CONNECTIVES | {"×"}:
         return 1.45
     if text in _OPENING | _CLOSING | {"|"}:
         return 0.75
-    return sum(_letter(sign) for sign in text) + (0.3 if text not in ("", "\u2061") else 0.0)
+    return _width_of_text(text) + (0.3 if text not in ("", "\u2061") else 0.0)
 
 
 def _letter(sign: str) -> float:

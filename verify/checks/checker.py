@@ -8,7 +8,7 @@ by a witness, a point of the domain at which it is visibly not zero, and stays o
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 import sympy as sp
@@ -16,7 +16,7 @@ import sympy as sp
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.glossary import refuse_repeated_names
-from onestep.verify.checks.evaluate import evaluate_all
+from onestep.verify.checks.evaluate import evaluate, evaluate_all
 from onestep.verify.checks.rational_zero import rational_zero
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome, Settled
@@ -24,6 +24,8 @@ from onestep.verify.protocol.evidence import Outcome, Settled
 # A residual counts as visibly non-zero when it exceeds this fraction of the sum of the sizes of its terms: rounding in
 # double precision reaches 1e-12 of it, and the smallest mutants change a formula by several per cent.
 VISIBLE = 1e-7
+# What differs by this fraction of two sizes differs whatever the rounding: 1e-16 of terms that cancel to 1e-13.
+CLEAR = 1e-3
 WITNESS_ATTEMPTS = 8
 # A witness has to be one on two grids: the error of a trapezoidal sum over a kink or a jump changes between them.
 SAME_ON_BOTH_GRIDS = 0.3
@@ -215,18 +217,8 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
     name.
     """
     residual = _linear(residual)
-    refuse_repeated_names(residual.free_symbols, residual)
-    undefined = {f.func.__name__ for f in _undefined(residual)}
-    interpretations: tuple[Mapping[str, Callable[..., object]], ...] = domain.interpretations or ({},)
-    generator = random.Random(20240204)
     terms = sp.Add.make_args(residual)
-    for attempt in range(WITNESS_ATTEMPTS):
-        functions = interpretations[attempt % len(interpretations)]
-        if not undefined <= set(functions):
-            continue
-        point = {k: v for k, v in sample(domain, generator).items() if isinstance(v, float)}
-        for symbol in sorted(residual.free_symbols, key=lambda s: s.name):
-            point.setdefault(symbol.name, generator.uniform(0.3, 1.7))
+    for point, functions in _trial_points((residual,), domain):
         try:
             values = evaluate_all(terms, point, functions)
             size = sum(map(abs, values))
@@ -241,6 +233,47 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
             where = ", ".join(f"{k}={v:.4g}" for k, v in point.items() if k in used)
             return f"{sum(values):.4g} at {where or 'every point'}"
     return ""
+
+
+def clearly_differ(first: sp.Expr, second: sp.Expr, domain: Domain) -> bool:
+    """Whether two expressions, as they stand, differ by more than ``CLEAR`` of their sizes at a point of the domain.
+
+    Nothing is multiplied out, so that of two that are equal rounding would have to eat twelve digits of one. Where the
+    answer is no, `find_witness` of their difference may still tell them apart. Raises GlyphError as it does.
+    """
+    for point, functions in _trial_points((first, second), domain):
+        try:
+            gaps = []
+            for shifted in (False, True):
+                one, other = (evaluate(each, point, functions, shifted=shifted) for each in (first, second))
+                clear = abs(one - other) > CLEAR * (abs(one) + abs(other))
+                if not (clear and abs(one) + abs(other) < float("inf")):
+                    break
+                gaps.append(one - other)
+        except (TypeError, ZeroDivisionError, OverflowError, ValueError):
+            continue
+        if len(gaps) == 2 and abs(gaps[1] - gaps[0]) <= SAME_ON_BOTH_GRIDS * abs(gaps[0]):
+            return True
+    return False
+
+
+def _trial_points(
+    expressions: tuple[sp.Expr, ...], domain: Domain
+) -> Iterator[tuple[dict[str, float], Mapping[str, Callable[..., object]]]]:
+    """Points of the domain with numbers for all symbols of the expressions, and the functions of each, in one order."""
+    free = set().union(*(expression.free_symbols for expression in expressions))
+    refuse_repeated_names(free, expressions[0])
+    undefined = {f.func.__name__ for expression in expressions for f in _undefined(expression)}
+    interpretations: tuple[Mapping[str, Callable[..., object]], ...] = domain.interpretations or ({},)
+    generator = random.Random(20240204)
+    for attempt in range(WITNESS_ATTEMPTS):
+        functions = interpretations[attempt % len(interpretations)]
+        if not undefined <= set(functions):
+            continue
+        point = {k: v for k, v in sample(domain, generator).items() if isinstance(v, float)}
+        for symbol in sorted(free, key=lambda s: s.name):
+            point.setdefault(symbol.name, generator.uniform(0.3, 1.7))
+        yield point, functions
 
 
 def _undefined(expression: sp.Expr) -> set[sp.Expr]:

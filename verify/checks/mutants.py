@@ -24,7 +24,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.checker import VISIBLE, find_witness, vanishes
+from onestep.verify.checks.checker import VISIBLE, clearly_differ, find_witness, vanishes
 from onestep.verify.checks.evaluate import Place, evaluate
 from onestep.verify.protocol.claim import Claim, Domain, Mutant, Profile
 from onestep.verify.protocol.paper import Paper
@@ -66,6 +66,9 @@ def differ_visibly(claim: Claim, mutant: Mutant) -> bool:
 def _separated(first: sp.Basic, second: sp.Basic, domain: Domain) -> bool:
     if not (isinstance(first, sp.Equality) and isinstance(second, sp.Equality)):
         return False
+    # Each right side is evaluated as it stands, as the checks of numbers will, and most slips are seen there.
+    if first.lhs == second.lhs and clearly_differ(first.rhs, second.rhs, domain):
+        return True
     return bool(find_witness((first.lhs - first.rhs) - (second.lhs - second.rhs), domain))
 
 

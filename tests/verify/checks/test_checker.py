@@ -8,7 +8,7 @@ import sympy as sp
 from onestep.derivations.language.derivation import NonNegative, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import V1, alpha, c, kappa, n0, r
-from onestep.verify.checks.checker import find_witness, settle, vanishes
+from onestep.verify.checks.checker import clearly_differ, find_witness, settle, vanishes
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome
@@ -99,6 +99,18 @@ def test_an_expectation_is_not_confused_with_its_free_variable() -> None:
 def test_a_witness_lies_in_the_domain() -> None:
     # Zero on the domain c > 0, r > 0 only if Abs is dropped: no witness may be found outside.
     assert find_witness(sp.Abs(r) - r, DOMAIN) == ""
+
+
+def test_what_clearly_differs_is_seen_as_it_stands() -> None:
+    average = Expectation(mu0**2 * kappa**2, kappa)
+    assert clearly_differ(average, 2 * average, WITH_MU0)
+    assert clearly_differ(c + r, c - r, DOMAIN)
+    # One formula in two forms; one that differs by less, which is for a witness; one of a function that is not known.
+    assert not clearly_differ((c + r) ** 2, c**2 + 2 * c * r + r**2, DOMAIN)
+    assert not clearly_differ(c, c * (1 + sp.Rational(1, 10**4)), DOMAIN)
+    assert not clearly_differ(average, 2 * average, DOMAIN)
+    # The trapezoidal sum over a jump is 1/2 + 0.4/64 on one grid and exact on the other: not what the average is.
+    assert not clearly_differ(Expectation(sp.Heaviside(kappa, 1), kappa), sp.Rational(1, 2), DOMAIN)
 
 
 def test_a_residual_known_to_vanish_is_settled_the_same_on_every_domain() -> None:
