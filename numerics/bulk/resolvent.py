@@ -102,7 +102,7 @@ def blocks(law: RowLaw, g: Any, S1: Any, S2: Any) -> Blocks:
 Triple = tuple[float, float, float]
 
 
-def block_slopes(law: RowLaw, g: float, S1: float, S2: float, at: Blocks) -> tuple[Triple, Triple, Triple]:
+def block_slopes(law: RowLaw, g: Any, S1: Any, S2: Any, at: Blocks) -> tuple[Triple, Triple, Triple]:
     """Of filled, b1 and b2, each in (g, S1, S2); that of the root a of a M' (1 + t a) = 1 is an implicit function's."""
     alpha0, omega, nu = law.batch_ratio, law.omega, law.turn
     slant = 1.0 + nu * S1

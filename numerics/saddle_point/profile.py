@@ -368,7 +368,8 @@ class OneGroupTable:
 
     @cached_property
     def _reaches(self) -> list[float]:
-        return self.profile.reaches.tolist()
+        found: list[float] = self.profile.reaches.tolist()
+        return found
 
     @cached_property
     def force_scatter(self) -> Array:

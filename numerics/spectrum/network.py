@@ -95,7 +95,7 @@ class NetworkEquations(Equations):
         for _ in range(_MOST_STEPS):
             S, fall = _sums(table, b1, b2)
             at = blocks(self.law, gain, *S)
-            by_gain, by_place = _slopes(block_slopes(self.law, gain, *S, at), fall)  # type: ignore[arg-type]
+            by_gain, by_place = _slopes(block_slopes(self.law, gain, *S, at), fall)
             system = by_place[1:] - np.eye(2)
             value = np.array([at.b1 - b1, at.b2 - b2])
             if not (np.isfinite(value).all() and np.isfinite(system).all()):

@@ -62,10 +62,10 @@ class NetworkTubes(Tubes):
         return (0, 1, count - 1)
 
     def _enclosed(self, middle: float, interval: Ball, box: Box, room: Box) -> tuple[Zero, Enclosed, Enclosed]:
-        networks = [
-            replace(self._network, problem=replace(self._network.problem, **{self._parameter: value}))
-            for value in (arb(middle), interval, Moving(interval, arb(1)))
-        ]
+        networks = []
+        for value in (arb(middle), interval, Moving(interval, arb(1))):
+            changed: dict[str, Any] = {self._parameter: value}
+            networks.append(replace(self._network, problem=replace(self._network.problem, **changed)))
         place = self._setting(networks[1].problem, self._solutions[middle], room[:2], interval)
         if self._tables is None or self._tables[0] is not place:
             curved = norm_slope(self._network, place.rule, place.height, place.reach, place.bits + 8)

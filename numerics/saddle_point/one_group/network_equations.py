@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onestep.numerics.saddle_point.equations import MOST_ITERATIONS
-from onestep.numerics.saddle_point.one_group.batch_equations import Array, Gamma, Means, Points, presence
+from onestep.numerics.saddle_point.one_group.batch_equations import Array, Flags, Gamma, Means, Points, presence
 from onestep.numerics.saddle_point.one_group.network_gains import Gains
 from onestep.numerics.saddle_point.profile import OneGroupTable
 
@@ -151,7 +151,7 @@ def _images(
     gram: Square,
     overlap: Square,
     given: Two,
-    present: Array,
+    present: Flags,
 ) -> Array:
     """What the equations of m and z make of them, as `equations.residual` has it; (3, P).
 

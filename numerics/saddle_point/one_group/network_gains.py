@@ -150,7 +150,7 @@ def _swept(law: BulkLaw, g: Array, sweeps: int) -> Array:
     """The equations applied one after the other, half of the way each time: all of it may circle."""
     b = np.zeros((2, len(g)))
     for _ in range(sweeps):
-        sums = law.labels.over_each(*b, rows=2)
+        sums = law.labels.over_each(b[0], b[1], 2)
         at = blocks(law, g, sums[0, 0], sums[1, 0])
         b = 0.5 * (b + np.stack([at.b1 + np.zeros_like(g), at.b2]))
     return b
@@ -161,7 +161,7 @@ def _newton(law: BulkLaw, g: Array, start: Array) -> tuple[Array, Array, Array]:
     """
     b, size, settled = start, np.full(len(g), math.inf), False
     for _ in range(_MOST_STEPS):
-        (S1, fall1, fall2), (S2, _, fall3) = law.labels.over_each(*b, rows=2)
+        (S1, fall1, fall2), (S2, _, fall3) = law.labels.over_each(b[0], b[1], 2)
         at = blocks(law, g, S1, S2)
         _, one, two = block_slopes(law, g, S1, S2, at)
         rows = [
