@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import kstest
 
 from onestep.reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
-from onestep.verify.checks.finite_size import Comparison
+from onestep.reports.measurements.network_trial import row_of
+from onestep.verify.checks.finite_size import Comparison, Fit
 
 DATA = stored()
 
@@ -30,6 +31,16 @@ def deviates(bulk_model: str, *names: str) -> dict[str, list[float]]:
             assert z is not None
             found[name].append(z)
     return found
+
+
+def test_a_row_has_each_theory_over_the_measurement() -> None:
+    def compared(theory: float, z: float, detectable: float) -> Comparison:
+        fit = Fit(0.0, 0.0, 0.02, 3, None, False)
+        return Comparison("test_error", 9, (1, 2), "", "", theory, 0.5, z, smallest_detectable=detectable, fit=fit)
+
+    row = row_of("it", {"isotropic": compared(0.75, 7.0, 0.3), "network": compared(0.6, -1.0, 0.2)})
+    assert (row.name, row.measured, row.relative_error, row.caught) == ("it", 0.5, 0.04, 0.4)
+    assert (row.isotropic_ratio, row.network_ratio, row.isotropic, row.network) == (1.5, 1.2, 7.0, -1.0)
 
 
 def test_every_point_is_measured_at_three_dimensions() -> None:

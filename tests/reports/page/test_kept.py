@@ -133,7 +133,7 @@ def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(console, "Progress", Counting)
     monkeypatch.setattr(workers, "pool", here)
     made: dict[str, object] = {"all_claims": lambda: (), "run": run_all, "network_trial": lambda: None}
-    made |= {"study_of": lambda name: None, "card": lambda name: None, "draw": lambda name: name}
+    made |= {"study_of": lambda name: None, "card": lambda name: name, "draw": lambda name: name}
     for name, instead in made.items():
         monkeypatch.setattr(build, name, instead)
     written: list[tuple[object, ...]] = []
@@ -143,8 +143,8 @@ def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.Monkey
     assert isinstance(progress, console.Progress)
     assert progress.done == progress.total
     assert progress.total > len(PAPER.modules) + len(build.STUDIES)
-    ((ledger, derivations, figures, *_),) = written
-    assert (ledger, derivations) == ("quick", [])
+    ((ledger, derivations, figures, _, trial, studies, cards),) = written
+    assert (ledger, derivations, trial, studies, cards) == ("quick", [], None, [], list(build.ACTIVATIONS))
     assert figures == [drawing.__name__ for drawing in build.all_figures()]
 
 

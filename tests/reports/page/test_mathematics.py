@@ -135,6 +135,7 @@ def test_prose_sets_what_a_minus_a_product_or_an_integral_stands_before() -> Non
     assert str(prose("int dq^ exp(-p q^), (lambda + V_w^)/V_s^")) == (
         "∫ dq\u0302 exp(-p q\u0302), (λ + V\u0302<sub>w</sub>)/V\u0302<sub>s</sub>"
     )
+    assert str(prose("v~ <= u~ >= a != b -> c +- d^3, e^4")) == "ṽ ≤ ũ ≥ a ≠ b → c ± d³, e⁴"
     assert str(prose("the sum_k, see nu.py and pip install")) == "the Σ<sub>k</sub>, see nu.py and pip install"
 
 

@@ -119,6 +119,16 @@ def test_the_navigation_marks_the_page_that_is_shown_and_leads_everywhere() -> N
     assert [one for one in listed if one.startswith("Study title")] == ["Study title 1", "Study title 2"]
 
 
+def test_each_name_of_the_library_has_its_own_call() -> None:
+    called = {
+        (one.get("id") or "").removeprefix("library-"): words(one.find("pre"))
+        for one in page("library.html").iter()
+        if (one.get("id") or "").startswith("library-") and one.find("pre") is not None
+    }
+    assert len(called) > 50
+    assert [name for name, call in called.items() if call.partition("(")[0] != name] == []
+
+
 def test_the_first_page_states_the_results_with_their_verdicts() -> None:
     shown = of_class(page("index.html"), "div", "result")
     stated = ("result-3-1.spike-strength", "definitions.mu0", "result-3-3.test-error")

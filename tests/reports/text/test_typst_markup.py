@@ -74,6 +74,16 @@ def test_a_construction_has_its_counterpart(latex: str, element: str, signs: str
     assert letters(found["body"]) == signs
 
 
+@pytest.mark.parametrize(
+    ("tag", "places"),
+    [("msub", "b"), ("msup", "t"), ("msubsup", "bt"), ("munder", "b"), ("mover", "t"), ("munderover", "bt")],
+)
+def test_a_script_stands_where_the_page_has_it(tag: str, places: str) -> None:
+    scripts = "".join(f"<mi>{place}</mi>" for place in places)
+    given = ", ".join(f"{place}: {place}" for place in places)
+    assert f"attach(x, {given})" in displayed(f"<math><{tag}><mi>x</mi>{scripts}</{tag}></math>")
+
+
 def test_signs_of_typst_are_signs_of_the_formula() -> None:
     shown = mathml(r"f(a,b;c)/d * \{x\} [y]! \#", block=True)
     (found,) = read_back(displayed(shown))
