@@ -89,7 +89,9 @@ def alike(pairs: Sequence[tuple[Series, Series]], says: str, source: str) -> Sta
         says,
         source,
         0 < agree == sure,
-        f"{agree} of {sure} differences that can be told from zero have its sign",
+        f"{agree} of {sure} differences that can be told from zero have its sign"
+        if sure
+        else "no difference can be told from zero at this many samples",
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.reports.activation.gallery import ACTIVATIONS, TARGETS, card, examined, percent, spark, stored
+from onestep.reports.activation.gallery import ACTIVATIONS, TARGETS, Goal, card, examined, percent, spark, stored
 from onestep.reports.activation.latex import rows
 from tests.shared.report_page import broken, site_of, toy_ledger
 
@@ -112,3 +112,8 @@ def test_the_small_graph_is_the_function() -> None:
     heights = [float(point.split(",")[1]) for point in found[1].split()]
     assert heights[30] == max(heights)  # the least value is drawn lowest
     assert heights[0] == heights[-1] == min(heights)
+
+
+def test_a_best_spike_on_its_way_to_zero_says_so() -> None:
+    said = [Goal("z", 1.0, 0.5, 0.5, spike, 0.5, 6.0).spike for spike in (None, 2.4e-6, 2e-5, 0.3, 6.0)]
+    assert said == ["any", "towards 0", "towards 0", "0.3", "6 or more"]
