@@ -99,7 +99,8 @@ def _impossible(found: object) -> Iterator[str]:
         if found.get("converged") is True and isinstance(size := found.get("residual"), float) and size > 1e-8:
             yield f"converged with a residual of {size}"
         for name, one in found.items():
-            if name != "extrapolated":  # from noisy sizes to infinity, where a small error may come out below zero
+            # Extrapolated from noisy sizes to infinity a small error may come out below zero; deviates have both signs.
+            if name not in ("extrapolated", "z"):
                 yield from _impossible(one)
     elif isinstance(found, list):
         for one in found:

@@ -121,9 +121,10 @@ _without_m = _y0 - without(_fit, s_saddle.m_of[0])
 _ONLY_SIMULATED = (
     "Of its checks only the simulation is independent: the number solves the maps of the saddle point or evaluates the "
     "errors at their solution, and shares this relation. Measured as the difference from a twin with the isotropic "
-    "bulk of Appendix D on the same draws, whose limit has claims of its own. The twin's rows are the network's "
-    "without the covariance that is measured on them, in the shapes that a batch can give: an error of the theory's "
-    "covariance is none of the twin."
+    "bulk of Appendix D on the same draws, whose limit has claims of its own: of the whole, of which that difference "
+    "is a few per cent, it is this limit that tells five per cent more. The twin's rows are the network's without the "
+    "covariance that is measured on them, in the shapes that a batch can give: an error of the theory's covariance is "
+    "none of the twin."
 )
 READOUTS = (
     _readout(
