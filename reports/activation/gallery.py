@@ -37,8 +37,8 @@ ACTIVATIONS: dict[str, str] = {
 } | {"leaky relu": "leaky_relu(z, 1/10)", "bump": "z*exp(-z**2/2)"}  # fmt: skip
 # All with E[z g] not zero: a step points the weights at them.
 TARGETS = ("tanh", "sin", "sign", "sin(2*z)", "z**3")
-# A best spike below this stands where the search ended on its way to zero: a spike of 1e-3 changes a bound by some 1e-6 of
-# it (its square), and none of the cards has a minimum between the two.
+# A best spike below this stands where the search ended on its way to zero: a spike of 1e-3 changes a bound by some 1e-6
+# of it (its square).
 VANISHING = 1e-3
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from onestep.reports.studies.paper import after_step, along_spike, spikes
 from onestep.reports.studies.paper.functions import neurons_along
 from onestep.reports.studies.paper.samples import bound_network
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement
+from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike
 from tests.reports.studies.paper.test_plotted_data import shown
 
 Says = Callable[[Plotted], tuple[Statement, ...]]
@@ -116,3 +116,13 @@ def test_a_neuron_along_a_direction_is_its_mean_over_all_others() -> None:
         # Four numbers, five standard errors: a false alarm once in 400,000 seeds.
         error = sampled.std(axis=0) / np.sqrt(len(x))
         assert np.all(np.abs(sampled.mean(axis=0) - exact[:, 0]) < 5.0 * error)
+
+
+def test_where_no_difference_can_be_told_from_zero_it_says_so() -> None:
+    x, nan = np.array([1.0, 2.0]), np.full(2, np.nan)
+    points, line = Series(x, np.array([0.1, -0.1]), np.ones(2)), Series(x, np.array([0.2, 0.2]), nan)
+    told = alike(((points, line),), "signs agree", "there")
+    assert not told.seen
+    assert told.found == "no difference can be told from zero at this many samples"
+    sharp = alike(((replace(points, error=np.full(2, 0.01)), line),), "signs agree", "there")
+    assert sharp.found == "1 of 2 differences that can be told from zero have its sign"
