@@ -22,7 +22,7 @@ TERMS = {f"onestep.derivations.language.{name}" for name in ("expectation", "nam
 # Looks for proofs, and is not trusted.
 UNTRUSTED = "search.py"
 # Lines of code that are read by who wants to trust the kernel: docstrings, comments and imports apart.
-TRUSTED_LINES = 1770
+TRUSTED_LINES = 1875
 
 
 @cache
