@@ -302,9 +302,9 @@ def test_a_saddle_point_is_not_found_by_a_coefficient_that_a_leaf_makes_zero() -
         saddle_without_curvature()
 
 
-def at_saddle(x: sp.Symbol, rest: sp.Expr, quantity: sp.Symbol, name: sp.Symbol) -> tuple[Theorem, ...]:
-    """x + rest = 0 at a saddle point, by the slope of a quantity and what it is."""
-    return slope((define(quantity, x**2 / 2 + x * rest, ""),), x, name, "dQ/dx"), taken(name, ZERO)
+def at_saddle(of: sp.Symbol, rest: sp.Expr, quantity: sp.Symbol, name: sp.Symbol) -> tuple[Theorem, ...]:
+    """of + rest = 0 at a saddle point, by the slope of a quantity and what it is."""
+    return slope((define(quantity, of**2 / 2 + of * rest, ""),), of, name, "dQ/dx"), taken(name, ZERO)
 
 
 less, none = sp.Symbol("n", negative=True), sp.Symbol("q", nonnegative=True)
