@@ -59,7 +59,7 @@ def _can_be_met_together(low: list[Condition], conditions: frozenset[Condition])
     them is not to be zero.
     """
     for first, second in combinations(low, 2):
-        if free(first.term) != free(second.term):
+        if not free(first.term) & free(second.term):
             continue
         total = sp.expand(first.term + second.term)
         if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
@@ -98,8 +98,16 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
     if found is None:
         whole = in_full(term, formulas_of(assumptions))
         not_refuted(condition, whole, variable)
-        heads = {call.func for call in outside_averages(whole).atoms(AppliedUndef) if variable in free(call)}
-        if any(heads & frozenset().union(*map(names, sides(leaf.statement))) for leaf in supposed(assumptions)):
+        heads = {call.func for call in whole.atoms(AppliedUndef) if free(call) & {variable, *moving}}
+        leaves = supposed(assumptions)
+        if condition.demand is Demand.NONZERO and not outside_averages(whole).atoms(AppliedUndef):
+            # What tends somewhere may be nonzero everywhere, and what has another name, if nothing is said of that.
+            leaves = said(assumptions)
+            links = [leaf for leaf in leaves if all(isinstance(side, AppliedUndef) for side in sides(leaf.statement))]
+            leaves = [leaf for leaf in leaves if leaf not in links]
+            for pair in [{side.func for side in sides(leaf.statement)} for leaf in links] * len(links):
+                heads |= pair if pair & heads else set()
+        if any(heads & frozenset().union(*map(names, sides(leaf.statement))) for leaf in leaves):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
         return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
     if condition.demand is Demand.NONZERO:

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average
+from onestep.derivations.kernel.averages import average, linear, moment
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.inequalities import largest
 from onestep.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
@@ -38,7 +38,7 @@ from tests.derivations.kernel.test_falsehoods import (
     z,
 )
 
-w = sp.Symbol("w", real=True)
+w, R = sp.symbols("w R", real=True)
 HALF = sp.Rational(1, 2)
 CHAINS: dict[str, Callable[[], tuple[tuple[Theorem, ...], tuple[sp.Expr, ...]]]] = {
     "two names, neither solved for": lambda: (
@@ -300,3 +300,82 @@ def saddle_without_curvature() -> Theorem:
 def test_a_saddle_point_is_not_found_by_a_coefficient_that_a_leaf_makes_zero() -> None:
     with pytest.raises(Refused):
         saddle_without_curvature()
+
+
+def at_saddle(of: sp.Symbol, rest: sp.Expr, quantity: sp.Symbol, name: sp.Symbol) -> tuple[Theorem, ...]:
+    """of + rest = 0 at a saddle point, by the slope of a quantity and what it is."""
+    return slope((define(quantity, of**2 / 2 + of * rest, ""),), of, name, "dQ/dx"), taken(name, ZERO)
+
+
+less, none = sp.Symbol("n", negative=True), sp.Symbol("q", nonnegative=True)
+_small, _bump = 1 / d - 5 / d**2, sp.Function("h", nonnegative=True)
+_moving = at_saddle(t, _small, R, w)
+_mean = Expectation(_bump(z), z)
+_first = (c * d, -c * d)
+# Saddle points that are there at small values of d alone, by a sign or a condition: 5 c/d >= c as a sum of multiples of
+# their slopes and of squares.
+Saddle = tuple[tuple[Theorem, ...], tuple[sp.Expr, ...], tuple[tuple[sp.Expr, sp.Expr], ...]]
+SADDLES: dict[str, Callable[[], Saddle]] = {
+    "a positive name": lambda: (at_saddle(p, _small, Q, rate), _first, ((c * d * p, ONE),)),
+    "a negative name": lambda: (at_saddle(less, -_small, Q, rate), (-c * d, c * d), ((-c * d * less, ONE),)),
+    "a name that is not negative": lambda: (at_saddle(none, _small, Q, rate), _first, ((c * d * none, ONE),)),
+    "by way of another one": lambda: (
+        (*at_saddle(p, -t, Q, rate), *at_saddle(t, _small, R, w)), (*_first, *_first), ((c * d * p, ONE),)
+    ),
+    "a value that a leaf bounds": lambda: (
+        (*at_saddle(p, _small - a, Q, rate), at_least(ZERO, a)), (*_first, c * d), ((c * d * p, ONE),)
+    ),
+    "a value that a condition bounds": lambda: (
+        (*at_saddle(p, _small - a, Q, rate), under_a_root(-a)), (*_first, c * d), ((c * d * p, ONE),)
+    ),
+    "a value that another name takes": lambda: (
+        (*at_saddle(p, _small - a, Q, rate), taken(none, -a)), (*_first, -c * d),
+        ((c * d * p, ONE), (c * d * none, ONE)),
+    ),
+    "two values against each other": lambda: (
+        (*at_saddle(p, _small - a + b, Q, rate), *at_saddle(m, a - b, R, w)), (*_first, *_first),
+        ((c * d * p, ONE), (c * d * m, ONE)),
+    ),
+    "an average that is zero": lambda: (
+        (*at_saddle(p, (_small - _mean) / d, Q, rate), taken(_mean, ZERO)), (c * d**2, -c * d**2, -c * d),
+        ((c * d**2 * p, ONE),),
+    ),
+    "a condition on two": lambda: (
+        (*at_saddle(x, _small, Q, rate), *at_saddle(t, -_small, R, w), under_a_root(x - t)),
+        (c * d / 2, -c * d / 2, -c * d / 2, c * d / 2, c * d / 2), (),
+    ),
+    "a condition on what is left": lambda: (
+        (*at_saddle(x, _small - 1, Q, rate), under_a_root(x - 1)), (*_first, c * d), ()
+    ),
+    "a pole": lambda: (
+        (slope((define(Q, p**2 / 2 + sp.log(p) / d - 4 * p / d, ""),), p, rate, ""), taken(rate, ZERO)),
+        (c * d * p, -c * d * p), ((c * d, p - 2 / d), (c / d, ONE)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("made", SADDLES.values(), ids=SADDLES)
+def test_a_saddle_point_keeps_signs_and_conditions_far_out(made: Callable[[], Saddle]) -> None:
+    premises, multipliers, squares = made()
+    low = order(premises, AtLeast(5 * c / d, c), multipliers, squares)
+    with pytest.raises(Refused, match=r"saddle point|smooth|as it has to be|wrong sign"):
+        limit_order((low, tends(5 * c / d, ZERO)), d)
+
+
+def falling_average(shift: sp.Expr) -> tuple[Theorem, ...]:
+    """E[f(z + shift)] = 5 - shift, where f(x) = 5 - x for all x."""
+    told = instantiate((taken(f(x), 5 - x, Ground.HYPOTHESIS, x),), {x: z + shift})
+    averaged = average((told,), (z,))
+    right = sides(averaged.statement)[1]
+    return averaged, linear((), right, ((5 - shift, ONE), (-ONE, z))), moment((), z, 1)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_condition_sees_what_is_said_of_a_function_within_an_average(named: bool) -> None:
+    mean = Expectation(f(z + d), z)
+    leaf = taken(p, mean) if named else under_a_root(mean)
+    signs = (-1 / d, ((p / d, ONE),)) if named else (1 / d, ())
+    premises = (leaf, *falling_average(d))
+    low = order(premises, AtLeast(5 / d, ONE), (signs[0], -1 / d, -1 / d, 1 / d), signs[1])
+    with pytest.raises(Refused, match=r"more is said|constant"):
+        limit_order((low, tends(5 / d, ZERO)), d)
