@@ -7,6 +7,7 @@ import re
 import pytest
 
 from onestep.reports.page.site import TEMPLATES
+from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
 
 CSS = (TEMPLATES / "style.css").read_text(encoding="utf-8")
@@ -56,6 +57,12 @@ def test_text_stands_out_from_its_ground(theme: str) -> None:
     # Drawings are made for a light plate.
     assert contrast(rgb("#1b1f24"), rgb(found["plate"])) >= AA
     assert len({found[name] for name in verdicts}) == len(verdicts)
+
+
+def test_each_outcome_of_an_obligation_has_a_mark_of_its_own() -> None:
+    marks = dict(re.findall(r'\.obligations \.(\w+)::before \{ content: "(.) "', CSS))
+    assert marks == {"supports": "✓", "refutes": "✗", "undecided": "?"}
+    assert set(marks) == {outcome.value for outcome in Outcome}
 
 
 def test_each_verdict_has_its_own_colour_wherever_it_is_named() -> None:
