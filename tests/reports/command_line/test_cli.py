@@ -126,7 +126,7 @@ def test_the_pace_of_a_sweep_that_goes_on_is_that_of_this_run(before: int, monke
     from onestep.reports.command_line import console
 
     now = 1000.0
-    monkeypatch.setattr(console.time, "monotonic", lambda: now)
+    monkeypatch.setattr("time.monotonic", lambda: now)
     progress = console.Progress("sweep", before + 200, pace="points")
     progress.step(done=before)
     assert (progress.done, progress.label) == (before, "")
