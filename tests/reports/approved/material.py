@@ -11,12 +11,16 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 
+from matplotlib.figure import Figure as Canvas
+
 from onestep.reports.command_line.cli import run
 from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.figures import Figure
+from onestep.reports.figures.svg import svg_of
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.pdf import sources
 from onestep.reports.page.studies import STUDIES, study_of
+from tests.onestep.test_notebook import DRAWN, KINDS, results
 from tests.reports.approved.commands import COMMANDS, GRID
 from tests.reports.templates import material as small
 
@@ -110,6 +114,20 @@ def commands() -> dict[str, Callable[[], str]]:
     return {" ".join(line): partial(printed, line) for line in COMMANDS}
 
 
+def result(kind: str) -> str:
+    """What a notebook shows of a result, its frame and its drawing."""
+    found = results()[kind]
+    shown = [found._repr_html_(), found._repr_latex_() if hasattr(found, "_repr_latex_") else ""]
+    if hasattr(found, "to_frame"):
+        shown += [f"{name}: {' '.join(map(str, values))}" for name, values in dict(found._columns()).items()]
+    if kind in DRAWN:
+        canvas = Canvas()
+        found.plot(canvas.subplots())
+        shown.append(drawing(svg_of(canvas, kind, kind)))
+    return "\n".join(shown)
+
+
 FAMILIES: dict[str, Callable[[], dict[str, Callable[[], str]]]] = {
     "pages": pages, "studies": studies, "figures": figures, "commands": commands,
+    "results": lambda: {kind: partial(result, kind) for kind in KINDS},
 }  # fmt: skip
