@@ -113,6 +113,16 @@ def test_what_is_fixed_is_in_the_title_and_what_is_swept_is_not() -> None:
     assert list(batch.swept) == ["eta"]
 
 
+@pytest.mark.parametrize("one", [0.3, [0.3], [[0.3]]])
+def test_each_parameter_is_either_fixed_or_swept_however_one_value_is_given(one: Any) -> None:
+    """One value is fixed, in brackets or not: it is in the title, and no column."""
+    batch = onestep.solve_batch(model(), alpha=ALPHAS, ridge=one)
+    assert batch._title() == "tanh(z) learns sin(z), beta=1, ridge=0.3, spike=1, bulk=1, alignment=0.8"
+    assert (list(batch.swept), batch.fixed["ridge"]) == (["alpha"], 0.3)
+    assert [name for name in batch._columns() if name in ("alpha", "ridge")] == ["alpha"]
+    assert set(batch.swept).isdisjoint(batch.fixed)
+
+
 def test_a_solution_is_a_formula() -> None:
     assert results()["solution"]._repr_latex_() == r"$\varepsilon_g = 0.125866,\quad \varepsilon_t = 0.0453509$"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import loss_bounds
 from onestep.numerics.models.losses import ABSOLUTE
 from onestep.numerics.models.model import Model
+from onestep.reports.answers.loss_bounds import loss_bounds_text
 from onestep.reports.command_line.cli import run
 
 NOISY = ["--activation", "tanh", "--target", "sign", "--alpha", "2", "--beta", "1", "--ridge", "0.1", "--noise", "0.3"]
@@ -65,6 +67,30 @@ def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: py
     assert said.count("\n") == 1
     for word in words:
         assert word in said
+
+
+def line_of(**more: Any) -> list[str]:
+    """The lines under the head of a table of one point none of whose numbers are alike."""
+    best = {"test_error": 0.3, "ridge": 0.25, "ridges_left_out": 0, "at_width": {"test_error": 0.375}}
+    document = {
+        "loss": "hinge", "lower": 0.125, "upper": 0.5, "lower_reached": True, "upper_reached": True,
+        "mean_squared_error": {"lower": 0.0625, "upper": 2.0}, "classification_error": {"upper": 0.875},
+    }  # fmt: skip
+    return loss_bounds_text((), [({}, document | {"best_ridge": best} | more)], 777).splitlines()
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("upper", [True, False])
+def test_each_number_of_a_line_is_its_own_and_a_bound_not_reached_has_the_star(lower: bool, upper: bool) -> None:
+    _, head, line, *notes = line_of(lower_reached=lower, upper_reached=upper)
+    assert re.split(r"  +", head.strip()) == [
+        "lower bound", "least test loss", "at width 777", "at ridge", "upper bound", "mse at least",
+        "class. error at most",
+    ]  # fmt: skip
+    stars = ["" if reached else " *" for reached in (lower, upper)]
+    expected = [f"0.125{stars[0]}", "0.3", "0.375", "0.25", f"0.5{stars[1]}", "0.0625", "0.875"]
+    assert re.split(r"  +", line.strip()) == expected
+    assert [note[0] for note in notes] == ["*"] * (not (lower and upper))
 
 
 def test_a_best_ridge_at_an_end_of_the_scan_is_told_from_one_inside() -> None:

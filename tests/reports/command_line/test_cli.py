@@ -121,6 +121,34 @@ def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert console.verdict_text("PROVED") == "PROVED"
 
 
+@pytest.mark.parametrize("before", [0, 400])
+def test_the_pace_of_a_sweep_that_goes_on_is_that_of_this_run(before: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from onestep.reports.command_line import console
+
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    progress = console.Progress("sweep", before + 200, pace="points")
+    progress.step(done=before)
+    assert (progress.done, progress.label) == (before, "")
+    # 50 points in 2 s leave 150 for 6 s; 100 more in 2 s are 150 in 4 s and leave 50 for 1.3 s.
+    for more, seconds, said in ((50, 2.0, "25 points/s, 6 s left"), (150, 4.0, "38 points/s, 1 s left")):
+        now = 1000.0 + seconds
+        progress.step(done=before + more)
+        assert (progress.done, progress.label) == (before + more, said)
+
+
+def test_progress_counts_one_by_one_or_by_the_lot_and_keeps_the_last_name() -> None:
+    from onestep.reports.command_line.console import Progress
+
+    progress = Progress("ledger", 9)
+    for label in ("one", "two", ""):
+        progress.step(label)
+    assert (progress.done, progress.label) == (3, "two")
+    progress.advance(5, 2)
+    assert (progress.done, progress.total, progress.label) == (7, 9, "two")
+    assert Progress("nothing", 0).total == 1
+
+
 def test_memory_that_runs_out_is_bad_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import onestep.numerics.saddle_point.solve
 

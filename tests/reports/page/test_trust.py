@@ -49,6 +49,30 @@ def test_claims_by_numbers_stand_with_their_score_the_weakest_first() -> None:
     assert broken(files) == []
 
 
+def test_the_weakest_is_that_of_the_least_share_not_of_the_least_count_or_the_most_missed() -> None:
+    scores = {
+        "b.four-fifths": (4, 1),
+        "c.three-quarters": (3, 1),
+        "a.half": (6, 6),
+        "d.three-fifths": (12, 8),
+        "e.none": (0, 0),
+    }
+    ledger = Ledger(
+        "quick",
+        tuple(
+            scored(name, Verdict.CONFIRMED, caught, *(f"slip {k}" for k in range(missed)))
+            for name, (caught, missed) in scores.items()
+        ),
+    )
+    table = trust._power(ledger).table
+    assert table is not None
+    shown = [(row[0], row[3]) for row in table.rows]
+    assert shown == [
+        ("e.none", "0 of 0"), ("a.half", "6 of 12"), ("d.three-fifths", "12 of 20"), ("c.three-quarters", "3 of 4"),
+        ("b.four-fifths", "4 of 5"),
+    ]  # fmt: skip
+
+
 def test_the_kinds_of_evidence_are_counted_apart() -> None:
     count = str(len(toy_ledger().entries[0].mutants))
     neighbours = found("Wrong neighbours, by kind of evidence", toy_ledger())

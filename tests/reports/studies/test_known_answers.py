@@ -62,6 +62,10 @@ def test_exponents_are_those_of_the_last_three_and_of_each_side(exponent: float)
     errors[:-3] = [error * (threshold.RIDGES[k] / threshold.RIDGES[-3]) ** -0.2 for k, error in enumerate(errors[:-3])]
     below = tuple(0.1 * gap**-1.1 for gap in threshold.GAPS)
     above = tuple(7.0 * gap**-0.8 for gap in threshold.GAPS)
+    # Far from the threshold both sides are another power.
+    bent = [max(gap / threshold.GAPS[-3], 1.0) ** 0.4 for gap in threshold.GAPS]
+    assert min(bent[:-3]) > 1.0 == max(bent[-3:])
+    below, above = (tuple(e * more for e, more in zip(side, bent, strict=True)) for side in (below, above))
     found = threshold.Divergence("a", tuple(errors), below, above, "")
     assert found.fitted == pytest.approx(exponent, rel=1e-9)
     assert found.approach == pytest.approx((1.1, 0.8), rel=1e-9)

@@ -7,12 +7,15 @@ import re
 import pytest
 
 from onestep.reports.page.site import TEMPLATES
+from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
 
 CSS = (TEMPLATES / "style.css").read_text(encoding="utf-8")
 # WCAG 2, level AA, for text of ordinary size.
 AA = 4.5
 THEMES = ("light", "dark")
+# Of files that give classes.
+SUFFIXES = (".html", ".js", ".py")
 
 
 def colours(theme: str) -> dict[str, str]:
@@ -56,6 +59,31 @@ def test_text_stands_out_from_its_ground(theme: str) -> None:
     # Drawings are made for a light plate.
     assert contrast(rgb("#1b1f24"), rgb(found["plate"])) >= AA
     assert len({found[name] for name in verdicts}) == len(verdicts)
+
+
+def test_each_outcome_of_an_obligation_has_a_mark_of_its_own() -> None:
+    marks = dict(re.findall(r'\.obligations \.(\w+)::before \{ content: "(.) "', CSS))
+    assert marks == {"supports": "✓", "refutes": "✗", "undecided": "?"}
+    assert set(marks) == {outcome.value for outcome in Outcome}
+
+
+def test_every_class_that_a_rule_selects_is_given_to_something() -> None:
+    rules = re.sub(r'"[^"]*"', "", CSS)
+    selectors = re.findall(r"([^{};]+)\{", rules)
+    selected = {name for one in selectors if "@" not in one for name in re.findall(r"\.([A-Za-z][\w-]*)", one)}
+    rooms = [TEMPLATES, *(TEMPLATES.parent / room for room in ("page", "text", "activation"))]
+    sources = (
+        file.read_text(encoding="utf-8") for room in rooms for file in room.rglob("*") if file.suffix in SUFFIXES
+    )
+    given = {
+        name
+        for source in sources
+        for tag in re.findall(r'(?:class=|className: |"class": )\\?"([^>\n]*)', source)
+        for name in re.findall(r"[A-Za-z][\w-]*", tag)
+    }
+    computed = {one.value for one in (*Verdict, *Outcome)}
+    assert len(selected) > 40
+    assert sorted(selected - given - computed) == []
 
 
 def test_each_verdict_has_its_own_colour_wherever_it_is_named() -> None:
