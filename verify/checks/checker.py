@@ -236,20 +236,23 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
 
 
 def clearly_differ(first: sp.Expr, second: sp.Expr, domain: Domain) -> bool:
-    """Whether two expressions, as they stand, differ by more than ``CLEAR`` of their sizes at a point of the domain.
+    """Whether two expressions, as they stand, differ by more than ``CLEAR`` of their terms' sizes at a point of the
+    domain.
 
-    Nothing is multiplied out, so that of two that are equal rounding would have to eat twelve digits of one. Where the
-    answer is no, `find_witness` of their difference may still tell them apart. Raises GlyphError as it does.
+    Nothing is multiplied out, so that of two that are equal rounding would have to eat twelve digits of what is added
+    up in one (terms that cancel are as large as they are, not as their sum). Where the answer is no, `find_witness` of
+    their difference may still tell them apart. Raises GlyphError as it does.
     """
+    terms, others = sp.Add.make_args(first), tuple(-term for term in sp.Add.make_args(second))
     for point, functions in _trial_points((first, second), domain):
         try:
             gaps = []
             for shifted in (False, True):
-                one, other = (evaluate(each, point, functions, shifted=shifted) for each in (first, second))
-                clear = abs(one - other) > CLEAR * (abs(one) + abs(other))
-                if not (clear and abs(one) + abs(other) < float("inf")):
+                values = [evaluate(term, point, functions, shifted=shifted) for term in (*terms, *others)]
+                gap, size = sum(values), sum(map(abs, values))
+                if not (abs(gap) > CLEAR * size and size < float("inf")):
                     break
-                gaps.append(one - other)
+                gaps.append(gap)
         except (TypeError, ZeroDivisionError, OverflowError, ValueError):
             continue
         if len(gaps) == 2 and abs(gaps[1] - gaps[0]) <= SAME_ON_BOTH_GRIDS * abs(gaps[0]):

@@ -109,6 +109,11 @@ def test_what_clearly_differs_is_seen_as_it_stands() -> None:
     assert not clearly_differ((c + r) ** 2, c**2 + 2 * c * r + r**2, DOMAIN)
     assert not clearly_differ(c, c * (1 + sp.Rational(1, 10**4)), DOMAIN)
     assert not clearly_differ(average, 2 * average, DOMAIN)
+    # Terms that cancel: what rounding leaves of them is no difference.
+    assert not clearly_differ((c + r) ** 2 - c**2 - 2 * c * r - r**2, sp.S.Zero, DOMAIN)
+    assert not clearly_differ(sp.sin(r) ** 2 + sp.cos(r) ** 2 - 1, sp.S.Zero, DOMAIN)
+    root = sp.sqrt(r**2 + 10**16)
+    assert not clearly_differ(root - 10**8, r**2 / (root + 10**8), DOMAIN)
     # The trapezoidal sum over a jump is 1/2 + 0.4/64 on one grid and exact on the other: not what the average is.
     assert not clearly_differ(Expectation(sp.Heaviside(kappa, 1), kappa), sp.Rational(1, 2), DOMAIN)
 
