@@ -112,7 +112,7 @@ def needed_points(log_bound: float, rho: float, bits: int) -> int:
 
     No fewer than make the terms of the sums above fall like rho^(-m/2), which `interpolated` sums as geometric ones.
     """
-    fewest = math.ceil(2.0 / (rho**0.125 - 1.0))
+    fewest = math.ceil(2.0 / math.expm1(math.log(rho) / 8.0))
     return max(4, fewest, math.ceil(max(log_bound + bits * math.log(2) + 2.0, 0.0) / math.log(rho)))
 
 
