@@ -62,8 +62,10 @@ def multiply(*factors: Expression) -> Expression:
             collected[base] = collected.get(base, 0) + exponent
     if coefficient == 0:
         return ZERO
-    # By `power`, which knows that e**2 is exp(2), as a reader of its text does.
+    # By `power`, which knows that e**2 is exp(2), as a reader of its text does. That may be a factor already.
     parts = [base if k == 1 else power(base, number(k)) for base, k in collected.items()]
+    if collected.get(tree.Constant("e"), 1) != 1:
+        return multiply(tree.Number(coefficient), *parts)
     if not parts:
         return tree.Number(coefficient)
     if coefficient != 1:

@@ -7,6 +7,7 @@ constants made at a lower one would limit the result.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from fractions import Fraction
@@ -50,6 +51,12 @@ def _inside(name: str, value: int) -> Iterator[None]:
         yield
     finally:
         setattr(ctx, name, before)
+
+
+def log_of(size: Ball) -> float:
+    """About the logarithm of an upper bound of a size: minus infinity where that is 0, as of a target that is 0."""
+    above = size.upper()
+    return -math.inf if above == 0 else float(above.log())
 
 
 class Combined:

@@ -108,8 +108,12 @@ def largest(balls: Iterable[Ball]) -> Ball:
 
 
 def needed_points(log_bound: float, rho: float, bits: int) -> int:
-    """About how many points leave an error of 2**-bits in F."""
-    return max(4, math.ceil((log_bound + bits * math.log(2) + 2.0) / math.log(rho)))
+    """About how many points leave an error of 2**-bits in F; log_bound is that of M, minus infinity where F is 0.
+
+    No fewer than make the terms of the sums above fall like rho^(-m/2), which `interpolated` sums as geometric ones.
+    """
+    fewest = math.ceil(2.0 / math.expm1(math.log(rho) / 8.0))
+    return max(4, fewest, math.ceil(max(log_bound + bits * math.log(2) + 2.0, 0.0) / math.log(rho)))
 
 
 def _steepness(m: int, order: int) -> int | Ball:

@@ -12,7 +12,7 @@ from flint import arb
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.growth import Growth
 from onestep.derivations.activations.strip_growth import strip_growth
-from onestep.numerics.balls.arithmetic import rational_ball
+from onestep.numerics.balls.arithmetic import log_of, rational_ball
 from onestep.numerics.balls.gaussian_bounds import Envelope, involutions, mean_power
 
 Ball = Any
@@ -107,7 +107,7 @@ def average_bound(
         on_strip = branch_bound(function, lift)
         if on_strip is not None:
             spread(on_strip, arb(1))
-    return min(found, key=lambda bound: (bound.degree, float(bound.constant.log())), default=None)
+    return min(found, key=lambda bound: (bound.degree, log_of(bound.constant)), default=None)
 
 
 def complex_size(function: Activation, r: Ball, bias: Fraction, c: Ball, order: int) -> Envelope | None:

@@ -18,10 +18,10 @@ from typing import Any
 
 from flint import arb, ctx
 
-from onestep.numerics.balls.arithmetic import BallError, Combined, PrecisionError, rational_ball
+from onestep.numerics.balls.arithmetic import BallError, Combined, PrecisionError, log_of, rational_ball
 from onestep.numerics.balls.averages import Averages
 from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, width
+from onestep.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, wanted, width
 
 Ball = Any
 
@@ -91,10 +91,10 @@ def trapezoidal(height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
 
     Raises BallError where more than `most` nodes are needed.
     """
-    log_size = float((size * lifted(height)).upper().log())
+    log_size = log_of(size * lifted(height))
     # Exactly representable steps, so that the nodes are exact.
     h = rational_ball(rounded(width(float(height), log_size, bits)))
-    count = math.ceil(math.sqrt(2 * (log_size + bits * math.log(2))) / float(h))
+    count = math.ceil(math.sqrt(2 * wanted(log_size, bits)) / float(h))
     if 2 * count > most:
         raise BallError(
             f"the rule along the spike would need {2 * count} nodes: the functions along it are analytic only within "
@@ -119,7 +119,7 @@ def panels(cuts: Sequence[Ball], height: Ball, bits: int, size: Ball, most: int)
     Raises BallError where more than `most` nodes are needed.
     """
     lift = lifted(height)
-    needed = float((size * lift).upper().log()) + bits * math.log(2)
+    needed = wanted(log_of(size * lift), bits)
     length = math.ceil(4 * math.sqrt(2 * needed)) / 4
     # rho = 1 + sqrt 2 where s = a: (rho - 1/rho)/2 = 1.
     rho = 1 + arb(2).sqrt()

@@ -26,7 +26,7 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import rational_ball
+from onestep.numerics.balls.arithmetic import log_of, rational_ball
 from onestep.numerics.balls.gaussian_bounds import Envelope
 
 Ball = Any
@@ -59,7 +59,12 @@ def nodes(step: Ball, count: int) -> tuple[tuple[Ball, Ball], ...]:
 
 def width(height: float, log_size: float, bits: int) -> float:
     """About the widest step whose error is 2**-bits where E B e^{a^2/2} has this logarithm."""
-    return 2 * math.pi * height / max(log_size + bits * math.log(2), math.log(2))
+    return 2 * math.pi * height / wanted(log_size, bits)
+
+
+def wanted(log_size: float, bits: int) -> float:
+    """The logarithm of the share of a size that 2**-bits is, over 1; half of what is smaller than 2**-bits itself."""
+    return max(log_size + bits * math.log(2), math.log(2))
 
 
 def rounded(step: float, digits: int = 16) -> Fraction:
@@ -102,8 +107,8 @@ def plan(
         sizes = tuple((lifted(y) * bound.mean()).upper() for bound in found)
         if not all(size.is_finite() for size in sizes):
             break
-        # The slope of a constant that is no polynomial (cosh(97) + 1) is zero, and has no logarithm.
-        widest = width(float(y), max(float(size.log()) if size > 0 else -math.inf for size in sizes), bits)
+        # The slope of a constant that is no polynomial (cosh(97) + 1) is zero.
+        widest = width(float(y), max(map(log_of, sizes)), bits)
         if best is not None and widest < best.width:
             break
         best = Plan(y, sizes, widest)

@@ -92,7 +92,9 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
             f"{constants.h1_check_reason}; use the isotropic bulk with spike, bulk and alignment given"
         )
     slope, curvature = slope_integrand(activation), even_part(activation).curvature
-    line = (constants.h1, curvature)
+    # The slope of a constant is 0 at every node; its h1 is the rounding of the constant, however large beside 0.
+    none = abs(constants.h1) <= constants.errors.h1 and not np.any(slope.values(_fine_rule(slope, 4, refine).nodes))
+    line = (0.0, 0.0) if none else (constants.h1, curvature)
     coarse, sizes = _slope_averages(slope, line, refine)
     last = np.ones_like(sizes)
     for level in range(refine + 1, refine + 1 + _MOST_DOUBLINGS):
@@ -106,7 +108,7 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
     left = float(np.max(last + (ahead if slope.rough else 0.0)))
     # An error of h1 shifts s, which moves all of them by about as much, and so does one of the curvature.
     line_error = constants.errors.h1 + (constants.errors.curvature if curvature else 0.0)
-    left += ROUNDING + line_error / math.sqrt(sizes[0])
+    left += ROUNDING + (0.0 if none else line_error / math.sqrt(sizes[0]))
     if not left <= MOST_UNSETTLED or slope.hidden:
         raise ModelError(
             f"the averages of sigma' that the network's bulk needs do not settle in double precision ({left:.1g} of "

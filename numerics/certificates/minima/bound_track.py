@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.arithmetic import BallError, log_of, precision
 from onestep.numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
 from onestep.numerics.certificates.minima.bound_series import Dependent, Series, series
 from onestep.numerics.certificates.minima.span_moments import SHARES, Moments, spans
@@ -167,7 +167,7 @@ def _segment(moments: Moments, low: Fraction, high: Fraction, rho: Fraction, bit
         if rho < Fraction(9, 8):
             raise BallError("no ellipse around a segment of the path was found on which the moments are bounded")
         sizes = _sizes(moments, low, high, rho)
-    count = needed_points(max(float(size.log()) for size in sizes), float(rho), bits)
+    count = needed_points(max(map(log_of, sizes)), float(rho), bits)
     if count > _MOST_POINTS:
         raise BallError(f"a segment of the path would need {count} points")
     blocks = [moments.at(t) for t in points(low, high, count)]

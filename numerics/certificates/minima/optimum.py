@@ -134,7 +134,8 @@ def _flat(track: Track, which: str) -> Optimum | None:
         if not float(hull.rad()) < _FLAT:
             return None
     spread = 2.02 * float(hull.rad())
-    return Optimum(f"flat: the bound varies by less than {spread:.1e} on the whole interval", variation=spread)
+    varies = f"varies by less than {spread:.1e}" if spread > 0.0 else "is the same"
+    return Optimum(f"flat: the bound {varies} on the whole interval", variation=spread)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from flint import acb, arb, ctx
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.expressions.normal_form import as_affine
 from onestep.derivations.expressions.parser import Call, Number
-from onestep.numerics.balls.arithmetic import BallError, location_ball, program, rational_ball
+from onestep.numerics.balls.arithmetic import BallError, location_ball, log_of, program, rational_ball
 from onestep.numerics.balls.gaussian_bounds import Envelope, involutions, rational_upper
 from onestep.numerics.balls.growth_bounds import average_bound, branch_bound, complex_size, polynomial_growth
 from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
@@ -220,7 +220,9 @@ class Moments:
             bounds = self._bounds(lines, height)
             if bounds is None or (target and own is None):
                 continue
-            size = max(float(((own or bound) * bound).mean().log()) for column in bounds for bound in column)
+            size = max(log_of(((own or bound) * bound).mean()) for column in bounds for bound in column)
+            # What is smaller than the accuracy, 0 too, costs as much as what is no larger.
+            size = max(size, -self.bits * math.log(2))
             cost = (size + float(height) ** 2 / 2 + self.bits * math.log(2)) / float(height)
             if best is None or cost < best[0]:
                 best = cost, height, math.ceil(size / math.log(2)), bounds

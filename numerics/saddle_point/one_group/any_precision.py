@@ -200,10 +200,11 @@ def _on_table(table: DigitsProfile, start: tuple[float, float], digits: int) -> 
     model = table.model
     ratio = rational_ball(Fraction(model.alpha) / Fraction(model.beta))
     f1, f2 = [x * x for x in table.mu1], table.mu2_squared
-    if all(slope == 0 for slope in table.mu1):
+    if all(averages.first.contains(0) for averages in table.student):
         raise ModelError(
-            "the activation has no part that is linear in the bulk (mu1 = 0 all along the spike), which leaves V1 and "
-            "V2 no pair of unknowns; digits are built for mu1 != 0, for example for tanh(z)"
+            "the activation has no part that is linear in the bulk (mu1 = 0 all along the spike, or too small to be "
+            "told from it), which leaves V1 and V2 no pair of unknowns; digits are built for mu1 != 0, for example for "
+            "tanh(z)"
         )
     full = ctx.prec
     v1, v2 = arb(start[0]), arb(start[1])

@@ -84,6 +84,8 @@ ACCEPTED = [
     "-(z/(1+z*z))/3",
     "exp(-(z-8)**2*10**6)",
     "e*e*z",  # exp(2), as e**2 is
+    "exp(2)*e*e*z",  # exp(2)**2: the new factor is one that is there already
+    "e*exp(2)*e",
 ]
 
 

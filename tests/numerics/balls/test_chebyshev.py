@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -50,6 +51,17 @@ def test_values_and_derivatives_are_enclosed(bits: int) -> None:
             jet = found.over(at, at)
             for order in range(3):
                 assert inside(jet[order], mp.diff(reference, mp.mpf(at.numerator) / at.denominator, order))
+
+
+@pytest.mark.parametrize("rho", [Fraction(9, 8), Fraction(3), Fraction(32)])
+@pytest.mark.parametrize("log_bound", [-math.inf, -200.0])
+def test_what_is_smaller_than_the_accuracy_has_points_enough_for_its_errors(rho: Fraction, log_bound: float) -> None:
+    with precision(64):
+        bound = arb(log_bound).exp()
+        count = needed_points(log_bound, float(rho), 44)
+        errors = interpolated(LOW, HIGH, [arb(0)] * count, rho, bound).errors
+        # e^-200 = 1e-87, and T_m'' of at most 136 points is below 136^4 = 3e8.
+        assert all(0 <= float(error) < 1e-70 for error in errors)
 
 
 def test_intervals_hold_their_points() -> None:

@@ -72,6 +72,19 @@ def test_sums_and_products_keep_both_values_and_bounds() -> None:
         assert (x * x - x).bound.constant >= 2
 
 
+@pytest.mark.parametrize("size", ["0", "1e-200", "1e-30", "1e-7"])
+@pytest.mark.parametrize("kind", ["trapezoid", "panels"])
+def test_a_function_smaller_than_the_accuracy_is_enclosed(kind: str, size: str) -> None:
+    # 2^-24 = 6e-8 is asked for.
+    with precision(72):
+        bound = arb(size) * BOUND
+        rule = trapezoidal(HEIGHT, 24, bound, 100) if kind == "trapezoid" else panels([], HEIGHT, 24, bound, 100)
+        found = rule.expectation(integrand(rule, 1.0, BOUND).scaled(arb(size)))
+        assert found.contains(exact(1.0) * arb(size))
+        # Twice e^{1/8} times the size for the top and the bottom, and less than once for the sides and the tail.
+        assert found.rad() <= 4 * bound
+
+
 def test_too_many_nodes_are_refused() -> None:
     with precision(100), pytest.raises(BallError, match="nodes"):
         trapezoidal(arb("0.001"), 60, arb(1), 10_000)

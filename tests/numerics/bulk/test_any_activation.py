@@ -86,6 +86,15 @@ def test_without_a_spike_no_more_than_a_constant_is_learned() -> None:
     assert solution.test_error > (1.0 - np.exp(-2.0)) / 2.0
 
 
+@pytest.mark.parametrize("constant", ["1", "e*e", "cosh(1) + 1", "sin(z)**2 + cos(z)**2"])
+def test_a_constant_activation_learns_nothing_of_an_odd_target(constant: str) -> None:
+    # s = 0, and no step: the test error is E[sin^2], up to some rounding of a constant whose mean is taken off.
+    found = slope_constants(activation(constant))
+    assert (found.square, found.second, found.weighted_square, found.cube, found.square_variance) == (0.0,) * 5
+    solution = solve(network(constant, "sin(z)", alpha0=2.0, eta=2.0))
+    assert solution.test_error == pytest.approx((1.0 - np.exp(-2.0)) / 2.0, rel=1e-13)
+
+
 @pytest.mark.parametrize("values", [{}, {"noise": 0.2, "alpha0": 0.7}])
 def test_mirrored_networks_learn_alike(values: dict[str, float]) -> None:
     # With -sigma(-z), -g and the rows turned round every feature, label and step changes its sign, or none does.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -41,6 +44,18 @@ def test_it_fails_on_its_plant(name: str) -> None:
 def test_a_parity_that_is_not_decided_says_nothing() -> None:
     # Constant, since z/(z^2 + 1) stays below pi; which the tree does not show.
     assert parity_is_true.margin(parse("Max(pi, z/(z**2 + 1))"), THEORY) == 1.0
+
+
+@pytest.mark.parametrize("text", ["z**2 + 1", "tanh(z)", "sin(z)**2 + cos(z)**2"])
+def test_a_function_with_a_parity_is_not_neither(text: str) -> None:
+    said: Any = SimpleNamespace(parity="neither", breakpoints=())
+    assert parity_is_true.margin(parse(text), replace(THEORY, analysed=lambda _: said)) < 0.0
+
+
+@pytest.mark.parametrize("text", ["z + 1", "relu(z - 30)", "1 + exp(-(z - 8)**2*10**6)", "z**2 + 1e-20*z"])
+def test_what_hides_its_parity_on_a_grid_is_neither_all_the_same(text: str) -> None:
+    assert THEORY.analysed(parse(text)).parity == "neither"
+    assert parity_is_true.margin(parse(text), THEORY) == 1.0
 
 
 def test_there_are_many_of_them_and_each_serves_a_claim() -> None:

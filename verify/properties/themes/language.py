@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import mpmath
 import numpy as np
 from hypothesis import strategies as st
 
-from onestep.derivations.activations.activation import activation
+from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.expressions.algebra import add, multiply, substitute
 from onestep.derivations.expressions.parser import Expression, ExpressionError
-from onestep.derivations.expressions.tree import number
+from onestep.derivations.expressions.tree import Number, number
 from onestep.verify.properties import commands
 from onestep.verify.properties.property import ESTIMATES, THEORY, Theory, decided, holds, is_so, near, plant
 from onestep.verify.properties.strategies import Z, any_activations, expressions, steps
@@ -138,17 +139,38 @@ def substitution_is_composition(case: Case, theory: Theory) -> float:
                   + np.asarray(x) ** 2 + np.asarray(x)),
 )  # fmt: skip
 def parity_is_true(tree: Expression, theory: Theory) -> float:
-    """What is said to be odd or even is odd or even, and breakpoints are in order."""
+    """What is said to be odd, even or neither is so, and breakpoints are in order."""
     function = theory.analysed(tree)
     right, left = (np.asarray(theory.evaluate(tree, side * _POINTS)) for side in (1.0, -1.0))
     scale = 1.0 + float(np.max(np.abs(right)) + np.max(np.abs(left)))
     decided(math.isfinite(scale) and scale < 1e9)
     if [point.value for point in function.breakpoints] != sorted(point.value for point in function.breakpoints):
         return -1.0
-    if function.parity not in ("odd", "even"):  # neither, or undecided, which says nothing
+    if function.parity == "undecided":  # which says nothing
         return 1.0
+    if function.parity == "neither":
+        refuted = all(np.max(np.abs(left - sign * right)) > 1e-9 * scale for sign in (1.0, -1.0))
+        return is_so(refuted or not any(_mirrored(theory, tree, function, sign) for sign in (1, -1)))
     sign = 1.0 if function.parity == "even" else -1.0
     return near(left, sign * right, 1e-9 * scale)
+
+
+def _mirrored(theory: Theory, tree: Expression, function: Activation, sign: int) -> bool:
+    """Whether f(-x) = sign f(x) in forty of fifty digits: on a grid, beyond all breakpoints and between the mirror
+    images of two, and at the numbers of the text, where narrow peaks are."""
+    ends = sorted({abs(float(point.value)) for point in function.breakpoints})
+    between = [(a + b) / 2.0 for a, b in pairwise(ends)]
+    numbers = [abs(float(part.value)) for part in _parts(tree) if isinstance(part, Number)]
+    with mpmath.workdps(_DIGITS):
+        for x in map(mpmath.mpf, [*_POINTS[::8], *between, *(end + 1.0 for end in ends), *numbers]):
+            try:
+                here, there = (theory.precisely(tree, place) for place in (x, -x))
+            except (ExpressionError, OverflowError, ZeroDivisionError):
+                continue
+            off, size = abs(there - sign * here), abs(here) + abs(there)
+            if mpmath.isfinite(size) and off > mpmath.mpf("1e-40") * size:
+                return False
+    return True
 
 
 def _compared(values: Mapping[str, float], errors: Mapping[str, float], balls: Any) -> float:

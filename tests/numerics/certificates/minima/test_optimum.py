@@ -292,6 +292,23 @@ def test_a_bound_that_falls_to_the_end_is_said_to() -> None:
     assert one.certificate.rises_to == 1.0
 
 
+@pytest.mark.parametrize(
+    ("student", "teacher", "status"),
+    [
+        # A target that is 0, or next to it, has a bound that is: |P g|^2 <= E[g^2].
+        ("erf(z)", "0*z", "flat: the bound is the same "),
+        ("erf(z)", "1e-30*erf(z)", "flat: the bound varies by less than "),
+        # Features of size 1e-20 have a Gram matrix of size 1e-40, known to 2^-72 = 2e-22.
+        ("1e-20*erf(z)", "erf(z)", "estimated: the functions that span the bound are too close to dependent"),
+    ],
+)
+def test_functions_smaller_than_the_accuracy_are_answered(student: str, teacher: str, status: str) -> None:
+    model = Model(activation(student), activation(teacher), 2.0, 1.0, 0.1, spike=1.0, bulk=1.2, alignment=0.7)
+    place = Track(along_spike(model), Fraction(1), Fraction(5, 4))
+    for bound in BOUNDS:
+        assert certify_minimum(place, bound, 1.1).status.startswith(status)
+
+
 def test_a_flat_bound_is_said_to_be_flat() -> None:
     # An odd student sees nothing of an even target: both bounds are E[g^2].
     path = along_rate(activation("tanh"), activation("he2"), alpha0=4.0, beta=1.0)

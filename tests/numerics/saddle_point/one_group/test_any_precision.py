@@ -94,6 +94,8 @@ def test_a_linear_student_has_its_closed_form() -> None:
         ({"target": activation("exp(z/4)")}, "grows too fast"),
         ({"activation": activation("z**2 - 1"), "spike": 0.0}, "mu1 = 0"),
         ({"activation": activation("1")}, "mu1 = 0"),
+        ({"activation": activation("cosh(1) + 1")}, "mu1 = 0"),  # known in balls alone
+        ({"activation": activation("sin(z)**2 + cos(z)**2")}, "mu1 = 0"),
         ({"activation": activation("tanh(z)/10**20")}, "did not converge"),
     ],
 )
