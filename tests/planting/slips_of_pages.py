@@ -33,7 +33,7 @@ PAGES = (
          'corrected_verdict=row["printed_verdict"],\n        witness',
          f"{_LISTS}::test_misprints_and_conventions_stand_apart_with_both_sides"),
     Slip(_DEPENDENCIES, "        entries[0].claim.id,\n", "        entries[-1].claim.id,\n", _GRAPH),
-    Slip(_DEPENDENCIES, "repeated and bool(entry.claim.uses),", "repeated,",
+    Slip(_DEPENDENCIES, "repeated and bool(entry.claim.uses))", "repeated)",
          f"{_LISTS}::test_each_tree_goes_down_to_the_ground_and_says_where_it_is_expanded_already"),
     Slip("reports/page/graph/drawing.py", "    x += middle\n", "    x -= middle\n", _GRAPH),
     Slip("reports/templates/study.html", "data/{{ figure.name }}.csv", "data/{{ figure.name | anchor }}.csv",
