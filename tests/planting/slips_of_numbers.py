@@ -231,8 +231,10 @@ NETWORK_BATCHES = (
          f"{_NETWORK_BATCH_TEST}::test_a_batch_is_its_points"),
     Slip(_NETWORK_GAINS, "by_g = -g * np.stack(", "by_g = g * np.stack(",
          f"{_NETWORK_BATCH_TEST}::test_the_functions_of_the_gain_are_those_of_the_bulk"),
-    Slip(_NETWORK_GAINS, "return found[0], found[1] * np.exp(-place)", "return found[0], found[1] / g",
+    Slip(_NETWORK_GAINS, "found[1] * (np.exp(-place) * self.law.bulk)", "found[1] / g",
          f"{_NETWORK_BATCH_TEST}::test_the_functions_of_the_gain_for_an_isotropic_bulk"),
+    Slip(_NETWORK_GAINS, "np.maximum(np.log(g * self.law.bulk), _LEAST)", "np.maximum(np.log(g), _LEAST)",
+         f"{_NETWORK_BATCH_TEST}::test_the_unit_of_weights_does_not_matter"),
     Slip(_BATCH, "law = (model.network_step, model.beta, model.noise) if", "law = () if",
          f"{_NETWORK_BATCH_TEST}::test_families_of_a_sweep_share_a_law"),
 )

@@ -6,9 +6,10 @@ only g = C x. So
     tr B H/d = f(g),   K = x M(g),   x (ridge + D + C f(C x)) = beta,   T = tau f(g),
 
 with one function f and six entries of the symmetric M on (v, delta, theta_perp). f is an integral of b/(1 + g b) over
-the spectrum of B, and M is made of such integrals: in log g all are analytic in the strip |Im| < pi. On panels of
-log g they are interpolated at Chebyshev's points, whose error on a panel of half length L falls as (s +
-sqrt(s^2 + 1))^-N, s = pi/L.
+the spectrum of B, and M is made of such integrals: in log g all are analytic in the strip |Im| < pi. Where they bend is
+where g times an eigenvalue is about one, and eigenvalues are of the size of c = (1/d) tr B: on panels of log(g c) they
+are interpolated at Chebyshev's points, whose error on a panel of half length L falls as (s + sqrt(s^2 + 1))^-N,
+s = pi/L.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ Array = NDArray[np.float64]
 _LENGTH, _NODES, _TAIL = 4.0, 36, 4
 # A panel with a larger tail has no numbers. Where g is large, the rounding of M itself, a difference, comes to 1e-12.
 _RESOLVED = 1e-9
-# Below e^-40 a function of g differs from its limit by less than rounding; above, no double-precision solution lies.
-_LEAST, _MOST = -40.0, 120.0
+# Of log(g c). Below, a function of g differs from its limit by less than rounding, for eigenvalues up to 1e10 c. Above,
+# and mostly from e^24 .. e^40 on, M, a difference, is rounding: there are no numbers where `solve` may have some.
+_LEAST, _MOST = -60.0, 120.0
 _STEP = 1e-100
 _SWEEPS, _MOST_STEPS = (3, 30, 300), 60
 # A step of this relative size squares to less than rounding.
@@ -70,7 +72,7 @@ class Gains:
 
     def _at(self, g: Array, rows: slice) -> tuple[Array, Array]:
         with np.errstate(all="ignore"):
-            place = np.maximum(np.log(g), _LEAST)
+            place = np.maximum(np.log(g * self.law.bulk), _LEAST)
         found = np.full((2, rows.stop - rows.start, len(g)), np.nan)
         reached = place <= _MOST
         along = np.where(reached, place / _LENGTH, 0.0)
@@ -82,12 +84,12 @@ class Gains:
             values = coefficients[:, rows].reshape(-1, _NODES) @ basis[:, here]
             found[:, :, here] = values.reshape(2, -1, len(here))
         # What was interpolated are slopes in log g.
-        return found[0], found[1] * np.exp(-place)
+        return found[0], found[1] * (np.exp(-place) * self.law.bulk)
 
     def _panel(self, number: int) -> tuple[Array, float]:
         """Coefficients of values and slopes in log g, (2, 7, N), and the tail of those of f."""
         if number not in self._panels:
-            values = _functions(self.law, np.exp(_LENGTH * (number + 0.5 + 0.5 * _POINTS)))
+            values = _functions(self.law, np.exp(_LENGTH * (number + 0.5 + 0.5 * _POINTS)) / self.law.bulk)
             coefficients = values @ _inverse()
             largest = np.abs(coefficients[0]).max(axis=1)
             tails = np.abs(coefficients[0, :, -_TAIL:]).max(axis=1)

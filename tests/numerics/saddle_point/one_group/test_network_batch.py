@@ -135,3 +135,16 @@ def test_the_functions_of_the_gain_for_an_isotropic_bulk() -> None:
     assert bent == pytest.approx(-((1.7 / (1.0 + 1.7 * g)) ** 2), rel=1e-12)
     assert gains.lost < 1.0
     assert np.isnan(gains.filled(np.array([np.nan, 1e60]))[0]).all()
+
+
+@pytest.mark.parametrize(("student", "degree", "largest"), [("z", 1, 1e30), ("relu", 1, 1e6), ("z**2", 2, 1e18)])
+def test_the_unit_of_weights_does_not_matter(student: str, degree: int, largest: float) -> None:
+    # Features of degree k, in w -> s w, scale as s^k: with the ridge as s^(2k) nothing else changes.
+    found = []
+    for bulk in (1.0, 1e5, largest):
+        rows = {"spike": bulk**0.5, "bulk": bulk, "alignment": 0.7, "gaussian_rows": True}
+        batch = solve_batch(Model(activation(student), activation("sin"), 2.0, 1.5, bulk**degree, **rows))
+        assert batch.converged, batch.status
+        found.append(float(batch.test_error))
+    # Rounding of an error of order one.
+    assert found == pytest.approx([found[0]] * len(found), rel=1e-12)
