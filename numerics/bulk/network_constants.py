@@ -47,6 +47,8 @@ _MOST_DOUBLINGS = 6
 # of them all.
 _MOST_NODES = 2 * 10**8
 _LONG_ROW = 2000
+# Nodes times places of an average that are looked at together: what stays in the cache, whatever the noise asks for.
+_AT_ONCE = 2**15
 # Two rules that agree to this leave little but rounding in the finer one: the error of a rule twice as fine is the
 # square of the coarser one's, and its power 3/2 is claimed.
 _AGREEMENT = 1e-8
@@ -205,11 +207,21 @@ class Labels:
 
     def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
         """As `over` at P places at once, so many rows of it, (rows, 3, P)."""
-        nodes = self.nodes[:, None]
-        shrunk = 1.0 / (1.0 + nodes * (b1 + b2 * nodes))
-        factors = self._varied[:, :, None] * shrunk
-        factors[1:] *= shrunk
-        return np.stack([self.table[:rows] @ factor for factor in factors], axis=1)
+        found = np.zeros((rows, 3, len(b1)))
+        size = max(1, _AT_ONCE // max(1, len(b1)))
+        for start in range(0, len(self.nodes), size):
+            nodes, table = self.nodes[start : start + size, None], self.table[:rows, start : start + size]
+            factor = b2 * nodes
+            factor += b1
+            factor *= nodes
+            factor += 1.0
+            np.divide(1.0, factor, out=factor)
+            found[:, 0] += table @ factor
+            factor *= factor
+            for row in (1, 2):
+                factor *= nodes
+                found[:, row] -= table @ factor
+        return found
 
     def sums(self, b1: float, b2: float) -> tuple[float, float]:
         """E[Y/D] and E[Y^2/D], D = 1 + b1 Y + b2 Y^2."""

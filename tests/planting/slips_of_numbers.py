@@ -234,6 +234,8 @@ NETWORK_BATCHES = (
     Slip(_NETWORK_CONSTANTS, "_apart(coarse.first, fine.first, np.sqrt(fine.moments[[2, 4, 6]]))",
          "_apart(coarse.first, fine.first, np.zeros(3))",
          f"{_ANY_ACTIVATION_TEST}::test_targets_of_either_parity_are_solved"),
+    Slip(_NETWORK_CONSTANTS, "size = max(1, _AT_ONCE // max(1, len(b1)))", "size = len(self.nodes)",
+         f"{_ANY_ACTIVATION_TEST}::test_averages_at_many_places_take_no_memory_for_every_node"),
     Slip(_NETWORK_GAINS, "by_g = -g * np.stack(", "by_g = g * np.stack(",
          f"{_NETWORK_BATCH_TEST}::test_the_functions_of_the_gain_are_those_of_the_bulk"),
     Slip(_NETWORK_GAINS, "found[1] * (np.exp(-place) * self.law.bulk)", "found[1] / g",

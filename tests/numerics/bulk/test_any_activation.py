@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_constants import Labels, labels, row_sizes, slope_constants
+from onestep.numerics.bulk.network_constants import Labels, labels, labels_from, row_sizes, slope_constants
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from onestep.numerics.bulk.overlapping_rows import turned_bulk
@@ -257,6 +258,23 @@ def test_averages_over_labels_are_within_their_sizes() -> None:
         shrunk = rule.table[0] / rule.nodes / (1.0 + rule.nodes * (b1 + b2 * rule.nodes))
         assert sizes[0] == pytest.approx(np.sqrt(shrunk.sum() * (shrunk @ rule.nodes**2)), rel=1e-12)
         assert sizes[8] == pytest.approx(np.sqrt(rows[13] * rows[1]), rel=1e-12)
+
+
+def test_averages_at_many_places_take_no_memory_for_every_node() -> None:
+    # Label noise takes up to 2e6 nodes; here 36 places at once, as the functions of a gain are asked for.
+    y = np.linspace(-3.0, 3.0, 40_000)
+    rule = labels_from(y, np.stack([np.exp(-0.5 * y * y), np.sin(y), y * y]) / 40_000)
+    b1, b2 = np.linspace(0.3, -0.2, 36), np.linspace(0.5, 2.0, 36)
+    tracemalloc.start()
+    found = rule.over_each(b1, b2)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Some arrays of the size of a block, half a megabyte at most each; one array of nodes by places has 12.
+    assert most < 3e6
+    for place in (0, 17, 35):
+        # Sums in another order, of 40 000 terms of one sign or with a size of order one.
+        assert found[:, :, place] == pytest.approx(rule.over(b1[place], b2[place]), rel=1e-12, abs=1e-13)
+    assert rule.over_each(b1, b2, 2) == pytest.approx(found[:2], rel=1e-12, abs=1e-13)
 
 
 def test_what_is_missing_is_said() -> None:
