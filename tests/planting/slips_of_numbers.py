@@ -240,6 +240,8 @@ NETWORK_BATCHES = (
     Slip(_NETWORK_LAW, "return BulkLaw(bulk, 1.0, rule, along, perpendicular, nothing, nothing, variance, root=0.0)",
          "return BulkLaw(bulk - 1.0, 1.0, rule, along, perpendicular, nothing, nothing, variance)",
          f"{_NETWORK_BATCH_TEST}::test_the_unit_of_weights_does_not_matter"),
+    Slip(_NETWORK_GAINS, "found[numbers == number] = tail / ROUNDING", "found[:] = tail / ROUNDING",
+         f"{_NETWORK_BATCH_TEST}::test_what_a_point_loses_does_not_depend_on_other_points"),
     Slip(_NETWORK_GAINS, "by_g = -g * np.stack(", "by_g = g * np.stack(",
          f"{_NETWORK_BATCH_TEST}::test_the_functions_of_the_gain_are_those_of_the_bulk"),
     Slip(_NETWORK_GAINS, "found[1] * (np.exp(-place) * self.law.bulk)", "found[1] / g",

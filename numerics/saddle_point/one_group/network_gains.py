@@ -65,29 +65,36 @@ class Gains:
             matrix[_COLUMNS, _ROWS] = entries
         return matrices[0], matrices[1]
 
-    @property
-    def lost(self) -> float:
-        """What is left of f by interpolation, in roundings, on the worst panel in use."""
-        return max((tail for _, tail in self._panels.values()), default=0.0) / ROUNDING
+    def lost(self, g: Array) -> Array:
+        """What is left of f by interpolation on the panel of each g, in roundings, (P,); none without numbers."""
+        _, _, numbers = self._places(g)
+        found = np.zeros(len(g))
+        for number in np.unique(numbers[np.isfinite(numbers)]):
+            _, tail = self._panel(int(number))
+            found[numbers == number] = tail / ROUNDING
+        return found
 
-    def _at(self, g: Array, rows: slice) -> tuple[Array, Array]:
+    def _places(self, g: Array) -> tuple[Array, Array, Array]:
+        """log(g c), the same in panels, and the number of the panel; the last two are not numbers out of all reach."""
         with np.errstate(all="ignore"):
             place = np.maximum(np.log(g * self.law.bulk), _LEAST)
+        along = np.where(place <= _MOST, place / _LENGTH, np.nan)
+        return place, along, np.floor(along)
+
+    def _at(self, g: Array, rows: slice) -> tuple[Array, Array]:
+        place, along, numbers = self._places(g)
         found = np.full((2, rows.stop - rows.start, len(g)), np.nan)
-        reached = place <= _MOST
-        along = np.where(reached, place / _LENGTH, 0.0)
-        numbers = np.floor(along)
         basis = _chebyshev(2.0 * (along - numbers) - 1.0)
-        for number in np.unique(numbers[reached]):
+        for number in np.unique(numbers[np.isfinite(numbers)]):
             coefficients, _ = self._panel(int(number))
-            here = np.flatnonzero(reached & (numbers == number))
+            here = np.flatnonzero(numbers == number)
             values = coefficients[:, rows].reshape(-1, _NODES) @ basis[:, here]
             found[:, :, here] = values.reshape(2, -1, len(here))
         # What was interpolated are slopes in log g.
         return found[0], found[1] * (np.exp(-place) * self.law.bulk)
 
     def _panel(self, number: int) -> tuple[Array, float]:
-        """Coefficients of values and slopes in log g, (2, 7, N), and the tail of those of f."""
+        """Coefficients of values and slopes in log g, (2, 7, N), and the tail of those of f; none if not resolved."""
         if number not in self._panels:
             values = _functions(self.law, np.exp(_LENGTH * (number + 0.5 + 0.5 * _POINTS)) / self.law.bulk)
             coefficients = values @ _inverse()
@@ -97,9 +104,10 @@ class Gains:
             diagonal = np.sqrt(largest[[1, 4, 6]])
             sizes = np.concatenate([largest[:1], diagonal[_ROWS] * diagonal[_COLUMNS]])
             shares = tails / np.where(sizes > 0.0, sizes, 1.0)
+            left = float(shares[0])
             if not np.max(shares) <= _RESOLVED:
-                coefficients = np.full_like(coefficients, np.nan)
-            self._panels[number] = coefficients, float(shares[0])
+                coefficients, left = np.full_like(coefficients, np.nan), 0.0
+            self._panels[number] = coefficients, left
         return self._panels[number]
 
 

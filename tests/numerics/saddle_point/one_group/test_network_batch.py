@@ -133,8 +133,21 @@ def test_the_functions_of_the_gain_for_an_isotropic_bulk() -> None:
     filled, bent = gains.filled(g)
     assert filled == pytest.approx(1.7 / (1.0 + 1.7 * g), rel=1e-13)
     assert bent == pytest.approx(-((1.7 / (1.0 + 1.7 * g)) ** 2), rel=1e-12)
-    assert gains.lost < 1.0
-    assert np.isnan(gains.filled(np.array([np.nan, 1e60]))[0]).all()
+    assert np.all(gains.lost(g) < 1.0)
+    nowhere = np.array([np.nan, 1e60])
+    assert np.isnan(gains.filled(nowhere)[0]).all()
+    assert gains.lost(nowhere).tolist() == [0.0, 0.0]
+
+
+def test_what_a_point_loses_does_not_depend_on_other_points() -> None:
+    law = _law(_step("relu", "sin"))
+    g, far = np.array([1e-3, 0.7, 60.0]) / law.bulk, np.array([1e40]) / law.bulk
+    alone, together = Gains(law), Gains(law)
+    # So far out a panel has no numbers: whoever asks for it gets none, and nobody else hears of it.
+    assert np.isnan(together.filled(far)[0]).all()
+    together.filled(np.array([1e9]) / law.bulk)
+    assert together.lost(g).tolist() == [float(alone.lost(one)[0]) for one in np.split(g, 3)]
+    assert together.lost(far).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(("student", "degree", "largest"), [("z", 1, 1e30), ("relu", 1, 1e2), ("z**2", 2, 1e18)])
