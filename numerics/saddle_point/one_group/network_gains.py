@@ -32,8 +32,9 @@ Array = NDArray[np.float64]
 _LENGTH, _NODES, _TAIL = 4.0, 36, 4
 # A panel with a larger tail has no numbers. Where g is large, the rounding of M itself, a difference, comes to 1e-12.
 _RESOLVED = 1e-9
-# Of log(g c). Below, a function of g differs from its limit by less than rounding, for eigenvalues up to 1e10 c. Above,
-# and mostly from e^24 .. e^40 on, M, a difference, is rounding: there are no numbers where `solve` may have some.
+# Of log(g c). Below, a function of g differs from its limit by less than rounding, for eigenvalues up to 1e10 c. Above
+# nothing is looked for. Panels beyond some e^24 .. e^40 are not resolved as it is, since M, a difference, is rounding
+# there: such a point has no numbers in a batch, and `solve` may still have some.
 _LEAST, _MOST = -60.0, 120.0
 _STEP = 1e-100
 _SWEEPS, _MOST_STEPS = (3, 30, 300), 60
