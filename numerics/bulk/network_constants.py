@@ -47,6 +47,8 @@ _MOST_DOUBLINGS = 6
 # of them all.
 _MOST_NODES = 2 * 10**8
 _LONG_ROW = 2000
+# Nodes times places of an average that are looked at together: what stays in the cache, whatever the noise asks for.
+_AT_ONCE = 2**15
 # Two rules that agree to this leave little but rounding in the finer one: the error of a rule twice as fine is the
 # square of the coarser one's, and its power 3/2 is claimed.
 _AGREEMENT = 1e-8
@@ -207,11 +209,21 @@ class Labels:
 
     def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
         """As `over` at P places at once, so many rows of it, (rows, 3, P)."""
-        nodes = self.nodes[:, None]
-        shrunk = 1.0 / (1.0 + nodes * (b1 + b2 * nodes))
-        factors = self._varied[:, :, None] * shrunk
-        factors[1:] *= shrunk
-        return np.stack([self.table[:rows] @ factor for factor in factors], axis=1)
+        found = np.zeros((rows, 3, len(b1)))
+        size = max(1, _AT_ONCE // max(1, len(b1)))
+        for start in range(0, len(self.nodes), size):
+            nodes, table = self.nodes[start : start + size, None], self.table[:rows, start : start + size]
+            factor = b2 * nodes
+            factor += b1
+            factor *= nodes
+            factor += 1.0
+            np.divide(1.0, factor, out=factor)
+            found[:, 0] += table @ factor
+            factor *= factor
+            for row in (1, 2):
+                factor *= nodes
+                found[:, row] -= table @ factor
+        return found
 
     def sums(self, b1: float, b2: float) -> tuple[float, float]:
         """E[Y/D] and E[Y^2/D], D = 1 + b1 Y + b2 Y^2."""
@@ -249,8 +261,12 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
     for refine in range(1, _MOST_DOUBLINGS + 1):
         fine = _labels(target, noise, sharpness, refine, centre)
         # With l and without: what grows with y is felt without, poles close to the line with it.
-        moved = [_apart(_shrunk(coarse, *at), _shrunk(fine, *at)) for at in ((first, largest), (0.0, 0.0))]
-        left = max(*moved, _apart(coarse.first, fine.first))
+        moved = []
+        for at in ((first, largest), (0.0, 0.0)):
+            before, after = (rule.over(*at)[:, 0] for rule in (coarse, fine))
+            moved.append(_apart(before, after, row_sizes(after, *at)))
+        # |E[u Y^k]|^2 <= E[Y^2k].
+        left = max(*moved, _apart(coarse.first, fine.first, np.sqrt(fine.moments[[2, 4, 6]])))
         if left < _AGREEMENT:
             break
         coarse = fine
@@ -267,12 +283,26 @@ def coarse_labels(target: Activation, noise: float, largest: float, centre: floa
     return _labels(target, noise, largest, 0, centre)
 
 
-def _apart(coarse: Array, fine: Array) -> float:
-    return float(np.max(np.abs(fine - coarse) / (1e-3 * float(np.max(np.abs(fine), initial=1e-300)) + np.abs(fine))))
+def _apart(coarse: Array, fine: Array, sizes: Array) -> float:
+    """How far two rules are apart, relative; where a mean vanishes by symmetry, of a thousandth of its size.
+
+    Of an even target all E[u Y^k] are zero, and relative to themselves two roundings of zero never agree.
+    """
+    floor = 1e-3 * np.maximum(sizes, np.max(np.abs(fine), initial=1e-300))
+    return float(np.max(np.abs(fine - coarse) / (floor + np.abs(fine))))
 
 
-def _shrunk(rule: Labels, b1: float, b2: float) -> Array:
-    return rule.over(b1, b2)[:, 0]
+def row_sizes(rows: Array, b1: float, b2: float) -> Array:
+    """Bounds on averages over D = 1 + b1 Y + b2 Y^2 that do not vanish by symmetry, (14,): |E[xy/D]|^2 <= E[x^2/D]
+    E[y^2/D]."""
+    sizes = np.abs(rows)
+    # E[1/D] and E[u^2/D] follow from E[D/D] = E[u^2] = 1.
+    one, along = (max(1.0 - b1 * x - b2 * y, 0.0) for x, y in (rows[:2], rows[ALONG]))
+    even = np.array([one, *sizes[1:8:2]])
+    sizes[0:8:2] = np.sqrt(even[:-1] * even[1:])
+    sizes[TILTED] = np.sqrt(sizes[13] * even[1:])
+    sizes[12] = math.sqrt(along * sizes[13])
+    return sizes
 
 
 def _labels(target: Activation, noise: float, largest: float, refine: int, centre: float = 0.0) -> Labels:

@@ -37,7 +37,7 @@ from onestep.numerics.models.model import Model, ModelError
 
 @dataclass(frozen=True)
 class IsotropicLabels:
-    """The averages that make B = c: omega A replaced by its mean omega E[y^2]."""
+    """The averages that make B = c: P = 0, and omega A replaced by its mean omega E[y^2]."""
 
     pair: Array
 
@@ -83,11 +83,11 @@ class IsotropicLabels:
 class BulkLaw:
     """The law of the bulk rows: all that the deterministic equivalent needs to know, every entry O(1) in d.
 
-    batch_ratio is alpha0, turn is nu. Directions v and theta_perp are given by their coordinates on (theta, n_1, n_3),
-    n_k = (1/n0) sum Y^k x - E[u Y^k] theta; h = P w_f + w_f' by the coefficients of the polynomials f = `pulled` and f'
-    = `added` on (Y, Y^2, Y^3). norm_variance is v_c. `independent` = (along v, along theta_perp, on delta) is the part
-    of a neuron's overlaps that is independent of everything else in its row (Gaussian initial rows have one). error:
-    the relative error of the averages that it is made of.
+    batch_ratio is alpha0, turn is nu, root what P begins with: P = root + nu M. Directions v and theta_perp are given
+    by their coordinates on (theta, n_1, n_3), n_k = (1/n0) sum Y^k x - E[u Y^k] theta; h = P w_f + w_f' by the
+    coefficients of the polynomials f = `pulled` and f' = `added` on (Y, Y^2, Y^3). norm_variance is v_c. `independent`
+    = (along v, along theta_perp, on delta) is the part of a neuron's overlaps that is independent of everything else in
+    its row (Gaussian initial rows have one). error: the relative error of the averages that it is made of.
     """
 
     omega: float
@@ -101,15 +101,16 @@ class BulkLaw:
     independent: tuple[float, float, float] = (0.0, 0.0, 0.0)
     turn: float = 0.0
     error: float = 0.0
+    root: float = 1.0
 
     @property
     def bulk(self) -> float:
-        """c = (1/d) tr B = (1 + nu E[Y])^2 + (omega + nu^2/alpha0) E[Y^2]."""
-        whole = 1.0 + self.omega * self.labels.square
+        """c = (1/d) tr B = (root + nu E[Y])^2 + (omega + nu^2/alpha0) E[Y^2]."""
+        whole = self.root * self.root + self.omega * self.labels.square
         if not self.turn:
             return whole
         mean = self.turn * self.labels.mean
-        return whole + 2.0 * mean + mean * mean + self.turn**2 * self.labels.square / self.batch_ratio
+        return whole + 2.0 * self.root * mean + mean * mean + self.turn**2 * self.labels.square / self.batch_ratio
 
     @property
     def correlation(self) -> tuple[float, float, float]:
@@ -255,7 +256,9 @@ def isotropic_law(bulk: float, alignment: float, *, gaussian_rows: bool = False)
     perpendicular = (0.0, 1.0, 0.0) if across == 0.0 else (across, -alignment, 0.0)
     variance = 2.0 * bulk**2 if gaussian_rows else 0.0
     nothing = (0.0, 0.0, 0.0)
-    return BulkLaw(bulk - 1.0, 1.0, IsotropicLabels(pair), along, perpendicular, nothing, nothing, variance)
+    # Without P: bulk - 1 beside P = 1 would lose the digits of a small bulk.
+    rule = IsotropicLabels(pair)
+    return BulkLaw(bulk, 1.0, rule, along, perpendicular, nothing, nothing, variance, root=0.0)
 
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""(1 + g B)^-1 for the rows of a network after its step, B = P^2 + omega A with P = 1 + nu M.
+"""(1 + g B)^-1 for the rows of a network after its step, B = P^2 + omega A with P = r + nu M and r = 1.
 
 M = (1/n0) sum Y x x^T and A = (1/n0) sum Y^2 x x^T of the batch. With H = (1 + g B)^-1 the matrix
 
@@ -7,8 +7,8 @@ M = (1/n0) sum Y x x^T and A = (1/n0) sum Y^2 x x^T of the batch. With H = (1 + 
 is linear in the samples before it is inverted. Leaving one sample out, its normalised traces a = tr H, b = tr H P and
 k = 1 - g tr P H P follow from averages over D = 1 + b1 Y + b2 Y^2 alone: with S_j = E[Y^j/D],
 
-    M' = 1 + g (omega S_2 + (1 + nu S_1)^2),   t = g nu^2 S_2/alpha0,   a M' (1 + t a) = 1,
-    b = (1 + nu S_1) a,   k = (1 + g omega S_2) a,   b1 = 2 g nu b/alpha0,   b2 = (g/alpha0) (omega a + nu^2 n/alpha0)
+    M' = 1 + g (omega S_2 + (r + nu S_1)^2),   t = g nu^2 S_2/alpha0,   a M' (1 + t a) = 1,
+    b = (r + nu S_1) a,   k = (1 + g omega S_2) a,   b1 = 2 g nu b/alpha0,   b2 = (g/alpha0) (omega a + nu^2 n/alpha0)
 
 with n = a k + g b^2 = a^2 M'. 4 b2 - b1^2 = (4 g a/alpha0) (omega + nu^2 k/alpha0) > 0: D has no zero. At nu = 0 this
 is the resolvent of A, D = 1 + Y^2 l. Forms on theta and on n_k = (1/n0) sum Y^k x - E[u Y^k] theta, u = theta.x, follow
@@ -33,7 +33,7 @@ _SHIFTED = np.add.outer(np.arange(3), _PAIRS)
 
 
 class RowLaw(Protocol):
-    """What the resolvent asks of a law: alpha0, omega and nu."""
+    """What the resolvent asks of a law: alpha0, omega, nu and r."""
 
     @property
     def batch_ratio(self) -> float: ...
@@ -41,14 +41,17 @@ class RowLaw(Protocol):
     def omega(self) -> float: ...
     @property
     def turn(self) -> float: ...
+    @property
+    def root(self) -> float: ...
 
 
 class Rows(NamedTuple):
-    """A law's alpha0, omega and nu alone."""
+    """A law's alpha0, omega, nu and r alone."""
 
     batch_ratio: float
     omega: float
     turn: float
+    root: float = 1.0
 
 
 class Blocks(NamedTuple):
@@ -73,7 +76,7 @@ class Blocks(NamedTuple):
 def blocks(law: RowLaw, g: Any, S1: Any, S2: Any) -> Blocks:
     """All of them at g, from E[Y/D] and E[Y^2/D]; analytic in its arguments."""
     alpha0, omega, nu = law.batch_ratio, law.omega, law.turn
-    slant = 1.0 + nu * S1
+    slant = law.root + nu * S1
     own = omega * S2 + slant * slant
     scale = 1.0 + g * own
     bend = nu * nu * S2 / alpha0
@@ -105,7 +108,7 @@ Triple = tuple[float, float, float]
 def block_slopes(law: RowLaw, g: Any, S1: Any, S2: Any, at: Blocks) -> tuple[Triple, Triple, Triple]:
     """Of filled, b1 and b2, each in (g, S1, S2); that of the root a of a M' (1 + t a) = 1 is an implicit function's."""
     alpha0, omega, nu = law.batch_ratio, law.omega, law.turn
-    slant = 1.0 + nu * S1
+    slant = law.root + nu * S1
     own = omega * S2 + slant * slant
     scale = 1.0 + g * own
     a, b, n = at.trace, at.bridge, at.n
@@ -149,7 +152,7 @@ def forms(law: RowLaw, g: Any, at: Blocks, averages: NDArray[Any]) -> Forms:
     a, b, k, n = at.trace, at.bridge, at.rest, at.n
     # theta: as the traces, with u^2 in the averages.
     stretch = (law.omega + k * nu * nu / alpha0) * T2
-    slant = 1.0 + nu * T1 + g * b * nu * nu * T2 / alpha0
+    slant = law.root + nu * T1 + g * b * nu * nu * T2 / alpha0
     bend = a * nu * nu * T2 / alpha0
     whole = (1.0 + g * stretch) * (1.0 + g * bend) + g * slant * slant
     a_t, b_t, k_t = (1.0 + g * bend) / whole, slant / whole, (1.0 + g * stretch) / whole

@@ -191,7 +191,8 @@ def solve_batch(
     Every point is `model.changed` by the parameters there; what is not given is the model's. So a model that came from
     a gradient step is mapped through it again, and takes alpha0 and eta in place of spike, bulk and alignment. For a
     grid of a and b give a[:, None] and b. Points are fast where many share spike, bulk and alignment, and with a
-    network's own bulk alpha0, eta, beta and noise.
+    network's own bulk alpha0, eta, beta and noise. Of the latter a point of a very small ridge may be marked as not
+    converged where `solve` still has its numbers, and families of one point each take twice the time of `solve`.
 
     Raises ModelError for what is no array of numbers, shapes that do not broadcast together, more than one readout
     group, a spike of several directions, and parameters that the model does not have; a point out of range (ridge has

@@ -50,9 +50,8 @@ class Points:
         tau = 1.0 / self.ridge
         return np.stack([self.bulk * tau, tau])
 
-    @property
-    def lost(self) -> float:
-        """How many roundings of (T, tau) are lost beside those of an operation."""
+    def lost(self, gamma: Gamma) -> Array | float:
+        """How many roundings of (T, tau), the image `gamma`, are lost beside those of an operation."""
         return 0.0
 
     def cost(self, values: Array) -> Array:
@@ -316,7 +315,7 @@ def both_errors(table: OneGroupTable, points: Points, values: Array, workspace: 
     means = points.means(table, values, gamma, inverse)
     conjugates = table.conjugates @ inverse
     found = _errors(table, points, means, gamma, slope, inverse, square)
-    rounding = _rounding(table, points, found, slope, values, conjugates, square)
+    rounding = _rounding(table, points.lost(gamma), found, slope, values, conjugates, square)
     return np.stack([found.test, _training(found), rounding])
 
 
@@ -341,7 +340,7 @@ def linear(table: OneGroupTable, points: Points, values: Array, workspace: Works
     images = np.stack([*means.images, *gamma.value, *(-_apply(gamma.slope, hats) - means.signal)])
     np.abs(np.subtract(images, unknowns, out=images), out=images)
     images /= 1.0 + np.abs(unknowns)
-    rounding = _rounding(table, points, found, slope, values, conjugates, square)
+    rounding = _rounding(table, points.lost(gamma), found, slope, values, conjugates, square)
     return np.stack(
         [found.test, training, means.m, zeta, means.psi, *found.q, *values, images.max(axis=0), rounding, *chi]
     )
@@ -349,7 +348,7 @@ def linear(table: OneGroupTable, points: Points, values: Array, workspace: Works
 
 def _rounding(
     table: OneGroupTable,
-    points: Points,
+    lost: Array | float,
     found: _Errors,
     slope: Pairs,
     values: Array,
@@ -358,7 +357,7 @@ def _rounding(
 ) -> Array:
     """The rounding of the test error per eps, as in `saddle_point.LinearPart`."""
     condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
-    condition = condition * (1.0 + points.lost + _roughness(table, values, conjugates, square))
+    condition = condition * (1.0 + lost + _roughness(table, values, conjugates, square))
     return np.asarray(in_all(found.magnitude, condition, found.moved, found.positive))
 
 

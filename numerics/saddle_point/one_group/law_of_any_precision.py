@@ -58,6 +58,11 @@ class RowsLaw:
         """Rows of equal length before the step have no part that is independent of all else."""
         return (0.0, 0.0, 0.0)
 
+    @property
+    def root(self) -> float:
+        """P = 1 + nu M of a step."""
+        return 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class DigitsLaw(RowsLaw):

@@ -40,10 +40,10 @@ class NetworkPoints(Points):
 
     gains: Gains
 
-    @property
-    def lost(self) -> float:
-        """How many roundings of (T, tau) are lost beside those of an operation."""
-        return self.gains.lost
+    def lost(self, gamma: Gamma) -> Array:
+        """How many roundings of (T, tau), the image `gamma`, are lost beside those of an operation; (P,)."""
+        assert isinstance(gamma, NetworkGamma)
+        return self.gains.lost(gamma.gain)
 
     def gamma(self, conjugates: Array, near: Array) -> NetworkGamma:
         """Gamma at (C, D): x (ridge + D + C f(C x)) = beta, whose left side is increasing and concave in x."""

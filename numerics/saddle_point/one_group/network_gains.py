@@ -6,9 +6,10 @@ only g = C x. So
     tr B H/d = f(g),   K = x M(g),   x (ridge + D + C f(C x)) = beta,   T = tau f(g),
 
 with one function f and six entries of the symmetric M on (v, delta, theta_perp). f is an integral of b/(1 + g b) over
-the spectrum of B, and M is made of such integrals: in log g all are analytic in the strip |Im| < pi. On panels of
-log g they are interpolated at Chebyshev's points, whose error on a panel of half length L falls as (s +
-sqrt(s^2 + 1))^-N, s = pi/L.
+the spectrum of B, and M is made of such integrals: in log g all are analytic in the strip |Im| < pi. Where they bend is
+where g times an eigenvalue is about one, and eigenvalues are of the size of c = (1/d) tr B: on panels of log(g c) they
+are interpolated at Chebyshev's points, whose error on a panel of half length L falls as (s + sqrt(s^2 + 1))^-N,
+s = pi/L.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ Array = NDArray[np.float64]
 _LENGTH, _NODES, _TAIL = 4.0, 36, 4
 # A panel with a larger tail has no numbers. Where g is large, the rounding of M itself, a difference, comes to 1e-12.
 _RESOLVED = 1e-9
-# Below e^-40 a function of g differs from its limit by less than rounding; above, no double-precision solution lies.
-_LEAST, _MOST = -40.0, 120.0
+# Of log(g c). Below, a function of g differs from its limit by less than rounding, for eigenvalues up to 1e10 c. Above
+# nothing is looked for. Panels beyond some e^24 .. e^40 are not resolved as it is, since M, a difference, is rounding
+# there: such a point has no numbers in a batch, and `solve` may still have some.
+_LEAST, _MOST = -60.0, 120.0
 _STEP = 1e-100
 _SWEEPS, _MOST_STEPS = (3, 30, 300), 60
 # A step of this relative size squares to less than rounding.
@@ -63,31 +66,38 @@ class Gains:
             matrix[_COLUMNS, _ROWS] = entries
         return matrices[0], matrices[1]
 
-    @property
-    def lost(self) -> float:
-        """What is left of f by interpolation, in roundings, on the worst panel in use."""
-        return max((tail for _, tail in self._panels.values()), default=0.0) / ROUNDING
+    def lost(self, g: Array) -> Array:
+        """What is left of f by interpolation on the panel of each g, in roundings, (P,); none without numbers."""
+        _, _, numbers = self._places(g)
+        found = np.zeros(len(g))
+        for number in np.unique(numbers[np.isfinite(numbers)]):
+            _, tail = self._panel(int(number))
+            found[numbers == number] = tail / ROUNDING
+        return found
+
+    def _places(self, g: Array) -> tuple[Array, Array, Array]:
+        """log(g c), the same in panels, and the number of the panel; the last two are not numbers out of all reach."""
+        with np.errstate(all="ignore"):
+            place = np.maximum(np.log(g * self.law.bulk), _LEAST)
+        along = np.where(place <= _MOST, place / _LENGTH, np.nan)
+        return place, along, np.floor(along)
 
     def _at(self, g: Array, rows: slice) -> tuple[Array, Array]:
-        with np.errstate(all="ignore"):
-            place = np.maximum(np.log(g), _LEAST)
+        place, along, numbers = self._places(g)
         found = np.full((2, rows.stop - rows.start, len(g)), np.nan)
-        reached = place <= _MOST
-        along = np.where(reached, place / _LENGTH, 0.0)
-        numbers = np.floor(along)
         basis = _chebyshev(2.0 * (along - numbers) - 1.0)
-        for number in np.unique(numbers[reached]):
+        for number in np.unique(numbers[np.isfinite(numbers)]):
             coefficients, _ = self._panel(int(number))
-            here = np.flatnonzero(reached & (numbers == number))
+            here = np.flatnonzero(numbers == number)
             values = coefficients[:, rows].reshape(-1, _NODES) @ basis[:, here]
             found[:, :, here] = values.reshape(2, -1, len(here))
         # What was interpolated are slopes in log g.
-        return found[0], found[1] * np.exp(-place)
+        return found[0], found[1] * (np.exp(-place) * self.law.bulk)
 
     def _panel(self, number: int) -> tuple[Array, float]:
-        """Coefficients of values and slopes in log g, (2, 7, N), and the tail of those of f."""
+        """Coefficients of values and slopes in log g, (2, 7, N), and the tail of those of f; none if not resolved."""
         if number not in self._panels:
-            values = _functions(self.law, np.exp(_LENGTH * (number + 0.5 + 0.5 * _POINTS)))
+            values = _functions(self.law, np.exp(_LENGTH * (number + 0.5 + 0.5 * _POINTS)) / self.law.bulk)
             coefficients = values @ _inverse()
             largest = np.abs(coefficients[0]).max(axis=1)
             tails = np.abs(coefficients[0, :, -_TAIL:]).max(axis=1)
@@ -95,9 +105,10 @@ class Gains:
             diagonal = np.sqrt(largest[[1, 4, 6]])
             sizes = np.concatenate([largest[:1], diagonal[_ROWS] * diagonal[_COLUMNS]])
             shares = tails / np.where(sizes > 0.0, sizes, 1.0)
+            left = float(shares[0])
             if not np.max(shares) <= _RESOLVED:
-                coefficients = np.full_like(coefficients, np.nan)
-            self._panels[number] = coefficients, float(shares[0])
+                coefficients, left = np.full_like(coefficients, np.nan), 0.0
+            self._panels[number] = coefficients, left
         return self._panels[number]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_constants import Labels, labels, slope_constants
+from onestep.numerics.bulk.network_constants import Labels, labels, labels_from, row_sizes, slope_constants
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from onestep.numerics.bulk.overlapping_rows import turned_bulk
 from onestep.numerics.bulk.resolvent import Rows, block_slopes, blocks
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 from onestep.numerics.saddle_point.ridge import solve
 from tests.numerics.bulk.differences import differences
 
@@ -238,6 +240,50 @@ def test_the_slopes_of_the_blocks_are_complex_steps(nu: float) -> None:
         at = blocks(law, *moved)
         expected = [x.imag / step for x in (at.filled, at.b1, at.b2)]
         assert [row[column] for row in found] == pytest.approx(expected, rel=1e-13, abs=1e-15)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize("target", ["z**2", "cos(z)", "Abs(z)", "1", "1e-9*sin(z)"])
+def test_targets_of_either_parity_are_solved(target: str, noise: float) -> None:
+    # Either all E[u Y^k] or all E[Y^(2k+1)] vanish by symmetry: what is left of them is rounding, which never settles.
+    solution = solve(network("relu", target, alpha0=2.0, eta=3.0, noise=noise))
+    assert solution.converged
+    assert solution.error_estimate < 1e-11
+
+
+def test_an_even_target_in_other_arithmetic() -> None:
+    model = network("relu", "z**2", alpha0=2.0, eta=3.0, alpha=2.0)
+    solution, other = solve(model), solve_to(model, 17)
+    assert abs(solution.test_error - float(other.test_error)) <= solution.error_estimate
+
+
+def test_averages_over_labels_are_within_their_sizes() -> None:
+    rule = labels(activation("tanh(z + 0.3) + 0.2*z**2"), 0.0, 1.0)
+    for b1, b2 in ((0.0, 0.0), (0.4, 0.7), (-0.3, 1.0)):
+        rows = rule.over(b1, b2)[:, 0]
+        sizes = row_sizes(rows, b1, b2)
+        # Even powers are their own size, to the rounding of sums of positive terms; the others lie below theirs.
+        assert np.all(np.abs(rows) <= sizes * (1.0 + 1e-12))
+        shrunk = rule.table[0] / rule.nodes / (1.0 + rule.nodes * (b1 + b2 * rule.nodes))
+        assert sizes[0] == pytest.approx(np.sqrt(shrunk.sum() * (shrunk @ rule.nodes**2)), rel=1e-12)
+        assert sizes[8] == pytest.approx(np.sqrt(rows[13] * rows[1]), rel=1e-12)
+
+
+def test_averages_at_many_places_take_no_memory_for_every_node() -> None:
+    # Label noise takes up to 2e6 nodes; here 36 places at once, as the functions of a gain are asked for.
+    y = np.linspace(-3.0, 3.0, 40_000)
+    rule = labels_from(y, np.stack([np.exp(-0.5 * y * y), np.sin(y), y * y]) / 40_000)
+    b1, b2 = np.linspace(0.3, -0.2, 36), np.linspace(0.5, 2.0, 36)
+    tracemalloc.start()
+    found = rule.over_each(b1, b2)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Some arrays of the size of a block, half a megabyte at most each; one array of nodes by places has 12.
+    assert most < 3e6
+    for place in (0, 17, 35):
+        # Sums in another order, of 40 000 terms of one sign or with a size of order one.
+        assert found[:, :, place] == pytest.approx(rule.over(b1[place], b2[place]), rel=1e-12, abs=1e-13)
+    assert rule.over_each(b1, b2, 2) == pytest.approx(found[:2], rel=1e-12, abs=1e-13)
 
 
 def test_what_is_missing_is_said() -> None:

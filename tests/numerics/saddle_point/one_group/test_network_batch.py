@@ -8,7 +8,7 @@ import pytest
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_law import BulkLaw, isotropic_law, step_laws
-from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.batch import NUMBERS, BatchSolution, solve_batch, solve_families
 from onestep.numerics.saddle_point.one_group.network_gains import Gains
 from onestep.numerics.saddle_point.ridge import solve
@@ -133,5 +133,35 @@ def test_the_functions_of_the_gain_for_an_isotropic_bulk() -> None:
     filled, bent = gains.filled(g)
     assert filled == pytest.approx(1.7 / (1.0 + 1.7 * g), rel=1e-13)
     assert bent == pytest.approx(-((1.7 / (1.0 + 1.7 * g)) ** 2), rel=1e-12)
-    assert gains.lost < 1.0
-    assert np.isnan(gains.filled(np.array([np.nan, 1e60]))[0]).all()
+    assert np.all(gains.lost(g) < 1.0)
+    nowhere = np.array([np.nan, 1e60])
+    assert np.isnan(gains.filled(nowhere)[0]).all()
+    assert gains.lost(nowhere).tolist() == [0.0, 0.0]
+
+
+def test_what_a_point_loses_does_not_depend_on_other_points() -> None:
+    law = _law(_step("relu", "sin"))
+    g, far = np.array([1e-3, 0.7, 60.0]) / law.bulk, np.array([1e40]) / law.bulk
+    alone, together = Gains(law), Gains(law)
+    # So far out a panel has no numbers: whoever asks for it gets none, and nobody else hears of it.
+    assert np.isnan(together.filled(far)[0]).all()
+    together.filled(np.array([1e9]) / law.bulk)
+    assert together.lost(g).tolist() == [float(alone.lost(one)[0]) for one in np.split(g, 3)]
+    assert together.lost(far).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("student", "degree", "largest"), [("z", 1, 1e30), ("relu", 1, 1e2), ("z**2", 2, 1e18)])
+def test_the_unit_of_weights_does_not_matter(student: str, degree: int, largest: float) -> None:
+    # Features of degree k, in w -> s w, scale as s^k: with the ridge as s^(2k) nothing else changes.
+    found = []
+    for bulk in (1.0, 1e-12, largest):
+        rows = {"spike": bulk**0.5, "bulk": bulk, "alignment": 0.7, "gaussian_rows": True}
+        model = Model(activation(student), activation("sin"), 2.0, 1.5, bulk**degree, **rows)
+        batch = solve_batch(model)
+        assert batch.converged, batch.status
+        if bulk <= 1.0:
+            half = ReadoutGroup(1.0, 0.5)
+            found += [solve(model).test_error, solve(model.changed(readout=(half, half))).test_error]
+        found.append(float(batch.test_error))
+    # Rounding of an error of order one.
+    assert found == pytest.approx([found[0]] * len(found), rel=1e-12)
