@@ -352,8 +352,8 @@ def data_of(canvas: Canvas) -> str:
             name = f"line {number}" if plain else label.replace('"', "'")
             error = _half_heights(bars[line]) if line in bars else []
             for k, (x, y) in enumerate(np.asarray(line.get_xydata(), float)):
-                seen = f"{error[k]:.10g}" if k < len(error) else ""
-                rows.append(f'{panel},"{name}",{x:.10g},{y:.10g},{seen}')
+                seen = f"{error[k]:.9g}" if k < len(error) else ""
+                rows.append(f'{panel},"{name}",{x:.9g},{y:.9g},{seen}')
     return "\n".join(rows) + "\n"
 
 

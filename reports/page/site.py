@@ -155,7 +155,8 @@ def site(material: Material) -> dict[str, str]:
         for page in pages
     }
     places = places_of(bare)
-    found = {file: linked_page(file, html, places) for file, html in bare.items()}
+    # All attributes stand in double quotes: an apostrophe is itself.
+    found = {file: linked_page(file, html, places).replace("&#39;", "'") for file, html in bare.items()}
     large = [f"{file} ({len(html.encode())} bytes)" for file, html in found.items() if len(html.encode()) > PAGE_BYTES]
     if large:
         raise SiteError(f"a page of the report may have {PAGE_BYTES} bytes: {', '.join(large)}")
