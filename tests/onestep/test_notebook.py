@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from functools import cache
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 
 import onestep
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.reports.figures.results import deviations
 from onestep.reports.figures.sweep_plot import cells
 
 ALPHAS, RIDGES = np.geomspace(0.2, 5.0, 9), np.array([0.01, 0.1, 1.0])
@@ -257,3 +259,19 @@ def test_too_many_curves_become_a_map() -> None:
         many.plot(Figure().subplots(), kind="curves")
     with pytest.raises(ValueError, match="shape"):
         onestep.solve_batch(model()).plot(Figure().subplots())
+
+
+def test_a_comparison_stands_over_one_over_d_with_its_fit_above_the_theory() -> None:
+    axes = Figure().subplots()
+    # In no order; the theory at finite d is far from its limit, and one mean has no error.
+    runs = [(20, 0.6, 0.02, 0.45), (40, 0.5, math.nan, 0.42), (10, 0.9, 0.1, 0.7)]
+    deviations(axes, "title", "test_error", runs, 0.4, (0.1, 3.0))
+    lines = {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+    assert lines["theory at the realised ratios"] == [[0.025, 0.42], [0.05, 0.45], [0.1, 0.7]]
+    assert lines["limit"] == [[0.0, 0.4]]
+    # The theory, 0.1 and 3/d.
+    assert np.allclose(lines["fitted"], [[0.0, 0.5], [0.025, 0.595], [0.05, 0.7], [0.1, 1.1]], rtol=0, atol=1e-12)
+    (means, _, (bars,)) = axes.containers[0]
+    assert means.get_xydata().tolist() == [[0.025, 0.5], [0.05, 0.6], [0.1, 0.9]]
+    ends = [[0.5, 0.5], [0.58, 0.62], [0.8, 1.0]]
+    assert np.allclose([np.asarray(bar)[:, 1] for bar in bars.get_segments()], ends, rtol=0, atol=1e-12)

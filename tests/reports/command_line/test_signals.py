@@ -182,3 +182,20 @@ def test_a_kill_while_workers_are_stopped_is_answered_in_order(monkeypatch: pyte
         pass
     assert found == [signals._terminate]
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("before", [set(), {signal.SIGTERM}])
+def test_signals_wait_while_a_process_is_started_and_no_longer(before: set[signal.Signals]) -> None:
+    def waiting() -> set[int]:
+        return set(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+    at_first = signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    try:
+        with signals.held_back():
+            assert waiting() == {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+        assert waiting() == before
+        with pytest.raises(OSError, match="no process"), signals.held_back():
+            raise OSError("no process")
+        assert waiting() == before
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, at_first)

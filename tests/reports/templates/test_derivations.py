@@ -8,6 +8,8 @@ import pytest
 
 from onestep.reports.page.described import DescribedDerivation, DescribedStep
 from onestep.reports.page.site import CUT, site
+from onestep.reports.page.views import derivation_views
+from onestep.reports.text.mathematics import mathml
 from tests.reports.templates.material import NUMBER, ROWS, claim_page, links, material, of_class, read, words
 
 # The proofs of two claims of one chapter, which share a step, and of one of another.
@@ -99,3 +101,16 @@ def test_a_chapter_that_goes_on_says_where_and_under_which_title() -> None:
     assert words(main.find("h1")) == "Derivations The gradient step (1 of 2)"
     assert of_class(read(pages["derivations-gradient-step-2.html"]), "p", "next") == []
     assert [row.chapter for row in ROWS if row.id == SECOND] == ["gradient-step"]
+
+
+def test_every_result_is_a_step_of_its_derivation_or_stands_below() -> None:
+    # The second shows the shared step by its name alone, so that what it states has to stand below.
+    found = [derivation(id_, SHARED) for id_ in (FIRST, SECOND)]
+    found = [replace(one, results=(SHARED.formula, *one.results)) for one in found]
+    first, second = derivation_views(material().ledger, found)
+    shown = {formula: mathml(formula, block=True) for one in found for formula in one.results}
+    for view, one, named in ((first, found[0], False), (second, found[1], True)):
+        below = (SHARED.formula,) * named + one.results[-1:]
+        assert list(view.results) == [shown[formula] for formula in below]
+        marked = [step.formula for step in view.steps if step.result]
+        assert marked == [shown[formula] for formula in one.results if formula not in below]

@@ -135,3 +135,18 @@ def test_the_plane_of_what_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not plane.hurt[1, 1]
     assert "tanh from" in missed_plane.text([plane])
     assert len(missed_plane.table([plane]).rows[0]) == 5
+
+
+def test_pairs_are_compared_by_what_the_sentence_says() -> None:
+    # The first has the larger errors, the second the larger shares: of what a step gains, and of what it costs.
+    large = replace(made((0.4,) * 8 + (0.9,) * (len(ETAS) - 8)), student="relu", least=0.4)
+    small = replace(made((0.08,) * 8 + (0.3,) * (len(ETAS) - 8), eta=0.5), student="erf", plain=0.1, least=0.05)
+    assert small.hurts_from < large.hurts_from < 2.0 * small.hurts_from
+    for cases in ((large, small), (small, large)):
+        best, hurt = practitioner._best_text("sin", cases), practitioner._hurt_text(cases)
+        assert "erf is best: 0.050 at eta = 0.5, from 0.100 without a step; relu is last with 0.400" in best
+        assert "The step gains erf most, 50% of its error." in best
+        listed = [f"{case.student} / sin from eta = {case.hurts_from:.2g}" for case in (small, large)]
+        assert f"2 of 2 pairs up to eta = {ETAS[-1]:g} ({'; '.join(listed)})." in hurt
+        assert f"a factor of {large.hurts_from:.1f}." in hurt
+        assert f"The worst is erf learning sin: at eta = {ETAS[-1]:g} the error is 3.0 times that of no step." in hurt
