@@ -49,6 +49,7 @@ def test_a_drawing_is_known_by_its_order_styles_and_reach() -> None:
     one = f'<svg aria-label="a">{first}{second}</svg>'
     for other in (
         one.replace("1.5 2", "1.5 3"), one.replace("0072B2", "D55E00"), one.replace('"a"', '"b"'),
-        one.replace("l1.5 2", "l1.5 2l1 1"), f'<svg aria-label="a">{second}{first}</svg>',
+        one.replace("l1.5 2", "l1.5 2l1 1"), one.replace("M0 1l1.5 1", "M0 1.2l1.5 .8"),
+        f'<svg aria-label="a">{second}{first}</svg>',
     ):  # fmt: skip
         assert drawing(other) != drawing(one)
