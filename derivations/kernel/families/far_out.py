@@ -134,8 +134,8 @@ def generic(term: sp.Expr, told_else: Names, depth: int = 3) -> bool:
         inside, at_zero = term.integrand, dict.fromkeys(term.variables, sp.Integer(0))
         if inside.func is sgn and inside.args[0].is_polynomial(*term.variables):
             # The sign of a number plus what is symmetric: its average is zero where the number is.
-            slopes = [derivative(inside.args[0], name) for name in term.variables]
-            if not any(free(slope) & {*term.variables} for slope in slopes):
+            inner = [derivative(inside.args[0], name) for name in term.variables]
+            if not any(free(slope) & {*term.variables} for slope in inner):
                 return generic(substitute(inside.args[0], at_zero), told_else, depth)
         factor, inside = inside.as_independent(*term.variables, as_Add=False)
         if nonnegative(inside) or nonnegative(-inside):
