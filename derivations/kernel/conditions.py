@@ -107,7 +107,11 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
             leaves = [leaf for leaf in leaves if leaf not in links]
             for pair in [{side.func for side in sides(leaf.statement)} for leaf in links] * len(links):
                 heads |= pair if pair & heads else set()
-        if any(heads & frozenset().union(*map(names, sides(leaf.statement))) for leaf in leaves):
+        # What is said of a function is said of its slopes, and the other way round.
+        ways = meanings_of(assumptions)
+        near = heads.union(*(reached_from(head, ways) for head in heads))
+        told = frozenset().union(*(names(side) for leaf in leaves for side in sides(leaf.statement)))
+        if near & told.union(*(reached_from(name, ways) for name in told if not isinstance(name, sp.Symbol))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
         return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
     if condition.demand is Demand.NONZERO:
@@ -369,6 +373,20 @@ def _slopes() -> Meanings:
             found[slope] = found.get(slope, frozenset()) | {function}
         _SLOPES[:] = [(named, found)]
     return _SLOPES[0][1]
+
+
+@lru_cache(maxsize=4096)
+def relatives(found: frozenset[sp.Expr]) -> frozenset[sp.Expr]:
+    """Names, and the slopes of functions among them, what these are slopes of, and so on: what is said of one is said
+    of all.
+    """
+    before = frozenset[sp.Expr]()
+    while found != before:
+        before = found
+        for slope, functions in _slopes().items():
+            if slope in found or functions & found:
+                found |= functions | {slope}
+    return found
 
 
 @lru_cache(maxsize=16384)

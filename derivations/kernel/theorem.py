@@ -26,7 +26,7 @@ from onestep.derivations.kernel.conditions import (
     supposed,
     variables,
 )
-from onestep.derivations.kernel.families import hold_all_along
+from onestep.derivations.kernel.families.along import hold_all_along
 from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,

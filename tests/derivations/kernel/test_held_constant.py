@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear, moment
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.inequalities import largest
@@ -16,6 +16,7 @@ from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import DERIVATIVES, sigma
 from tests.derivations.kernel.test_falsehoods import (
     ONE,
     ZERO,
@@ -379,3 +380,69 @@ def test_a_condition_sees_what_is_said_of_a_function_within_an_average(named: bo
     low = order(premises, AtLeast(5 / d, ONE), (signs[0], -1 / d, -1 / d, 1 / d), signs[1])
     with pytest.raises(Refused, match=r"more is said|constant"):
         limit_order((low, tends(5 / d, ZERO)), d)
+
+
+def of_slope(right: sp.Expr, at: sp.Expr) -> Theorem:
+    """What the slope of sigma is at a value, where sigma(x) is a term for all x."""
+    told = taken(sigma(x), right, Ground.HYPOTHESIS, x)
+    return instantiate((differentiate((told,), x),), {x: at})
+
+
+_slope, _zero_mean, _sign = DERIVATIVES[sigma], Expectation(z, z), sp.Function("h", real=True)
+_below = sp.Function("h", negative=True)
+_third = at_saddle(b, -x / d, sp.Symbol("Q_3", real=True), sp.Symbol("q_3", real=True))
+_far, _along = (c * (d**2 + 1), -c * (d**2 + 1)), 1 / (d**2 * x**2 + 1)
+# What is at least a constant by premises that hold at small values of d alone, though it vanishes as d grows: both
+# sides, and the sum that shows it.
+Bound = tuple[tuple[Theorem, ...], tuple[sp.Expr, ...], tuple[tuple[sp.Expr, sp.Expr], ...], sp.Expr, sp.Expr]
+LOST: dict[str, Callable[[], Bound]] = {
+    "a name that lifts to a bound": lambda: (
+        at_saddle(p, 1 / m - 5 / d, Q, rate), (c * m, -c * m), ((c * p * m, ONE),), 5 * c * m / d, c
+    ),
+    "a part that leads on the way": lambda: (
+        (*at_saddle(p, x / d - 5 / d**3, Q, rate), *at_saddle(x, b / d - 1 / d, R, w), *_third),
+        (*_far, -c * d, c * d, c, -c), ((_far[0] * p, ONE),), 5 * c / d + 5 * c / d**3, c,
+    ),
+    "a value by a name that moves": lambda: (
+        (*at_saddle(p, d * x * _along - 1 / sp.sqrt(d), Q, rate), *at_saddle(x, -1 / d, R, w)),
+        (c, -c, c * d * (d * x - 1) * _along / 2, -c * d * (d * x - 1) * _along / 2), ((c * p, ONE),),
+        c / sp.sqrt(d), c / 2,
+    ),
+    "a coefficient that is an average of zero": lambda: (
+        (*at_saddle_of(_zero_mean * x**2 / 2 + x * _small), moment((), z, 1)), (*_first, c * d * x), (), 5 * c / d, c
+    ),
+    "the slope of a function that a leaf gives": lambda: (
+        (*at_saddle_of(_slope(a) * x**2 / 2 + x * _small), of_slope(ONE, a)), (*_first, c * d * x), (), 5 * c / d, c
+    ),
+    "a slope in a condition": lambda: (
+        (under_a_root(_slope(d)), of_slope(5 * x - x**2 / 2, d)), (1 / d, -1 / d), (), 5 / d, ONE
+    ),
+    "a function below zero": lambda: (
+        at_saddle(p, -_below(a) - 5 / d, Q, rate), (ONE, -ONE), ((p, ONE),), 5 / d, -_below(a)
+    ),
+    "a function that jumps": lambda: (
+        (
+            *at_saddle(x, _sign(t - 1) * _small - 1, Q, rate), *at_saddle(t, -x, R, w),
+            instantiate((taken(_sign(y) * sp.Abs(y), y, Ground.HYPOTHESIS, y),), {y: t - 1}),
+            instantiate((taken(_sign(y) ** 2, ONE, Ground.HYPOTHESIS, y),), {y: t - 1}),
+        ),
+        (*(2 * (c * d * _sign(t - 1), -c * d * _sign(t - 1))), -c * d * _sign(t - 1), c * d * (sp.Abs(t - 1) + _small)),
+        ((c * d * sp.Abs(t - 1), ONE),), 5 * c / d, c,
+    ),
+    "a condition that squares meet at zero": lambda: (
+        (*at_saddle(p, _small - b**2, Q, rate), under_a_root(-(b**2) - t**2)),
+        (*_first, c * d), ((c * d * p, ONE), (c * d, t)), 5 * c / d, c,
+    ),
+}  # fmt: skip
+
+
+def at_saddle_of(potential: sp.Expr) -> tuple[Theorem, ...]:
+    return slope((define(Q, potential, ""),), x, rate, "dQ/dx"), taken(rate, ZERO)
+
+
+@pytest.mark.parametrize("made", LOST.values(), ids=LOST)
+def test_what_holds_at_small_values_alone_has_no_limit(made: Callable[[], Bound]) -> None:
+    premises, multipliers, squares, above, below = made()
+    low = order(premises, AtLeast(above, below), multipliers, squares)
+    with pytest.raises(Refused):
+        limit_order((low, tends(above, ZERO)), d)

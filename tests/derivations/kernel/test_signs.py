@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, differentiate, instantiate
+from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, differentiate, instantiate, order
 from onestep.derivations.kernel.averages import dilate, rotate
 from onestep.derivations.kernel.conditions import meanings_of
-from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
+from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_order, limit_rational
 from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import nonnegative, nonzero, positive
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
+from tests.derivations.kernel.test_held_constant import at_saddle_of, b, c, t, taken, tends, y
 
 x, u = sp.symbols("x u", real=True)
 p, q = sp.symbols("p q", positive=True)
@@ -100,3 +101,13 @@ def test_what_is_not_decided_stays_on_record(theorem: Theorem, conditions: set[C
 def test_a_derivative_under_an_average_names_its_lemma() -> None:
     renamed = rotate((), Expectation(sp.tanh(x * u), u), (sp.Symbol("t", real=True),), ((ONE,),))
     assert EXCHANGE in differentiate((renamed,), x).assumptions
+
+
+def test_a_coefficient_is_not_free_where_its_meaning_is_told() -> None:
+    """y x + 1/d - 5/d^2 = 0 for y := b - t, held constant, with b = t: zero then, and at small values of d alone."""
+    at = at_saddle_of(y * x**2 / 2 + x * (1 / d - 5 / d**2))
+    premises = (*at, define(y, b - t, ""), taken(b, t))
+    left, right = 5 * c / d + y / d, c + y / d
+    low = order(premises, AtLeast(left, right), (c * d, -c * d, c * d * x, c * d * x))
+    with pytest.raises(Refused, match="at most"):
+        limit_order((low, tends(left, sp.Integer(0)), tends(right, c)), d)

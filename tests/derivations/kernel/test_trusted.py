@@ -20,7 +20,7 @@ KERNEL = ROOT / "derivations" / "kernel"
 # The language of terms: what averages are, which functions have named slopes, two functions of probabilities.
 TERMS = {f"onestep.derivations.language.{name}" for name in ("expectation", "named_functions", "normal_probabilities")}
 # Lines of code that are read by who wants to trust the kernel: docstrings, comments and imports apart.
-TRUSTED_LINES = 1875
+TRUSTED_LINES = 1962
 
 
 @cache
@@ -29,7 +29,7 @@ def read(path: Path) -> ast.Module:
 
 
 def trusted() -> list[Path]:
-    return sorted(KERNEL.glob("*.py"))
+    return sorted(path for path in KERNEL.rglob("*.py") if "search" not in path.parts)
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -62,7 +62,7 @@ def test_the_trusted_part_is_as_long_as_it_says() -> None:
 
 
 def test_the_trusted_part_imports_itself_and_the_language_of_terms() -> None:
-    own = {f"onestep.derivations.kernel.{path.stem}" for path in trusted()}
+    own = {".".join(("onestep", *path.relative_to(ROOT).with_suffix("").parts)) for path in trusted()}
     for path in trusted():
         assert imported(read(path)) <= own | TERMS, path.name
 
