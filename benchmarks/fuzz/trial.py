@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from random import Random
 from types import FrameType
@@ -45,13 +45,11 @@ def run_line(words: list[str]) -> Ended:
     """Run a command line here, in an empty folder."""
     from onestep.reports.command_line.cli import run
 
-    out, err, begun = io.StringIO(), io.StringIO(), time.process_time()
-    with _elsewhere(), _limited(), redirect_stdout(out), redirect_stderr(err):
-        try:
-            code = run(words)
-        except _NeverEndsError:
-            code = -1
-    return Ended(code, out.getvalue(), err.getvalue(), time.process_time() - begun)
+    out, err, begun, code = io.StringIO(), io.StringIO(), time.process_time(), -1
+    with _elsewhere(), _limited() as stopped, redirect_stdout(out), redirect_stderr(err), suppress(_NeverEndsError):
+        code = run(words)
+    # The command line may have told the stop as an error of its own.
+    return Ended(-1 if stopped else code, out.getvalue(), err.getvalue(), time.process_time() - begun)
 
 
 def fault_of_line(words: list[str], ended: Ended) -> str:
@@ -156,16 +154,19 @@ def _not_contained(rough: Certificate, fine: Certificate, doubles: Solution) -> 
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
-    """Stops what takes more than the limit of processor time."""
+def _limited() -> Iterator[list[int]]:
+    """Stops what takes more than the limit of processor time; the list has an entry where that was needed."""
 
-    def stop(_: int, __: FrameType | None) -> None:
+    stopped: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        stopped.append(number)
         raise _NeverEndsError
 
     before = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT)
     try:
-        yield
+        yield stopped
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
