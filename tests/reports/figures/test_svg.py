@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from onestep.reports.figures import figures
-from onestep.reports.figures.svg import lean, steps
+from onestep.reports.figures.svg import lean, steps, svg_of
 
 # What the rule of matplotlib for all elements, or nothing, leaves a painted path with.
 PLAIN = {"stroke-linejoin": "round", "fill": "#000000"}
@@ -101,6 +101,15 @@ def test_the_same_is_painted_in_half_the_bytes() -> None:
             key: value for key, value in shown.items() if key not in ("clip-path", "fill")
         }
         assert seen["fill"] == shown["fill"] or seen["fill"].startswith("url(")
+
+
+def test_letters_are_of_one_size_whatever_the_shape_of_the_figure() -> None:
+    sizes = []
+    for columns, rows in ((1, 1), (2, 1), (1, 2)):
+        shown = fromstring(svg_of(figures.canvas_of(columns, rows)[0], "a", "b")).attrib
+        across = float(shown["style"].removeprefix("max-width:").removesuffix("rem"))
+        sizes.append(float(shown["viewBox"].split()[2]) / across)
+    assert sizes == pytest.approx([11.2] * 3, rel=2e-3)  # points a rem; the width is written with a tenth of one
 
 
 def test_a_long_path_does_not_drift() -> None:

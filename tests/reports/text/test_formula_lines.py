@@ -79,6 +79,12 @@ def test_a_short_formula_is_left_alone() -> None:
     )
 
 
+@pytest.mark.parametrize("base", ["x", r"\sum"])
+def test_scripts_above_and_below_are_together_as_wide_as_the_wider(base: str) -> None:
+    wider = width(element(rf"{base}_{{a+b+c}}"))
+    assert width(element(rf"{base}_{{a+b+c}}^{{2}}")) == width(element(rf"{base}_{{2}}^{{a+b+c}}")) == wider
+
+
 def test_no_statement_is_wider_than_the_bar() -> None:
     for claim in all_claims():
         assert width(element(statement_latex(claim))) <= WIDEST, claim.id
