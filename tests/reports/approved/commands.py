@@ -37,6 +37,7 @@ _LINES = (
     f"bounds {_ISOTROPIC} --json",
     f"bounds {_ISOTROPIC} --loss absolute --noise 0.3",
     "spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1 --plot spectrum.svg",
+    "spectrum --activation tanh --alpha 0.5 --beta 1 --spike 1 --bulk 1 --simulate 60 --plot spectrum.svg",
     "spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --alpha0 1 --eta 5 --bulk-model network",
     f"simulate {_ISOTROPIC} --dimension 60 --seeds 4",
     f"simulate {_STEP} --kind network --dimension 60 --seeds 4 --json",

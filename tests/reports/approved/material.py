@@ -20,6 +20,9 @@ from onestep.reports.figures.svg import svg_of
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.pdf import sources
 from onestep.reports.page.studies import STUDIES, study_of
+from onestep.reports.text.mathematics import mathml
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.document import statement_latex
 from tests.onestep.test_notebook import DRAWN, KINDS, results
 from tests.reports.approved.commands import COMMANDS, GRID
 from tests.reports.templates import material as small
@@ -42,7 +45,7 @@ def drawing(svg: str) -> str:
     """
     definitions = re.compile(r"<defs>.*?</defs>", re.DOTALL)
     label = re.search(r'aria-label="([^"]*)"', svg)
-    drawn = [_drawn(found) for found in re.findall(r"<(?:path|use|text|g)[^>]*>", definitions.sub("", svg))]
+    drawn = [_drawn(found) for found in re.findall(r"<(?:svg|path|use|text|g)[^>]*>", definitions.sub("", svg))]
     return "\n".join((label.group(1) if label else "", _digest("".join(definitions.findall(svg))), *drawn))
 
 
@@ -132,7 +135,14 @@ def result(kind: str) -> str:
     return "\n".join(shown)
 
 
+def formulas() -> str:
+    """How the statement of each claim is set: a digest of its formula and the lines it takes."""
+    set_ = ((claim.id, mathml(statement_latex(claim), block=True)) for claim in all_claims())
+    return "\n".join(f"{id_} {_digest(formula)} {formula.count('<mtr>')}" for id_, formula in set_)
+
+
 FAMILIES: dict[str, Callable[[], dict[str, Callable[[], str]]]] = {
     "pages": pages, "studies": studies, "figures": figures, "commands": commands,
+    "formulas": lambda: {"statements": formulas},
     "results": lambda: {kind: partial(result, kind) for kind in KINDS},
 }  # fmt: skip

@@ -107,9 +107,7 @@ def test_what_a_check_caught_alone_stands_on_its_page_and_on_that_of_trust() -> 
 
 
 def test_the_trial_of_the_networks_is_told_with_the_numbers_of_its_rows() -> None:
-    rows = tuple(
-        Measured(f"network {k}", 0.125 * k, 0.01, 5.5 * k, -0.75 * k, 1.5, 1.25, 0.04 * k) for k in (1, 2, 3)
-    )
+    rows = tuple(Measured(f"network {k}", 0.125 * k, 0.01, 5.5 * k, -0.75 * k, 1.5, 1.25, 0.04 * k) for k in (1, 2, 3))
     trial = Trial(rows, (123, 456), 77, 3.25, 2, 0.875, ("one thing", "another"))
     main = read(site(replace(material(), trial=(trial, figure("trial_drawn"))))["network.html"])
     text = words(main)
