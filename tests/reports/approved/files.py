@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -14,6 +15,7 @@ def path_of(family: str) -> Path:
     return FOLDER / f"{family}.txt.xz"
 
 
+@cache
 def read(family: str) -> dict[str, str]:
     """The approved texts of a family, by name."""
     path = path_of(family)

@@ -7,8 +7,8 @@ import hashlib
 import io
 import re
 import tempfile
-from collections.abc import Callable, Mapping
-from functools import cache, partial
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure as Canvas
@@ -90,13 +90,8 @@ def printed(line: tuple[str, ...]) -> str:
     return "\n".join((f"exit code {code}", _VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn))
 
 
-@cache
-def _document() -> Mapping[str, bytes]:
-    return sources(small.material())
-
-
 def _main() -> str:
-    return _document()["main.typ"].decode()
+    return sources(small.material())["main.typ"].decode()
 
 
 def pages() -> dict[str, Callable[[], str]]:
