@@ -26,6 +26,7 @@ same code with B = c, h = 0, v_c = 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.bulk.equivalent import LazyPoint, OneGroup, marchenko_pastur
+from onestep.numerics.bulk.network_constants import ALONG, ROWS, TILTED
 from onestep.numerics.bulk.network_law import BulkLaw, step_laws
 from onestep.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
 from onestep.numerics.models.model import Model
@@ -83,6 +85,17 @@ class _Linear(NamedTuple):
     filled_by_gain: float
 
 
+class Step(NamedTuple):
+    """Newton's step `move` for (x, b1, b2) at (C, D); (T, tau) at its end, to its second order; where it begins the
+    Jacobian of (T, tau) and the slopes of (x, b1, b2) in C and D.
+    """
+
+    values: tuple[float, float]
+    jacobian: tuple[tuple[float, float], tuple[float, float]]
+    slopes: list[tuple[float, float]]
+    move: Triple
+
+
 def _inverse(matrix: tuple[Triple, Triple, Triple]) -> tuple[Triple, Triple, Triple]:
     """By cofactors, in a tenth of LAPACK's time; not numbers where the matrix is singular."""
     (a, b, c), (d, e, f), (g, h, i) = matrix
@@ -105,31 +118,36 @@ class NetworkBulk(OneGroup):
     def __init__(self, ridge: float, beta: float, law: BulkLaw) -> None:
         super().__init__(ridge, beta, law.bulk)
         self.law = law
-        self._vectors, self._pulled = frame(law)
+        self._on_theta, self._form_sums = _form_sums(law)
         self._last: tuple[Array, _Point] | None = None
 
     def at(self, conjugates: Array) -> _Point:
         """(T, tau), K (3 x 3) on (v, delta, theta_perp), and the derivatives of both at the pair (C, D)."""
         if self._last is not None and np.array_equal(conjugates, self._last[0]):
             return self._last[1]
-        C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
-        solution = self._solve(C, shift, conjugates)
-        x = float(solution[0])
-        at = self._linearised(C, shift, *solution.tolist())
-        inverse = _inverse(at.system)
-        by_C, by_D = ([-(a * u + b * v + c * w) for a, b, c in inverse] for u, v, w in (at.by_conjugate, (x, 0.0, 0.0)))
-        # T = tau tr B H, tr B H as a function of (x, b1, b2; C).
-        filled, (f_x, f_1, f_2) = at.filled, at.filled_slopes
-        moved = [f_x * sx + f_1 * s1 + f_2 * s2 for sx, s1, s2 in (by_C, by_D)]
-        # That in C is x/C times that in x, and is formed without dividing by C.
-        moved[0] += x * at.filled_by_gain
-        jacobian = np.array([[by_C[0] * filled + x * moved[0], 0.0], [by_C[0], by_D[0]]]) / self.beta
-        # T and tau are slopes of one function; of the two equal entries this one is no difference.
-        jacobian[0, 1] = jacobian[1, 0]
-        values = np.array([x * filled, x]) / self.beta
-        point = _Point(self, C, values, jacobian, solution, np.array([by_C, by_D]).T)
+        C, D = conjugates.tolist()
+        solution = self._solve(C, self.ridge + D, conjugates)
+        step = self.step(C, D, solution.tolist())
+        point = _Point(self, C, np.array(step.values), np.array(step.jacobian), solution, np.array(step.slopes))
         self._last = conjugates.copy(), point
         return point
+
+    def step(self, C: float, D: float, place: Sequence[float]) -> Step:
+        """Newton's step for (x, b1, b2) at (C, D) from a place, and Gamma as it leads there."""
+        x, b1, b2 = place
+        at = self._linearised(C, self.ridge + D, x, b1, b2)
+        inverse = _inverse(at.system)
+        (u, v, w), (s, t, r) = at.by_conjugate, at.values
+        slopes = [(-(a * u + b * v + c * w), -a * x) for a, b, c in inverse]
+        (p, q), *_ = slopes
+        dx, d1, d2 = (-(a * s + b * t + c * r) for a, b, c in inverse)
+        # T = tau tr B H, tr B H as a function of (x, b1, b2; C). That in C is x/C times that in x, and is formed
+        # without dividing by C. T and tau are slopes of one function; of the two equal entries p is no difference.
+        by_C = at.filled_by_gain * x + sum(f * y for f, (y, _) in zip(at.filled_slopes, slopes, strict=True))
+        jacobian = ((p * at.filled + x * by_C) / self.beta, p / self.beta), (p / self.beta, q / self.beta)
+        f_x, f_1, f_2 = at.filled_slopes
+        led = (x + dx) * at.filled + x * (f_x * dx + f_1 * d1 + f_2 * d2)
+        return Step((led / self.beta, (x + dx) / self.beta), jacobian, slopes, (dx, d1, d2))
 
     def _linearised(self, C: float, shift: float, x: float, b1: float, b2: float) -> _Linear:
         """(x (D + C tr B H) - beta, b1 as it follows - b1, b2 likewise), with derivatives."""
@@ -205,11 +223,16 @@ class NetworkBulk(OneGroup):
     def overlaps(self, C: float, solution: Array, slopes: Array) -> NDArray[Any]:
         """K as complex numbers (3, 3, 2) whose imaginary parts are its steps along C and along D."""
         law = self.law
-        averages = law.labels.over(float(solution[1]), float(solution[2]))
-        x, _, _ = solution[:, None] + 1j * _STEP * slopes
-        over = averages[:, :1] + 1j * _STEP * (averages[:, 1:] @ slopes[1:])
-        gain = x * (C + 1j * _STEP * np.array([1.0, 0.0]))
-        return signal_overlaps(law, self._vectors, self._pulled, x, gain, over)
+        averages = self._form_sums @ law.labels.over(float(solution[1]), float(solution[2]))
+        sums = averages[:, :1] + 1j * _STEP * (averages[:, 1:] @ slopes[1:])
+        found = np.empty((3, 3, 2), dtype=complex)
+        for k, (conjugate, moved) in enumerate(((C + 1j * _STEP, slopes[0, 0]), (C, slopes[0, 1]))):
+            x = complex(solution[0], _STEP * moved)
+            try:
+                found[:, :, k] = _few_overlaps(law, self._on_theta, x, x * conjugate, sums[:, k].tolist())
+            except (ZeroDivisionError, OverflowError):  # where an array would have no number
+                found[:, :, k] = math.nan
+        return found
 
 
 def frame(law: BulkLaw) -> tuple[Array, Array]:
@@ -248,3 +271,95 @@ def signal_overlaps(
     moment[2, 2] = filled[1, 1] + gain * mixed * mixed / along
     own = np.array([law.independent[0], law.independent[2], law.independent[1]])
     return np.asarray(x * (moment + np.outer(own, own)[:, :, None]))
+
+
+# What the forms in K are made of: the products of v, theta_perp and w_f' with each other or with w_f (3), and how many
+# of E[Y^k x y], k = 0, 1, 2, each asks for.
+_PAIRS = ((0, 0, 3), (0, 1, 3), (1, 1, 3), (0, 2, 1), (1, 2, 1), (2, 2, 1), (0, 3, 2), (1, 3, 2), (2, 3, 2), (3, 3, 3))
+
+
+def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
+    """v, theta_perp, w_f', w_f on theta; what takes averages over 1 + b1 Y + b2 Y^2 (14) to those K is made of (33).
+
+    E[Y/D], E[Y^2/D] and those with u^2; of v, theta_perp, w_f', w_f as polynomials F in Y the E[u Y F/D], then the
+    E[u Y^2 F/D]; E[Y^k F F'/D]/alpha0 for the _PAIRS.
+    """
+    vectors, pulled = frame(law)
+    on_theta, polynomials = np.hsplit(np.vstack([vectors, pulled]), [1])
+    sums = np.zeros((12 + sum(count for _, _, count in _PAIRS), ROWS))
+    sums[[0, 1], [0, 1]] = 1.0
+    sums[2:4, ALONG] = np.eye(2)
+    first = TILTED.start
+    sums[4:8, first : first + 3] = polynomials
+    sums[8:12, first + 1 : first + 4] = polynomials
+    row = 12
+    for x, y, count in _PAIRS:
+        product = np.convolve(polynomials[x], polynomials[y]) / law.batch_ratio
+        for k in range(count):
+            sums[row, 1 + k : 6 + k] = product
+            row += 1
+    return on_theta[:, 0].tolist(), sums
+
+
+def _few_overlaps(
+    law: BulkLaw, on: list[float], x: complex, gain: complex, sums: list[complex]
+) -> list[list[complex]]:
+    """K at x = beta tau and g = gain from `_form_sums`: `signal_overlaps` for one point, in a tenth of the time.
+
+    `on`: v, theta_perp, w_f' and w_f on theta.
+    """
+    S1, S2, T1, T2, *rest = sums
+    g, alpha0, nu, omega = gain, law.batch_ratio, law.turn, law.omega
+    at = blocks(law, g, S1, S2)
+    a, b, k, n = at.trace, at.bridge, at.rest, at.n
+    stretch = (omega + k * nu * nu / alpha0) * T2
+    slant = law.root + nu * T1 + g * b * nu * nu * T2 / alpha0
+    bend = a * nu * nu * T2 / alpha0
+    whole = (1.0 + g * stretch) * (1.0 + g * bend) + g * slant * slant
+    a_t, b_t, k_t = (1.0 + g * bend) / whole, slant / whole, (1.0 + g * stretch) / whole
+    (low, high), pairs = (rest[:4], rest[4:8]), rest[8:]
+    turned = nu / alpha0
+    m = [turned * b * y + at.steep * z for y, z in zip(low, high, strict=True)]
+    j = [turned * a * y for y in low]
+    p = turned * k * low[3] - (g * omega * b / alpha0) * high[3]
+    q = turned * b * low[3] + turned * turned * n * high[3]
+    along = [a_t * y + b_t * z for y, z in zip(m, j, strict=True)]
+    below, aside, crossed = a_t * p - g * b_t * q, b_t * p + k_t * q, 2.0 * b * turned
+
+    def noise(u: int, w: int) -> complex:
+        return g * a_t * m[u] * m[w] + g * b_t * (m[u] * j[w] + j[u] * m[w]) - k_t * j[u] * j[w]
+
+    f = on[3]
+
+    def resolvent(u: int, w: int, pair: complex) -> complex:
+        """u.H w."""
+        return a_t * on[u] * on[w] - g * (on[u] * along[w] + along[u] * on[w] - noise(u, w)) + a * pair
+
+    corner = (stretch * (1.0 + g * bend) + slant * slant) / whole
+
+    def filled(u: int, w: int, start: int) -> complex:
+        """u.(1 - H) w/g."""
+        own = at.filled * pairs[start] + crossed * pairs[start + 1] + at.steep * pairs[start + 2]
+        return corner * on[u] * on[w] + on[u] * along[w] + along[u] * on[w] + own - noise(u, w)
+
+    def bridge(u: int, start: int) -> complex:
+        """u.H P w_f."""
+        own = b * pairs[start] + turned * n * pairs[start + 1]
+        seen = a_t * m[u] * p - g * b_t * m[u] * q + b_t * j[u] * p + k_t * j[u] * q
+        return on[u] * (b_t * f + below) + (k_t * j[u] - g * b_t * m[u]) * f + own - g * seen
+
+    squared = (bend * (1.0 + g * stretch) + slant * slant) / whole * f * f + 2.0 * f * aside
+    squared += at.turned * pairs[18] + crossed * pairs[19] + at.flat * pairs[20]
+    squared += a_t * p * p - g * (2.0 * b_t * p * q + k_t * q * q)
+    v_h, p_h = resolvent(0, 2, pairs[9]) + bridge(0, 12), resolvent(1, 2, pairs[10]) + bridge(1, 14)
+    h_h = resolvent(2, 2, pairs[11]) + 2.0 * bridge(2, 16) + squared
+    v_v, v_p, p_p = filled(0, 0, 0), filled(0, 1, 3), filled(1, 1, 6)
+    plain = resolvent(0, 0, pairs[0])
+    v, perp, norm = law.independent
+    first, second = x * (v_h / plain + v * norm), x * (v_p / plain + v * perp)
+    cross = x * (p_h + g * v_p * v_h / plain + norm * perp)
+    return [
+        [x * (v_v / plain + v * v), first, second],
+        [first, x * (law.norm_variance - g * (h_h - v_h * v_h / plain) + norm * norm), cross],
+        [second, cross, x * (p_p + g * v_p * v_p / plain + perp * perp)],
+    ]
