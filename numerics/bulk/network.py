@@ -87,11 +87,11 @@ class _Linear(NamedTuple):
 
 class Step(NamedTuple):
     """Newton's step `move` for (x, b1, b2) at (C, D); (T, tau) at its end, to its second order; where it begins the
-    Jacobian of (T, tau) and the slopes of (x, b1, b2) in C and D.
+    Jacobian of (T, tau), row by row, and the slopes of (x, b1, b2) in C and D.
     """
 
     values: tuple[float, float]
-    jacobian: tuple[tuple[float, float], tuple[float, float]]
+    jacobian: tuple[float, float, float, float]
     slopes: list[tuple[float, float]]
     move: Triple
 
@@ -107,6 +107,12 @@ def _inverse(matrix: tuple[Triple, Triple, Triple]) -> tuple[Triple, Triple, Tri
         (second * share, (a * i - c * g) * share, (c * d - a * f) * share),
         (third * share, (b * g - a * h) * share, (a * e - b * d) * share),
     )
+
+
+def relative(move: Sequence[float], place: Sequence[float]) -> float:
+    """The size of a step for (x, b1, b2) beside the place where it begins."""
+    (dx, d1, d2), (x, _, b2) = move, place
+    return max(abs(dx) / x, abs(d1) / (math.sqrt(abs(b2)) or 1.0), abs(d2 / (b2 or 1.0)))
 
 
 class NetworkBulk(OneGroup):
@@ -127,10 +133,30 @@ class NetworkBulk(OneGroup):
             return self._last[1]
         C, D = conjugates.tolist()
         solution = self._solve(C, self.ridge + D, conjugates)
-        step = self.step(C, D, solution.tolist())
-        point = _Point(self, C, np.array(step.values), np.array(step.jacobian), solution, np.array(step.slopes))
+        place = solution.tolist()
+        return self.kept(conjugates, self.step(C, D, place), place)
+
+    def kept(self, conjugates: Array, step: Step, place: Sequence[float]) -> _Point:
+        """The point of a last step from a place, remembered."""
+        solution = np.array([at + move for at, move in zip(place, step.move, strict=True)])
+        C, values, jacobian = float(conjugates[0]), np.array(step.values), np.array(step.jacobian).reshape(2, 2)
+        point = _Point(self, C, values, jacobian, solution, np.array(step.slopes))
         self._last = conjugates.copy(), point
         return point
+
+    def begun(self, C: float, D: float, *, near: bool) -> list[float]:
+        """A place to begin at: as the last solution leads to (C, D), which is `near`, or with no regard to it."""
+        if not near or self._last is None:
+            return list(self._swept(C, self.ridge + D, _SWEEPS[0]).tolist())
+        there, point = self._last
+        return list((point.solution + point.slopes @ (np.array([C, D]) - there)).tolist())
+
+    def inside(self, shift: float, place: Sequence[float]) -> bool:
+        """Whether a place (x, b1, b2) may be on the way to a solution, at shift = ridge + D."""
+        x, b1, b2 = place
+        return 0.0 < x <= 2.0 * self.beta / shift and (
+            4.0 * b2 > b1 * b1 if b1 else b2 * self.law.omega >= 0.0
+        )
 
     def step(self, C: float, D: float, place: Sequence[float]) -> Step:
         """Newton's step for (x, b1, b2) at (C, D) from a place, and Gamma as it leads there."""
@@ -144,7 +170,7 @@ class NetworkBulk(OneGroup):
         # T = tau tr B H, tr B H as a function of (x, b1, b2; C). That in C is x/C times that in x, and is formed
         # without dividing by C. T and tau are slopes of one function; of the two equal entries p is no difference.
         by_C = at.filled_by_gain * x + sum(f * y for f, (y, _) in zip(at.filled_slopes, slopes, strict=True))
-        jacobian = ((p * at.filled + x * by_C) / self.beta, p / self.beta), (p / self.beta, q / self.beta)
+        jacobian = (p * at.filled + x * by_C) / self.beta, p / self.beta, p / self.beta, q / self.beta
         f_x, f_1, f_2 = at.filled_slopes
         led = (x + dx) * at.filled + x * (f_x * dx + f_1 * d1 + f_2 * d2)
         return Step((led / self.beta, (x + dx) / self.beta), jacobian, slopes, (dx, d1, d2))
@@ -201,14 +227,12 @@ class NetworkBulk(OneGroup):
         x, b1, b2 = start.tolist()
         before = size = math.inf
         for _ in range(_MOST_STEPS):
-            inside = 4.0 * b2 > b1 * b1 if b1 else b2 * self.law.omega >= 0.0
-            if not (0.0 < x <= 2.0 * self.beta / shift and inside):
+            if not self.inside(shift, (x, b1, b2)):
                 return np.array([x, b1, b2]), math.inf
             at = self._linearised(C, shift, x, b1, b2)
             u, v, w = at.values
             moves = [a * u + b * v + c * w for a, b, c in _inverse(at.system)]
-            root = math.sqrt(abs(b2))
-            size = max(abs(moves[0]) / x, abs(moves[1]) / (root or 1.0), abs(moves[2] / (b2 or 1.0)))
+            size = relative(moves, (x, b1, b2))
             x, b1, b2 = x - moves[0], b1 - moves[1], b2 - moves[2]
             # A step squares its size: the next one would be lost in rounding.
             if size < _LAST or (size < _SOLVED and size >= before):

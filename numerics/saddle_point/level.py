@@ -14,7 +14,14 @@ from onestep.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicU
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.equations import State, linear_part, nonlinear_part, residual
+from onestep.numerics.saddle_point.equations import (
+    LinearPart,
+    NonlinearPart,
+    State,
+    linear_part,
+    nonlinear_part,
+    residual,
+)
 from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile
 
@@ -84,14 +91,29 @@ def solve_on(
     equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
     if isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
-    solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
-    linear = linear_part(table, solved, ratio, model.noise, regime.unit, rough=rough)
+    solved, linear = _solved(table, equivalent, model, regime.unit, start, rough)
     state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
     left = partial(residual, table, equivalent, ratio, model.noise, state, regime.unit)
     return Level(
         state, regime, linear.test_error, linear.training_error, left, solved.iterations, solved.converged,
         rounding=ROUNDING * linear.rounding,
     )  # fmt: skip
+
+
+def _solved(
+    table: Profile, equivalent: DeterministicEquivalent, model: Model, unit: float, start: Array | None, rough: bool
+) -> tuple[NonlinearPart, LinearPart]:
+    """By arrays; for one group of a network's own rows in scalars, in a third of the time."""
+    ratio = model.alpha / model.beta
+    if table.groups == table.rank == 1 and len(table.along) == 2:
+        # Imported here: the isotropic bulk needs no averages over labels.
+        from onestep.numerics.saddle_point.one_group.network_point import NetworkBulk, solve_linear, solve_nonlinear
+
+        if isinstance(equivalent, NetworkBulk):
+            known = solve_nonlinear(table.one_group, equivalent, ratio, start, unit)
+            return known, solve_linear(table.one_group, known, ratio, model.noise, unit)
+    solved = nonlinear_part(table, equivalent, ratio, start, unit)
+    return solved, linear_part(table, solved, ratio, model.noise, unit, rough=rough)
 
 
 def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Array | None) -> Level:

@@ -446,5 +446,16 @@ class OneGroupTable:
 
     @cached_property
     def roots(self) -> Array:
-        """Square roots of the weights times mu0, kappa mu1, y0; (3, n)."""
-        return np.ascontiguousarray((np.sqrt(self.profile.weights)[:, None] * self.lines * [1.0, 1.0, -1.0]).T)
+        """Square roots of the weights times mu0, kappa mu1, y0; (3, n), or (4, n) with dmu0/dc."""
+        table = self.profile
+        return np.asarray(np.stack([table.mu0[0], *table.along, table.y0]) * np.sqrt(table.weights))
+
+    @cached_property
+    def weighted_along(self) -> Array:
+        """Weights of E[kappa mu1 .] and E[dmu0/dc .]; (1, n) or (2, n)."""
+        return np.asarray(self.profile.along * self.profile.weights)
+
+    @cached_property
+    def cross_size(self) -> float:
+        """E |mu1 y1|."""
+        return float(np.abs(self.whole[3]).sum())

@@ -77,8 +77,8 @@ def _at(table: OneGroupTable, problem: Problem, overlap: float, tau: float) -> _
     return inverse, square, conjugates, values, jacobian, (problem.ratio * (table.curvature @ square)).tolist()
 
 
-def _one_minus(jacobian: tuple[float, float, float, float], bend: list[float]) -> tuple[float, float, float, float]:
-    """1 - dF/dx = 1 + dGamma bend."""
+def one_minus(jacobian: tuple[float, float, float, float], bend: list[float]) -> tuple[float, float, float, float]:
+    """1 - dF/dx = 1 + dGamma bend, row by row."""
     a, b, c, d = jacobian
     return (
         1.0 + a * bend[0] + b * bend[1],
@@ -88,7 +88,8 @@ def _one_minus(jacobian: tuple[float, float, float, float], bend: list[float]) -
     )
 
 
-def _solve_pair(matrix: tuple[float, float, float, float], x: float, y: float) -> tuple[float, float]:
+def solve_pair(matrix: tuple[float, float, float, float], x: float, y: float) -> tuple[float, float]:
+    """By Cramer's rule; not numbers where the matrix is singular."""
     a, b, c, d = matrix
     determinant = a * d - b * c
     if determinant == 0.0:
@@ -98,6 +99,17 @@ def _solve_pair(matrix: tuple[float, float, float, float], x: float, y: float) -
 
 def solve_one_group(table: OneGroupTable, problem: Problem, start: tuple[float, float] | None = None) -> OneGroupState:
     """Newton's method for (T, tau) as in `saddle_point.nonlinear_part`, then all that follows linearly."""
+    return _followed(table, problem, *_newton(table, problem, start, 1e-13))
+
+
+def isotropic_values(table: OneGroupTable, problem: Problem, enough: float) -> tuple[float, float]:
+    """(T, tau), to about the share `enough` of them."""
+    return _newton(table, problem, None, enough)[0]
+
+
+def _newton(
+    table: OneGroupTable, problem: Problem, start: tuple[float, float] | None, enough: float
+) -> tuple[tuple[float, float], _Point, int, bool]:
     largest = tuple(problem.equivalent.largest().tolist())
     overlap, tau = largest if start is None else start
     higher, previous, converged = 1.0, math.inf, False
@@ -107,17 +119,17 @@ def solve_one_group(table: OneGroupTable, problem: Problem, start: tuple[float, 
         gaps = overlap - image[0], tau - image[1]
         size = max(abs(gaps[0]) / abs(overlap), abs(gaps[1]) / abs(tau)) if overlap and tau else math.inf
         # Converged when the gap is at rounding, or stops shrinking near it.
-        converged = size < 1e-15 or (size < 1e-13 and size >= previous)
+        converged = size < 0.01 * enough or (size < enough and size >= previous)
         if converged:
             break
         previous = size
-        steps = _solve_pair(_one_minus(jacobian, bend), *gaps)
+        steps = solve_pair(one_minus(jacobian, bend), *gaps)
         if tau - steps[1] > 0.0:
             overlap, tau = overlap - steps[0], tau - steps[1]
         else:
             # A step from below led to something negative: begin again, higher each time.
             overlap, tau, higher = higher * largest[0], higher * largest[1], 10.0 * higher
-    return _followed(table, problem, (overlap, tau), point, iteration, converged)
+    return (overlap, tau), point, iteration, converged
 
 
 def _followed(
@@ -136,8 +148,8 @@ def _followed(
     first, second = problem.ratio * first, problem.ratio * second
     signal = _signal(problem, zeta_force, psi_force, jacobian)
     a, b, c, d = jacobian
-    matrix = _one_minus(jacobian, bend)
-    q = _solve_pair(matrix, -a * first - b * second - signal[0], -c * first - d * second - signal[1])
+    matrix = one_minus(jacobian, bend)
+    q = solve_pair(matrix, -a * first - b * second - signal[0], -c * first - d * second - signal[1])
     means = (table.conjugates @ square).tolist()
     whole = float(table.whole[0] @ fixed)
     features = q[0] * float(table.expected[1]) + q[1] * float(table.expected[2])
@@ -169,7 +181,7 @@ def _followed(
 
 def _condition(matrix: tuple[float, float, float, float], values: tuple[float, float]) -> float:
     """The largest relative change of (T, tau) over that of F: F increases, so that signs all alike are the worst."""
-    growth = _solve_pair(matrix, *values)
+    growth = solve_pair(matrix, *values)
     return max(abs(growth[0]) / values[0], abs(growth[1]) / values[1]) if values[0] and values[1] else math.inf
 
 

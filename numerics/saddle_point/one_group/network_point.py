@@ -1,0 +1,213 @@
+"""The ridge saddle point of one group with a network's own bulk: the equations of `numerics.saddle_point.equations` in
+scalars.
+
+As in `one_group.point`, with a second function beside kappa mu1, that of the rows' norm, and with a map Gamma that has
+no closed form: (x, b1, b2) of `numerics.bulk.network` are found together with (T, tau), by one Newton step of each at a
+time, so that averages over labels are taken once for every step. The fit is the least-squares problem of
+`equations.fit_with_force`, whose triangle is LAPACK's.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.numerics.bulk.equivalent import IsotropicUniform
+from onestep.numerics.bulk.network import NetworkBulk, relative
+from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.saddle_point.equations import (
+    MOST_ITERATIONS,
+    LinearPart,
+    NonlinearPart,
+    fit_rounding,
+    in_all,
+    nonlinear_part,
+)
+from onestep.numerics.saddle_point.one_group.point import Problem, isotropic_values, one_minus, solve_pair
+from onestep.numerics.saddle_point.profile import OneGroupTable
+
+Array = NDArray[np.float64]
+Pair = tuple[float, float]
+Square = tuple[float, float, float, float]
+
+# A step of this size squares to less than rounding: where it was made, the next one is rounding if it is as small as
+# any that counts as such.
+_FULL, _SMALL = 1e-8, 1e-13
+# Of the start: Newton's method doubles the digits of the other bulk's solution that happen to be right, which are few.
+_ROUGHLY = 1e-1
+
+
+def solve_nonlinear(
+    table: OneGroupTable, bulk: NetworkBulk, ratio: float, start: Array | None = None, unit: float = 1.0
+) -> NonlinearPart:
+    """x = F(x) as `equations.nonlinear_part`, which takes over where the two steps at once lead nowhere."""
+    found = _together(table, bulk, ratio, start, unit)
+    return nonlinear_part(table.profile, bulk, ratio, start, unit) if found is None else found
+
+
+def _together(
+    table: OneGroupTable, bulk: NetworkBulk, ratio: float, start: Array | None, unit: float
+) -> NonlinearPart | None:
+    """Newton's method for (T, tau) and (x, b1, b2); none where it leaves the region of solutions or finds none.
+
+    It begins at the solution for the isotropic bulk, or at a start that is beside a solution which `bulk` has kept.
+    """
+    if start is None:
+        alike = Problem(IsotropicUniform(bulk.ridge, bulk.beta, bulk.bulk), ratio, 0.0, unit)
+        overlap, tau = isotropic_values(table, alike, _ROUGHLY)
+    else:
+        overlap, tau = start.tolist()
+    place: list[float] = []
+    previous = math.inf
+    for iteration in range(1, MOST_ITERATIONS + 1):
+        inverse = 1.0 / (table.rows @ np.array([overlap, tau, unit]))
+        C, D = (ratio * (table.conjugates @ inverse)).tolist()
+        place = place or bulk.begun(C, D, near=start is not None)
+        if not (overlap > 0.0 and tau > 0.0 and bulk.inside(bulk.ridge + D, place)):
+            return None
+        bend = (ratio * (table.curvature @ (inverse * inverse))).tolist()
+        step = bulk.step(C, D, place)
+        gaps = overlap - step.values[0], tau - step.values[1]
+        size = max(abs(gaps[0]) / overlap, abs(gaps[1]) / tau, relative(step.move, place))
+        matrix = one_minus(step.jacobian, bend)
+        if size < 1e-15 or (size < _SMALL and (size >= previous or previous < _FULL)):
+            conjugates, slope = np.array([C, D]), np.eye(2) - np.array(matrix).reshape(2, 2)
+            point = bulk.kept(conjugates, step, place)
+            return NonlinearPart(np.array([overlap, tau]), conjugates, point, inverse, slope, iteration, True)
+        previous = size
+        first, second = solve_pair(matrix, *gaps)
+        overlap, tau = overlap - first, tau - second
+        # C and D decrease in T and tau.
+        by_C, by_D = bend[0] * first + bend[1] * second, bend[1] * first + bend[2] * second
+        moves = zip(place, step.move, step.slopes, strict=True)
+        place = [at + move + p * by_C + q * by_D for at, move, (p, q) in moves]
+    return None
+
+
+def solve_linear(table: OneGroupTable, solved: NonlinearPart, ratio: float, noise: float, unit: float) -> LinearPart:
+    """m, (zeta, chi, psi), (Q, q2) and the errors as `equations.linear_part`."""
+    inverse, square = solved.inverse, solved.inverse * solved.inverse
+    overlap: list[list[float]] = (ratio * solved.point.overlap).tolist()
+    moments: list[float] = (table.moments @ inverse).tolist()
+    psi_force = moments[-1]
+    m, zeta, chi, zeta_force, chi_force, share = _fit(table, inverse, overlap, psi_force, moments[0])
+    forces = np.array([zeta_force, chi_force, psi_force])
+    psi = float(np.dot(overlap[2], forces))
+    deviation = table.lines @ np.array([m, zeta, chi, 1.0])
+    deviation *= deviation
+    fixed = deviation + (table.rest[0] + noise - 2.0 * psi * table.rest[1])
+    first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
+    by_C, by_D = (ratio**2 * (solved.point.overlap_jacobian() @ forces @ forces)).tolist()
+    a, b, c, d = jacobian = tuple(solved.point.jacobian.ravel().tolist())
+    first, second = ratio * first, ratio * second
+    bend = (ratio * (table.curvature @ square)).tolist()
+    matrix = one_minus(jacobian, bend)
+    q = solve_pair(matrix, -a * first - b * second - by_C, -c * first - d * second - by_D)
+    quadratic = table.rows[:, :2] @ np.array(q)
+    whole, features = float(table.whole[0] @ fixed), float(table.whole[0] @ quadratic)
+    cross = 2.0 * psi * float(table.expected[3])
+    parts = float(table.whole[0] @ np.abs(quadratic))
+    means = (table.conjugates @ square).tolist()
+    left = float(table.whole[0] @ deviation)
+    fitted = fit_rounding(left, table.terms(m, zeta, chi), share)
+    fitted += _force_rounding(table, inverse, overlap, moments, math.sqrt(left))
+    condition = _condition(matrix, solved.values.tolist())
+    condition *= 1.0 + solved.point.lost + _roughness(table, square, solved, ratio)
+    return LinearPart(
+        m=np.array([m]),
+        overlaps=np.array([zeta, chi, psi]),
+        forces=forces,
+        q=np.array(q),
+        hats=np.array([
+            first + bend[0] * q[0] + bend[1] * q[1],
+            second + bend[1] * q[0] + bend[2] * q[1],
+        ]),
+        test_error=whole + features - noise,
+        training_error=unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
+        rounding=in_all(whole + parts + cross + abs(cross), condition, fitted, whole + cross),
+    )  # fmt: skip
+
+
+def _fit(
+    table: OneGroupTable, inverse: Array, overlap: list[list[float]], psi_force: float, norm: float
+) -> tuple[float, float, float, float, float, float]:
+    """m, zeta, chi, the forces of the last two, and how many times smaller than the activation mu0 is: infinitely where
+    the fit is `equations.undecided`. As `equations.fit_with_force`, with the columns of the spike first; `norm` is
+    E[mu0^2/(1+V)].
+    """
+    (a, b, given), (_, d, pulled) = overlap[0], overlap[1]
+    given, pulled = given * psi_force, pulled * psi_force
+    nothing = (math.nan,) * 6
+    if not math.isfinite(a + b + d + given + pulled):
+        return nothing
+    vectors, roots = _square_root(a, b, d)
+    (c, s), (r1, r2) = vectors, roots
+    mix = np.array([
+        [0.0, r1 * c, r1 * s, 0.0], [0.0, -r2 * s, r2 * c, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, -given, -pulled, 1.0],
+    ])  # fmt: skip
+    nodes = len(inverse)
+    columns = np.zeros((4, nodes + 2))
+    np.matmul(mix, table.roots * np.sqrt(inverse), out=columns[:, :nodes])
+    columns[0, nodes] = columns[1, nodes + 1] = 1.0
+    if not np.isfinite(columns).all():
+        return nothing
+    triangle = np.linalg.qr(columns.T, mode="r").tolist()
+    (n1, t, p1, y1), (_, n2, p2, y2), (_, _, free, y3), _ = triangle
+    size = float(table.sizes @ inverse)
+    held = norm > RANK_TOLERANCE**2 * size
+    scaled = y3 / free if held and abs(free) > 0.01 * RANK_TOLERANCE * math.sqrt(size) else 0.0
+    h2 = (y2 - p2 * scaled) / n2
+    h1 = (y1 - p1 * scaled - t * h2) / n1
+    zeta, chi = given + c * r1 * h1 - s * r2 * h2, pulled + s * r1 * h1 + c * r2 * h2
+    left = inverse * (table.lines @ np.array([scaled, zeta, chi, 1.0]))
+    x, y = (-(table.weighted_along @ left)).tolist()
+    # Where a direction is stiff its force is a small difference of large terms, and h is not. A column's own 1 is in n.
+    first = h1 / r1 if n1 * n1 > 2.0 else c * x + s * y
+    second = h2 / r2 if t * t + n2 * n2 > 2.0 else c * y - s * x
+    share = math.sqrt(size / norm) if held else table.lost
+    return scaled, zeta, chi, c * first - s * second, s * first + c * second, share
+
+
+def _square_root(a: float, b: float, d: float) -> tuple[Pair, Pair]:
+    """cos and sin of the first eigenvector of [[a, b], [b, d]], and the roots of both eigenvalues, none negative."""
+    if b == 0.0:
+        return (1.0, 0.0), (math.sqrt(max(a, 0.0)), math.sqrt(max(d, 0.0)))
+    # Jacobi's rotation.
+    slant = 0.5 * (d - a) / b
+    t = math.copysign(1.0, slant) / (abs(slant) + math.hypot(1.0, slant))
+    c = 1.0 / math.hypot(1.0, t)
+    return (c, -t * c), (math.sqrt(max(a - t * b, 0.0)), math.sqrt(max(d + t * b, 0.0)))
+
+
+def _force_rounding(
+    table: OneGroupTable, inverse: Array, overlap: list[list[float]], moments: list[float], left: float
+) -> float:
+    """As `equations._force_rounding`: the force of chi is taken to be known."""
+    known, across = (table.force_scatter @ inverse).tolist()
+    (a, b, _), (e, d, _) = overlap[0], overlap[1]
+    g11, g12, g22 = moments[3:6]
+    # 1 + A G.
+    held = 1.0 + a * g11 + b * g12, a * g12 + b * g22, e * g11 + d * g12, 1.0 + e * g12 + d * g22
+    zeta, chi = solve_pair(held, a * known, e * known)
+    first, second = table.profile.along_norms.tolist()
+    return 2.0 * (left * (abs(zeta) * first + abs(chi) * second) + abs(overlap[2][2]) * across * table.cross_size)
+
+
+def _roughness(table: OneGroupTable, square: Array, solved: NonlinearPart, ratio: float) -> float:
+    """As `one_group.point._roughness`."""
+    a, b, c, d = (table.roughness @ square).tolist()
+    (overlap, tau), (C, D) = solved.values.tolist(), solved.conjugates.tolist()
+    moved = a * overlap + b * tau, c * overlap + d * tau
+    return ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, (C, D), strict=True))
+
+
+def _condition(matrix: Square, sizes: list[float]) -> float:
+    """As `equations._condition`."""
+    a, b, c, d = matrix
+    determinant = abs(a * d - b * c)
+    x, y = sizes
+    if not (determinant > 0.0 and x and y):
+        return math.inf
+    return max((abs(d) * x + abs(b) * y) / x, (abs(c) * x + abs(a) * y) / y) / determinant
