@@ -300,6 +300,9 @@ def signal_overlaps(
 # What the forms in K are made of: the products of v, theta_perp and w_f' with each other or with w_f (3), and how many
 # of E[Y^k x y], k = 0, 1, 2, each asks for.
 _PAIRS = ((0, 0, 3), (0, 1, 3), (1, 1, 3), (0, 2, 1), (1, 2, 1), (2, 2, 1), (0, 3, 2), (1, 3, 2), (2, 3, 2), (3, 3, 3))
+_LEFT, _RIGHT = np.array([(x, y) for x, y, count in _PAIRS for _ in range(count)]).T
+_POWERS = np.array([k for _, _, count in _PAIRS for k in range(count)])
+_POWERS_ROWS = 12 + np.arange(len(_POWERS))
 
 
 def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
@@ -310,18 +313,15 @@ def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
     """
     vectors, pulled = frame(law)
     on_theta, polynomials = np.hsplit(np.vstack([vectors, pulled]), [1])
-    sums = np.zeros((12 + sum(count for _, _, count in _PAIRS), ROWS))
-    sums[[0, 1], [0, 1]] = 1.0
-    sums[2:4, ALONG] = np.eye(2)
+    sums = np.zeros((12 + len(_POWERS), ROWS))
+    sums[0, 0] = sums[1, 1] = sums[2, ALONG.start] = sums[3, ALONG.start + 1] = 1.0
     first = TILTED.start
     sums[4:8, first : first + 3] = polynomials
     sums[8:12, first + 1 : first + 4] = polynomials
-    row = 12
-    for x, y, count in _PAIRS:
-        product = np.convolve(polynomials[x], polynomials[y]) / law.batch_ratio
-        for k in range(count):
-            sums[row, 1 + k : 6 + k] = product
-            row += 1
+    products = polynomials[_LEFT, :, None] * (polynomials[_RIGHT, None, :] / law.batch_ratio)
+    for i in range(3):
+        for j in range(3):
+            sums[_POWERS_ROWS, 1 + i + j + _POWERS] += products[:, i, j]
     return on_theta[:, 0].tolist(), sums
 
 

@@ -207,6 +207,16 @@ class Labels:
         factors[1:] *= shrunk
         return np.asarray(self.table @ factors.T)
 
+    def averaged(self, b1: float, b2: float) -> Array:
+        """The averages over 1 + b1 Y + b2 Y^2 alone, (14,)."""
+        if b1 == b2 == 0.0:
+            return self._plain
+        return np.asarray(self.table @ (1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))))
+
+    @cached_property
+    def _plain(self) -> Array:
+        return np.asarray(self.table.sum(axis=1))
+
     def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
         """As `over` at P places at once, so many rows of it, (rows, 3, P)."""
         found = np.zeros((rows, 3, len(b1)))
@@ -263,7 +273,7 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
         # With l and without: what grows with y is felt without, poles close to the line with it.
         moved = []
         for at in ((first, largest), (0.0, 0.0)):
-            before, after = (rule.over(*at)[:, 0] for rule in (coarse, fine))
+            before, after = (rule.averaged(*at) for rule in (coarse, fine))
             moved.append(_apart(before, after, row_sizes(after, *at)))
         # |E[u Y^k]|^2 <= E[Y^2k].
         left = max(*moved, _apart(coarse.first, fine.first, np.sqrt(fine.moments[[2, 4, 6]])))

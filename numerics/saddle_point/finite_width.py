@@ -34,7 +34,7 @@ from onestep.numerics.saddle_point.level import (
     regime_of,
     settled,
 )
-from onestep.numerics.saddle_point.map_uncertainty import rounding_growth
+from onestep.numerics.saddle_point.map_uncertainty import relative_uncertainty, rounding_growth
 from onestep.numerics.saddle_point.profile import Profile, profile
 
 
@@ -77,7 +77,8 @@ def _refined(solution: Solution, width: float, bulk: Callable[[float], Determini
         if done or table.unresolved == 1.0 or not solved.converged or table.exhausted:
             break
         start, last = solved.values, found.test_error
-    estimate = moved + table.unresolved * scale + rounding * rounding_growth(model) + solution.map_error
+    growth = rounding_growth(relative_uncertainty(model))
+    estimate = moved + table.unresolved * scale + rounding * growth + solution.map_error
     converged = bool(solved.converged and estimate <= 2.0 * QUADRATURE_LIMIT * scale)
     status = f"converged at width {width:g}" if converged else (
         f"not converged at width {width:g}: finer rules and rounding move the test error by {estimate:.1e}"

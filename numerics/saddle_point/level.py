@@ -111,7 +111,7 @@ def _solved(
 
         if isinstance(equivalent, NetworkBulk):
             known = solve_nonlinear(table.one_group, equivalent, ratio, start, unit)
-            return known, solve_linear(table.one_group, known, ratio, model.noise, unit)
+            return known, solve_linear(table.one_group, known, ratio, model.noise, unit, rough)
     solved = nonlinear_part(table, equivalent, ratio, start, unit)
     return solved, linear_part(table, solved, ratio, model.noise, unit, rough=rough)
 

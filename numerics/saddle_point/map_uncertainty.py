@@ -45,9 +45,8 @@ def relative_uncertainty(model: Model) -> float:
     return largest
 
 
-def rounding_growth(model: Model) -> float:
+def rounding_growth(uncertain: float) -> float:
     """By what factor relative errors up to SMALL raise the rounding of a solution; larger ones are solved for."""
-    uncertain = relative_uncertainty(model)
     return 1.0 + uncertain / ROUNDING if uncertain <= SMALL else 1.0
 
 

@@ -311,7 +311,8 @@ def _target_part(
 ) -> tuple[Array, Array, Array]:
     """y0, y1 and spread at theta.kappa = shift, or their parts for a student of the given parity."""
     right = _moments_at(target, variance, 0.0, shift, refine, rank)
-    if not parity:
+    if not parity or target.parity == parity:
+        # Of a target of that parity the other parts are zero.
         return right.mean, right.slope, right.rest
     left = _moments_at(target, variance, 0.0, -shift, refine, rank)
     sign = -1.0 if parity == "odd" else 1.0

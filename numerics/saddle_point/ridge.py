@@ -65,9 +65,9 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
         coarse = fine
     moved += table.unresolved * scale
     uncertain = relative_uncertainty(model)
-    mapped = _moved_by_the_map(model, fine, refine, extra, bulk) if uncertain > SMALL else 0.0
+    mapped = _moved_by_the_map(model, fine, uncertain, refine, extra, bulk) if uncertain > SMALL else 0.0
     moved += mapped
-    fine = replace(fine, rounding=fine.rounding * rounding_growth(model))
+    fine = replace(fine, rounding=fine.rounding * rounding_growth(uncertain))
     if fine.regime.unit == 0.0:
         check_tails(table, fine)
     left = fine.left()
@@ -88,10 +88,12 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     )
 
 
-def _moved_by_the_map(model: Model, level: Level, refine: int, extra: float, bulk: Bulk | None) -> float:
+def _moved_by_the_map(
+    model: Model, level: Level, uncertain: float, refine: int, extra: float, bulk: Bulk | None
+) -> float:
     """How far the test error moves as spike, bulk and alignment take the ends of what they may be; added up."""
     if model.network_step is not None:
-        return level.rounding * relative_uncertainty(model) / ROUNDING
+        return level.rounding * uncertain / ROUNDING
     moved = 0.0
     start = level.state.values
     here = solve_on(profile(model, refine, refine, extra), model, start, bulk).test_error

@@ -254,7 +254,7 @@ def _solved_family(
         elif uncertain > SMALL:
             for other in neighbours(model):
                 moved += np.abs(_solved_family(other, columns, places, refine)[0][0] - rows[0])
-        growth = rounding_growth(model)
+        growth = rounding_growth(uncertain)
         rows[10] *= growth
     return rows, moved, _Family(model, places, levels, points, rows[7:9], last, moved, growth)
 

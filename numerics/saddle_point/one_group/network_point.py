@@ -4,7 +4,7 @@ scalars.
 As in `one_group.point`, with a second function beside kappa mu1, that of the rows' norm, and with a map Gamma that has
 no closed form: (x, b1, b2) of `numerics.bulk.network` are found together with (T, tau), by one Newton step of each at a
 time, so that averages over labels are taken once for every step. The fit is the least-squares problem of
-`equations.fit_with_force`, whose triangle is LAPACK's.
+`equations.fit_with_force`, by orthogonal columns.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Square = tuple[float, float, float, float]
 # A step of this size squares to less than rounding: where it was made, the next one is rounding if it is as small as
 # any that counts as such.
 _FULL, _SMALL = 1e-8, 1e-13
-# Of the start: Newton's method doubles the digits of the other bulk's solution that happen to be right, which are few.
-_ROUGHLY = 1e-1
+# Of the start, whose last step is a hundredth of this: few digits of the other bulk's solution are right.
+_ROUGHLY = 1.0
 
 
 def solve_nonlinear(
@@ -86,7 +86,9 @@ def _together(
     return None
 
 
-def solve_linear(table: OneGroupTable, solved: NonlinearPart, ratio: float, noise: float, unit: float) -> LinearPart:
+def solve_linear(
+    table: OneGroupTable, solved: NonlinearPart, ratio: float, noise: float, unit: float, rough: bool
+) -> LinearPart:
     """m, (zeta, chi, psi), (Q, q2) and the errors as `equations.linear_part`."""
     inverse, square = solved.inverse, solved.inverse * solved.inverse
     overlap: list[list[float]] = (ratio * solved.point.overlap).tolist()
@@ -105,16 +107,18 @@ def solve_linear(table: OneGroupTable, solved: NonlinearPart, ratio: float, nois
     bend = (ratio * (table.curvature @ square)).tolist()
     matrix = one_minus(jacobian, bend)
     q = solve_pair(matrix, -a * first - b * second - by_C, -c * first - d * second - by_D)
-    quadratic = table.rows[:, :2] @ np.array(q)
-    whole, features = float(table.whole[0] @ fixed), float(table.whole[0] @ quadratic)
-    cross = 2.0 * psi * float(table.expected[3])
-    parts = float(table.whole[0] @ np.abs(quadratic))
+    whole, features = float(table.whole[0] @ fixed), q[0] * table.expected[1] + q[1] * table.expected[2]
     means = (table.conjugates @ square).tolist()
-    left = float(table.whole[0] @ deviation)
-    fitted = fit_rounding(left, table.terms(m, zeta, chi), share)
-    fitted += _force_rounding(table, inverse, overlap, moments, math.sqrt(left))
-    condition = _condition(matrix, solved.values.tolist())
-    condition *= 1.0 + solved.point.lost + _roughness(table, square, solved, ratio)
+    rounding = math.nan
+    if not rough:
+        cross = 2.0 * psi * table.expected[3]
+        parts = float(table.whole[0] @ np.abs(table.rows[:, :2] @ np.array(q)))
+        left = float(table.whole[0] @ deviation)
+        fitted = fit_rounding(left, table.terms(m, zeta, chi), share)
+        fitted += _force_rounding(table, inverse, overlap, moments, math.sqrt(left))
+        condition = _condition(matrix, solved.values.tolist())
+        condition *= 1.0 + solved.point.lost + _roughness(table, square, solved, ratio)
+        rounding = in_all(whole + parts + cross + abs(cross), condition, fitted, whole + cross)
     return LinearPart(
         m=np.array([m]),
         overlaps=np.array([zeta, chi, psi]),
@@ -124,9 +128,9 @@ def solve_linear(table: OneGroupTable, solved: NonlinearPart, ratio: float, nois
             first + bend[0] * q[0] + bend[1] * q[1],
             second + bend[1] * q[0] + bend[2] * q[1],
         ]),
-        test_error=whole + features - noise,
+        test_error=float(whole + features - noise),
         training_error=unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
-        rounding=in_all(whole + parts + cross + abs(cross), condition, fitted, whole + cross),
+        rounding=rounding,
     )  # fmt: skip
 
 
@@ -151,10 +155,19 @@ def _fit(
     columns = np.zeros((4, nodes + 2))
     np.matmul(mix, table.roots * np.sqrt(inverse), out=columns[:, :nodes])
     columns[0, nodes] = columns[1, nodes + 1] = 1.0
-    if not np.isfinite(columns).all():
+    # Gram and Schmidt, each column from what the ones before it leave of it: y among them, that is as good as
+    # reflections, in a third of the time.
+    triangle = []
+    for k in range(3):
+        column = columns[k]
+        products = columns[k:] @ column
+        # A column of zeros has no direction, and takes nothing from the others.
+        products /= math.sqrt(products[0]) or math.inf
+        triangle.append(products.tolist())
+        columns[k + 1 :] -= np.multiply.outer(products[1:] / (products[0] or math.inf), column)
+    (n1, t, p1, y1), (n2, p2, y2), (free, y3) = triangle
+    if not math.isfinite(y1 + y2):
         return nothing
-    triangle = np.linalg.qr(columns.T, mode="r").tolist()
-    (n1, t, p1, y1), (_, n2, p2, y2), (_, _, free, y3), _ = triangle
     size = float(table.sizes @ inverse)
     held = norm > RANK_TOLERANCE**2 * size
     scaled = y3 / free if held and abs(free) > 0.01 * RANK_TOLERANCE * math.sqrt(size) else 0.0
