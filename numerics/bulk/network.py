@@ -302,7 +302,9 @@ def signal_overlaps(
 _PAIRS = ((0, 0, 3), (0, 1, 3), (1, 1, 3), (0, 2, 1), (1, 2, 1), (2, 2, 1), (0, 3, 2), (1, 3, 2), (2, 3, 2), (3, 3, 3))
 _LEFT, _RIGHT = np.array([(x, y) for x, y, count in _PAIRS for _ in range(count)]).T
 _POWERS = np.array([k for _, _, count in _PAIRS for k in range(count)])
-_POWERS_ROWS = 12 + np.arange(len(_POWERS))
+_ROWS_OF_PAIRS, _COLUMNS_OF_PAIRS = 12 + np.arange(len(_POWERS))[:, None], 1 + _POWERS[:, None] + np.arange(5)
+# Y^i Y^j is Y^(i + j): from the nine products of coefficients to the five of a product of polynomials.
+_DEGREES = (np.add.outer(np.arange(3), np.arange(3)).ravel()[:, None] == np.arange(5)).astype(float)
 
 
 def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
@@ -319,9 +321,7 @@ def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
     sums[4:8, first : first + 3] = polynomials
     sums[8:12, first + 1 : first + 4] = polynomials
     products = polynomials[_LEFT, :, None] * (polynomials[_RIGHT, None, :] / law.batch_ratio)
-    for i in range(3):
-        for j in range(3):
-            sums[_POWERS_ROWS, 1 + i + j + _POWERS] += products[:, i, j]
+    sums[_ROWS_OF_PAIRS, _COLUMNS_OF_PAIRS] = products.reshape(-1, 9) @ _DEGREES
     return on_theta[:, 0].tolist(), sums
 
 

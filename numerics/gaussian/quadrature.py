@@ -235,6 +235,22 @@ def second_moment(function: Integrand, shift: float, scale: float) -> float:
     return float(conditional_moments(function, np.array([shift]), scale, accept=math.inf).square[0])
 
 
+@lru_cache(maxsize=256)
+def _first_look(function: Integrand, shift: float, scale: float) -> float:
+    """The same by the rule before it is refined."""
+    rule = _trapezoid if function.splits is None else _panel_rule
+    return float(_moments(function, np.array([shift]), scale, rule, 0).square[0])
+
+
+def square_gap(square: float, function: Integrand, shift: float, scale: float, enough: float) -> float:
+    """How far a mean square is from E[f(shift + scale z)^2], relative: the rule is refined where that is more than
+    `enough`, since two rules that agree need no third."""
+    found = _first_look(function, shift, scale)
+    if not abs(square - found) <= enough * max(square, found):
+        found = second_moment(function, shift, scale)
+    return abs(square - found) / max(square, found, 1e-300)
+
+
 _RuleMaker = Callable[[Integrand, Array, float, int], tuple[Array, Array]]
 
 
@@ -274,10 +290,9 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
         # Where f all but vanishes agreement relative to where it counts most is enough.
         square = np.maximum(np.maximum(fine.square, 1e-6 * float(np.max(weight * fine.square))), 1e-300)
         root = np.sqrt(square)
-        gap = max(
-            float(np.max(np.abs(a - b) / unit))
-            for a, b, unit in zip(coarse, fine, (root, root, square, square, root), strict=True)
-        )
+        gaps = np.abs(np.array(coarse) - np.array(fine))
+        gaps /= np.array([root, root, square, square, root])
+        gap = float(gaps.max())
         last = function.splits is not None and level == _MOST_DOUBLINGS
         if gap <= _AGREEMENT or last or _node_count(function, scale, level + 2) > most:
             return level, gap if gap > _AGREEMENT else 0.0

@@ -91,29 +91,28 @@ def solve_on(
     equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
     if isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
-    solved, linear = _solved(table, equivalent, model, regime.unit, start, rough)
-    state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
-    left = partial(residual, table, equivalent, ratio, model.noise, state, regime.unit)
-    return Level(
-        state, regime, linear.test_error, linear.training_error, left, solved.iterations, solved.converged,
-        rounding=ROUNDING * linear.rounding,
-    )  # fmt: skip
-
-
-def _solved(
-    table: Profile, equivalent: DeterministicEquivalent, model: Model, unit: float, start: Array | None, rough: bool
-) -> tuple[NonlinearPart, LinearPart]:
-    """By arrays; for one group of a network's own rows in scalars, in a third of the time."""
-    ratio = model.alpha / model.beta
     if table.groups == table.rank == 1 and len(table.along) == 2:
         # Imported here: the isotropic bulk needs no averages over labels.
-        from onestep.numerics.saddle_point.one_group.network_point import NetworkBulk, solve_linear, solve_nonlinear
+        from onestep.numerics.saddle_point.one_group import network_point as network
 
-        if isinstance(equivalent, NetworkBulk):
-            known = solve_nonlinear(table.one_group, equivalent, ratio, start, unit)
-            return known, solve_linear(table.one_group, known, ratio, model.noise, unit, rough)
-    solved = nonlinear_part(table, equivalent, ratio, start, unit)
-    return solved, linear_part(table, solved, ratio, model.noise, unit, rough=rough)
+        if isinstance(equivalent, network.NetworkBulk):
+            part = network.solve_nonlinear(table.one_group, equivalent, ratio, start, regime.unit)
+            rest = network.solve_linear(table.one_group, part, ratio, model.noise, regime.unit, rough)
+            check = partial(network.network_residual, table.one_group, equivalent, ratio, model.noise)
+            return _level(part, rest, regime, check)
+    solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
+    linear = linear_part(table, solved, ratio, model.noise, regime.unit, rough=rough)
+    return _level(solved, linear, regime, partial(residual, table, equivalent, ratio, model.noise))
+
+
+def _level(
+    solved: NonlinearPart, linear: LinearPart, regime: Regime, check: Callable[[State, float], float]
+) -> Level:
+    state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
+    return Level(
+        state, regime, linear.test_error, linear.training_error, partial(check, state, regime.unit), solved.iterations,
+        solved.converged, rounding=ROUNDING * linear.rounding,
+    )  # fmt: skip
 
 
 def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Array | None) -> Level:

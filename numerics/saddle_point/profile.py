@@ -28,8 +28,8 @@ from onestep.numerics.gaussian.quadrature import (
     integrand,
     reach,
     resolvable,
-    second_moment,
     span,
+    square_gap,
 )
 from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
@@ -285,15 +285,13 @@ def _mismatch(table: Profile, lines: list[Line]) -> float:
     A rule along the spike may step over what a finer one, too, steps over; the inner rule has nodes of its own.
     """
     teacher, *students = lines
-    squares = [float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))]
-    wholes = [second_moment(teacher.function, 0.0, 1.0)]
+    square = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))
+    worst = square_gap(square, teacher.function, 0.0, 1.0, _SQUARES_AGREE)
     for i, line in enumerate(students):
         bulk, whole = line.variance, math.hypot(*line.direction, math.sqrt(line.variance))
-        if not resolvable(line.function, whole):
-            continue
-        squares.append(float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i])))
-        wholes.append(second_moment(line.function, line.bias, whole))
-    worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, wholes, strict=True))
+        if resolvable(line.function, whole):
+            square = float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i]))
+            worst = max(worst, square_gap(square, line.function, line.bias, whole, _SQUARES_AGREE))
     return worst if not worst <= _SQUARES_AGREE else 0.0
 
 
@@ -448,15 +446,5 @@ class OneGroupTable:
     @cached_property
     def roots(self) -> Array:
         """Square roots of the weights times mu0, kappa mu1, y0; (3, n), or (4, n) with dmu0/dc."""
-        table = self.profile
-        return np.asarray(np.stack([table.mu0[0], *table.along, table.y0]) * np.sqrt(table.weights))
-
-    @cached_property
-    def weighted_along(self) -> Array:
-        """Weights of E[kappa mu1 .] and E[dmu0/dc .]; (1, n) or (2, n)."""
-        return np.asarray(self.profile.along * self.profile.weights)
-
-    @cached_property
-    def cross_size(self) -> float:
-        """E |mu1 y1|."""
-        return float(np.abs(self.whole[3]).sum())
+        signs = np.array([[1.0]] * (self.lines.shape[1] - 1) + [[-1.0]])
+        return np.asarray(self.lines.T * (signs * np.sqrt(self.profile.weights)))

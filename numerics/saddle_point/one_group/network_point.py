@@ -21,6 +21,7 @@ from onestep.numerics.saddle_point.equations import (
     MOST_ITERATIONS,
     LinearPart,
     NonlinearPart,
+    State,
     fit_rounding,
     in_all,
     nonlinear_part,
@@ -174,8 +175,8 @@ def _fit(
     h2 = (y2 - p2 * scaled) / n2
     h1 = (y1 - p1 * scaled - t * h2) / n1
     zeta, chi = given + c * r1 * h1 - s * r2 * h2, pulled + s * r1 * h1 + c * r2 * h2
-    left = inverse * (table.lines @ np.array([scaled, zeta, chi, 1.0]))
-    x, y = (-(table.weighted_along @ left)).tolist()
+    left = table.profile.weights * inverse * (table.lines @ np.array([scaled, zeta, chi, 1.0]))
+    _, x, y, _ = (-(left @ table.lines)).tolist()
     # Where a direction is stiff its force is a small difference of large terms, and h is not. A column's own 1 is in n.
     first = h1 / r1 if n1 * n1 > 2.0 else c * x + s * y
     second = h2 / r2 if t * t + n2 * n2 > 2.0 else c * y - s * x
@@ -205,7 +206,8 @@ def _force_rounding(
     held = 1.0 + a * g11 + b * g12, a * g12 + b * g22, e * g11 + d * g12, 1.0 + e * g12 + d * g22
     zeta, chi = solve_pair(held, a * known, e * known)
     first, second = table.profile.along_norms.tolist()
-    return 2.0 * (left * (abs(zeta) * first + abs(chi) * second) + abs(overlap[2][2]) * across * table.cross_size)
+    size = float(np.abs(table.whole[3]).sum())
+    return 2.0 * (left * (abs(zeta) * first + abs(chi) * second) + abs(overlap[2][2]) * across * size)
 
 
 def _roughness(table: OneGroupTable, square: Array, solved: NonlinearPart, ratio: float) -> float:
@@ -224,3 +226,36 @@ def _condition(matrix: Square, sizes: list[float]) -> float:
     if not (determinant > 0.0 and x and y):
         return math.inf
     return max((abs(d) * x + abs(b) * y) / x, (abs(c) * x + abs(a) * y) / y) / determinant
+
+
+def network_residual(
+    table: OneGroupTable, bulk: NetworkBulk, ratio: float, noise: float, state: State, unit: float
+) -> float:
+    """`equations.residual`: max of |x - F(x)|/(1 + |x|), every F recomputed from the unknowns."""
+    inverse = 1.0 / (table.rows @ np.array([*state.values, unit]))
+    conjugates = ratio * (table.conjugates @ inverse)
+    point = bulk.at(conjugates)
+    there = point if np.array_equal(conjugates, state.conjugates) else bulk.at(state.conjugates)
+    (m,), (zeta, chi, psi) = state.m.tolist(), state.overlaps.tolist()
+    moments = table.moments @ inverse
+    deviation = table.lines @ np.array([m, zeta, chi, 1.0])
+    pull, *along = (-(table.profile.weights * inverse * deviation) @ table.lines[:, :3]).tolist()
+    forces = np.array([*along, moments[-1]])
+    overlap = ratio * point.overlap
+    image = overlap @ forces
+    own = 1.0 + overlap.diagonal()[:2] * moments[[3, 5]]
+    # Where large means cancel in yhat, what is left is no gap as far as it is the rounding of its terms.
+    terms = abs(m) * (np.abs(table.moments[1:3]) @ inverse)
+    rounding = np.finfo(float).eps * np.abs(overlap[:2, :2]) @ terms
+    gap = image[:2] - state.overlaps[:2]
+    image[:2] = state.overlaps[:2] + np.sign(gap) * np.maximum(np.abs(gap) - rounding, 0.0) / own
+    present = moments[0] > RANK_TOLERANCE**2 * float(table.sizes @ inverse)
+    fixed = deviation * deviation + (table.rest[0] + noise - 2.0 * psi * table.rest[1])
+    error = fixed + table.rows[:, :2] @ state.q
+    hats = ratio * (table.conjugates @ (inverse * inverse * error))
+    q = -point.jacobian @ state.hats - ratio**2 * (there.overlap_jacobian() @ state.forces @ state.forces)
+    unknowns = (state.values, state.conjugates, state.m, state.overlaps, state.forces, state.hats, state.q)
+    found = np.concatenate(unknowns)
+    mean = m + pull / moments[0] if present else 0.0
+    images = np.concatenate([there.values, conjugates, [mean], image, forces, hats, q])
+    return float((np.abs(found - images) / (1.0 + np.abs(found))).max())

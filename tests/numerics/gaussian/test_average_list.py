@@ -13,7 +13,7 @@ from pathlib import Path
 PRIMITIVES = {
     "conditional_moments", "conditional_moments_of", "settled_moments", "across_rule", "aligned_moments",
     "conditional_coefficients", "target_moments", "moments_on_line", "hermite_constants", "spike_rule", "tensor_rule",
-    "profile", "solve_on", "gauss_legendre", "leggauss", "hermegauss", "density", "second_moment",
+    "profile", "solve_on", "gauss_legendre", "leggauss", "hermegauss", "density", "second_moment", "square_gap",
 }  # fmt: skip
 
 REFINED = "refined until it settles; what a finer rule moves, and rounding, are in the estimate that comes with it"
@@ -64,8 +64,8 @@ AVERAGES: dict[str, dict[str, str]] = {
     },
     "numerics/saddle_point/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
     "numerics/gaussian/quadrature.py": {
-        "gauss_legendre": PASSED, "composite": PASSED, "with_splits": PASSED, "_trapezoid": PASSED,
-        "second_moment": PASSED,
+        "gauss_legendre": PASSED, "composite": PASSED, "with_splits": PASSED, "_even_steps": PASSED,
+        "second_moment": PASSED, "square_gap": CHECKED,
     },
     "numerics/gaussian/spike_rule.py": {"spike_rule": PASSED},
     "numerics/saddle_point/letters/density.py": {
