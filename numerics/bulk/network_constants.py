@@ -209,13 +209,7 @@ class Labels:
 
     def averaged(self, b1: float, b2: float) -> Array:
         """The averages over 1 + b1 Y + b2 Y^2 alone, (14,)."""
-        if b1 == b2 == 0.0:
-            return self._plain
         return np.asarray(self.table @ (1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))))
-
-    @cached_property
-    def _plain(self) -> Array:
-        return np.asarray(self.table.sum(axis=1))
 
     def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
         """As `over` at P places at once, so many rows of it, (rows, 3, P)."""
@@ -267,16 +261,14 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
     """
     # The poles of 1/(1 + b1 Y + b2 Y^2) lie this far from the line, as a square over one.
     sharpness = 4.0 * largest * largest / (4.0 * largest - first * first) if first else largest
-    coarse = _labels(target, noise, sharpness, 0, centre)
+    # Without noise the rule follows the target alone, whatever the step.
+    given = target, noise, sharpness if noise > 0.0 else 0.0, centre
+    coarse = _labels(*given, 0)
     for refine in range(1, _MOST_DOUBLINGS + 1):
-        fine = _labels(target, noise, sharpness, refine, centre)
+        fine = _labels(*given, refine)
         # With l and without: what grows with y is felt without, poles close to the line with it.
-        moved = []
-        for at in ((first, largest), (0.0, 0.0)):
-            before, after = (rule.averaged(*at) for rule in (coarse, fine))
-            moved.append(_apart(before, after, row_sizes(after, *at)))
-        # |E[u Y^k]|^2 <= E[Y^2k].
-        left = max(*moved, _apart(coarse.first, fine.first, np.sqrt(fine.moments[[2, 4, 6]])))
+        before, after = (rule.averaged(first, largest) for rule in (coarse, fine))
+        left = max(_apart(before, after, row_sizes(after, first, largest)), _plainly_apart(*given, refine))
         if left < _AGREEMENT:
             break
         coarse = fine
@@ -290,7 +282,17 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
 
 def coarse_labels(target: Activation, noise: float, largest: float, centre: float) -> Labels:
     """A rule of unknown error, to find out where the averages will be wanted."""
-    return _labels(target, noise, largest, 0, centre)
+    return _labels(target, noise, largest if noise > 0.0 else 0.0, centre, 0)
+
+
+@lru_cache(maxsize=16)
+def _plainly_apart(target: Activation, noise: float, largest: float, centre: float, refine: int) -> float:
+    """How far a rule and the next coarser one are apart without l, relative."""
+    coarse, fine = (_labels(target, noise, largest, centre, level) for level in (refine - 1, refine))
+    before, after = (rule.table.sum(axis=1) for rule in (coarse, fine))
+    # |E[u Y^k]|^2 <= E[Y^2k].
+    tilted = _apart(coarse.first, fine.first, np.sqrt(fine.moments[[2, 4, 6]]))
+    return max(_apart(before, after, row_sizes(after, 0.0, 0.0)), tilted)
 
 
 def _apart(coarse: Array, fine: Array, sizes: Array) -> float:
@@ -315,13 +317,8 @@ def row_sizes(rows: Array, b1: float, b2: float) -> Array:
     return sizes
 
 
-def _labels(target: Activation, noise: float, largest: float, refine: int, centre: float = 0.0) -> Labels:
-    # Without noise the rule follows the target alone, whatever the step.
-    return _known_labels(target, noise, largest if noise > 0.0 else 0.0, refine, centre)
-
-
 @lru_cache(maxsize=16)
-def _known_labels(target: Activation, noise: float, largest: float, refine: int, centre: float) -> Labels:
+def _labels(target: Activation, noise: float, largest: float, centre: float, refine: int) -> Labels:
     rule = _fine_rule(integrand(target), 4, refine)
     u, weights = rule.nodes, rule.weights
     y = np.asarray(compile_numpy(target.expression)(u), dtype=float) - centre

@@ -315,12 +315,15 @@ def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, 
     else:
         values = function.values(x)
     mean = _sum(values, weights)
-    slope = _sum(values, weights * z)
+    tilted = weights * z
+    slope = _sum(values, tilted)
     square = _sum(values * values, weights)
-    deviation = values - mean[:, None]
-    deviation -= slope[:, None] * z
-    curvature = _sum(deviation, weights * (z * z - 1.0))
-    return Moments(mean, slope, square, _sum(deviation * deviation, weights), curvature)
+    line = slope[:, None] * z
+    line += mean[:, None]
+    deviation = np.subtract(values, line, out=line)
+    curvature = _sum(deviation, tilted * z - weights)
+    deviation *= deviation
+    return Moments(mean, slope, square, _sum(deviation, weights), curvature)
 
 
 def _sum(values: Array, weights: Array) -> Array:
