@@ -314,7 +314,8 @@ def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
     E[u Y^2 F/D]; E[Y^k F F'/D]/alpha0 for the _PAIRS.
     """
     vectors, pulled = frame(law)
-    on_theta, polynomials = np.hsplit(np.vstack([vectors, pulled]), [1])
+    frames = np.vstack([vectors, pulled])
+    on_theta, polynomials = frames[:, 0].tolist(), frames[:, 1:]
     sums = np.zeros((12 + len(_POWERS), ROWS))
     sums[0, 0] = sums[1, 1] = sums[2, ALONG.start] = sums[3, ALONG.start + 1] = 1.0
     first = TILTED.start
@@ -322,7 +323,7 @@ def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
     sums[8:12, first + 1 : first + 4] = polynomials
     products = polynomials[_LEFT, :, None] * (polynomials[_RIGHT, None, :] / law.batch_ratio)
     sums[_ROWS_OF_PAIRS, _COLUMNS_OF_PAIRS] = products.reshape(-1, 9) @ _DEGREES
-    return on_theta[:, 0].tolist(), sums
+    return on_theta, sums
 
 
 def _few_overlaps(

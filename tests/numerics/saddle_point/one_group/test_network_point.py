@@ -1,0 +1,134 @@
+"""A network's bulk in scalars is the general saddle point, digit for digit where the problem allows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.network import NetworkBulk, frame, signal_overlaps
+from onestep.numerics.bulk.network_law import step_laws
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.equations import (
+    LinearPart,
+    NonlinearPart,
+    State,
+    linear_part,
+    nonlinear_part,
+    residual,
+)
+from onestep.numerics.saddle_point.level import extra_reach
+from onestep.numerics.saddle_point.one_group import network_point
+from onestep.numerics.saddle_point.one_group.network_point import network_residual, solve_linear, solve_nonlinear
+from onestep.numerics.saddle_point.profile import Profile, profile
+
+# Student, target, alpha, ridge, eta, noise and whether the rows begin Gaussian: odd and other activations, targets
+# that an even part meets and that it does not, stiff and slack fits, and far more samples than features can fit.
+CASES = [
+    ("tanh", "tanh", 1.5, 0.1, 3.0, 0.0, False),
+    ("tanh", "he(3, z)", 0.2, 1e-6, 9.0, 0.1, True),
+    ("relu", "sin", 0.6, 1e-7, 14.0, 0.0, False),
+    ("relu", "relu", 6.0, 1e-3, 12.0, 0.1, False),
+    ("z + z**2", "sin", 1.2, 2.0, 0.3, 0.0, False),
+]
+
+
+@cache
+def _problem(case: int) -> tuple[Profile, NetworkBulk, Model]:
+    student, target, alpha, ridge, eta, noise, gaussian_rows = CASES[case]
+    model = Model.from_gradient_step(
+        activation(student), activation(target), alpha=alpha, beta=0.8, ridge=ridge, alpha0=2.0, eta=eta, noise=noise,
+        bulk_model="network", gaussian_rows=gaussian_rows,
+    )  # fmt: skip
+    bulk = equivalent_of(model, ridge)
+    assert isinstance(bulk, NetworkBulk)
+    return profile(model, 0, 0, extra_reach(ridge)), bulk, model
+
+
+def _both(case: int) -> tuple[list[NonlinearPart], list[LinearPart]]:
+    table, bulk, model = _problem(case)
+    ratio = model.alpha / model.beta
+    with np.errstate(all="raise", under="ignore"):
+        ours = solve_nonlinear(table.one_group, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio)
+        theirs = nonlinear_part(table, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio)
+        rests = [
+            solve_linear(table.one_group, ours, ratio, model.noise, 1.0, rough=False),
+            linear_part(table, theirs, ratio, model.noise),
+        ]
+    return [ours, theirs], rests
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_scalars_are_the_general_solution(case: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No case is one for the other solver.
+    monkeypatch.setattr(network_point, "nonlinear_part", lambda *_: pytest.fail("the other solver was asked"))
+    (ours, theirs), (found, expected) = _both(case)
+    assert ours.converged
+    # Both end at rounding; what the rounding of the functions of kappa moves is in their estimates, which agree. The
+    # estimates are in roundings, of 5e-15 each.
+    known = 5e-15 * expected.rounding
+    close = {"rel": 1e-12 + known, "abs": 1e-13 + known}
+    assert ours.values == pytest.approx(theirs.values, **close)
+    assert ours.conjugates == pytest.approx(theirs.conjugates, **close)
+    assert ours.slope == pytest.approx(theirs.slope, **close)
+    for name in ("m", "overlaps", "q", "hats", "test_error", "training_error"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), **close)
+    # A force may be a small difference of large terms.
+    assert found.forces == pytest.approx(expected.forces, rel=1e-9, abs=1e-12 + known)
+    assert found.rounding == pytest.approx(expected.rounding, rel=1e-2)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_both_residuals_see_the_same(case: int) -> None:
+    table, bulk, model = _problem(case)
+    (solved, _), (linear, _) = _both(case)
+    state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
+    ratio = model.alpha / model.beta
+    rng = np.random.default_rng(case)
+    # One unknown at a time, off by one part in a thousand, which no other may hide.
+    for name in ("", "values", "conjugates", "m", "overlaps", "forces", "q", "hats"):
+        moved = replace(state, **({name: getattr(state, name) * (1.0 + 1e-3 * rng.random())} if name else {}))
+        seen = network_residual(table.one_group, bulk, ratio, model.noise, moved, 1.0)
+        # Of a solution both are rounding.
+        assert seen == pytest.approx(residual(table, bulk, ratio, model.noise, moved), rel=1e-9, abs=1e-14)
+
+
+def test_a_rough_answer_is_the_answer_without_its_rounding() -> None:
+    table, _, model = _problem(0)
+    (solved, _), (whole, _) = _both(0)
+    rough = solve_linear(table.one_group, solved, model.alpha / model.beta, model.noise, 1.0, rough=True)
+    assert math.isnan(rough.rounding)
+    assert rough.test_error == whole.test_error
+
+
+def test_a_start_that_leads_nowhere_is_taken_over() -> None:
+    table, _, model = _problem(2)
+    ratio = model.alpha / model.beta
+    (solved, _), _ = _both(2)
+    bulk = equivalent_of(model, model.ridge)
+    assert isinstance(bulk, NetworkBulk)
+    # Below the solution by far: a step leads to something negative, and the other solver begins from above.
+    again = solve_nonlinear(table.one_group, bulk, ratio, 1e-3 * solved.values)
+    assert again.converged
+    assert again.values == pytest.approx(solved.values, rel=1e-12)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_overlaps_of_one_point_are_the_contracted_forms(case: int) -> None:
+    _, _, model = _problem(case)
+    (law,) = step_laws(model)
+    conjugates, h = np.array([0.7, 0.4]), 1e-100
+    point = NetworkBulk(0.1, 1.3, law).at(conjugates)
+    over = law.labels.over(float(point.solution[1]), float(point.solution[2]))
+    x = point.solution[0] + 1j * h * point.slopes[0]
+    gain = x * (conjugates[0] + 1j * h * np.array([1.0, 0.0]))
+    expected = signal_overlaps(law, *frame(law), x, gain, over[:, :1] + 1j * h * (over[:, 1:] @ point.slopes[1:]))
+    # The same terms added up in another order: some roundings of the largest.
+    assert point.overlap == pytest.approx(expected[..., 0].real, rel=1e-13, abs=1e-14 * np.abs(point.overlap).max())
+    slopes = np.moveaxis(expected.imag, -1, 0) / h
+    assert point.overlap_jacobian() == pytest.approx(slopes, rel=1e-12, abs=1e-13 * float(np.abs(slopes).max()))
