@@ -46,6 +46,8 @@ _STEP = 1e-100
 _MOST_STEPS = 200
 # Sweeps before Newton's method, and the size of the last step of one that has found something.
 _SWEEPS, _SOLVED, _LAST = (3, 30, 300), 1e-8, 1e-10
+# Pairs (C, D) that are no further apart than this share: a third of the rounding that every average is granted.
+_SAME = 8.0 * float(np.finfo(float).eps)
 
 
 def law_error(model: Model) -> float:
@@ -71,6 +73,13 @@ class _Point(LazyPoint):
     def _overlaps(self) -> tuple[Array, Array]:
         found = self.network.overlaps(self.conjugate, self.solution, self.slopes)
         return found[..., 0].real, np.moveaxis(found.imag, -1, 0) / _STEP
+
+    def follow(self, other: _Point, apart: Array, conjugates: Array) -> None:
+        """K along the slopes of another point that has it, where (C, D) are a few roundings apart."""
+        known = other.__dict__.get("_overlaps")
+        if known is not None and bool((np.abs(apart) <= _SAME * conjugates).all()):
+            overlap, slopes = known
+            self.__dict__["_overlaps"] = overlap + apart[0] * slopes[0] + apart[1] * slopes[1], slopes
 
 
 class _Linear(NamedTuple):
@@ -141,6 +150,8 @@ class NetworkBulk(OneGroup):
         solution = np.array([at + move for at, move in zip(place, step.move, strict=True)])
         C, values, jacobian = float(conjugates[0]), np.array(step.values), np.array(step.jacobian).reshape(2, 2)
         point = _Point(self, C, values, jacobian, solution, np.array(step.slopes))
+        if self._last is not None:
+            point.follow(self._last[1], conjugates - self._last[0], conjugates)
         self._last = conjugates.copy(), point
         return point
 
