@@ -315,13 +315,12 @@ def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, 
     else:
         values = function.values(x)
     mean = _sum(values, weights)
-    tilted = weights * z
-    slope = _sum(values, tilted)
+    slope = _sum(values, weights * z)
     square = _sum(values * values, weights)
-    line = slope[:, None] * z
-    line += mean[:, None]
-    deviation = np.subtract(values, line, out=line)
-    curvature = _sum(deviation, tilted * z - weights)
+    # First the mean: what is left is known to its own rounding, however large the mean.
+    deviation = values - mean[:, None]
+    deviation -= slope[:, None] * z
+    curvature = _sum(deviation, weights * (z * z - 1.0))
     deviation *= deviation
     return Moments(mean, slope, square, _sum(deviation, weights), curvature)
 
