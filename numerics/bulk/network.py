@@ -362,23 +362,23 @@ def _few_overlaps(
     along = [a_t * y + b_t * z for y, z in zip(m, j, strict=True)]
     below, aside, crossed = a_t * p - g * b_t * q, b_t * p + k_t * q, 2.0 * b * turned
 
-    def noise(u: int, w: int) -> complex:
+    def noise(u: int, w: int) -> Any:
         return g * a_t * m[u] * m[w] + g * b_t * (m[u] * j[w] + j[u] * m[w]) - k_t * j[u] * j[w]
 
     f = on[3]
 
-    def resolvent(u: int, w: int, pair: complex) -> complex:
+    def resolvent(u: int, w: int, pair: complex) -> Any:
         """u.H w."""
         return a_t * on[u] * on[w] - g * (on[u] * along[w] + along[u] * on[w] - noise(u, w)) + a * pair
 
     corner = (stretch * (1.0 + g * bend) + slant * slant) / whole
 
-    def filled(u: int, w: int, start: int) -> complex:
+    def filled(u: int, w: int, start: int) -> Any:
         """u.(1 - H) w/g."""
         own = at.filled * pairs[start] + crossed * pairs[start + 1] + at.steep * pairs[start + 2]
         return corner * on[u] * on[w] + on[u] * along[w] + along[u] * on[w] + own - noise(u, w)
 
-    def bridge(u: int, start: int) -> complex:
+    def bridge(u: int, start: int) -> Any:
         """u.H P w_f."""
         own = b * pairs[start] + turned * n * pairs[start + 1]
         seen = a_t * m[u] * p - g * b_t * m[u] * q + b_t * j[u] * p + k_t * j[u] * q

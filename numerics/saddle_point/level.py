@@ -93,9 +93,10 @@ def solve_on(
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
     if table.groups == table.rank == 1 and len(table.along) == 2:
         # Imported here: the isotropic bulk needs no averages over labels.
+        from onestep.numerics.bulk.network import NetworkBulk
         from onestep.numerics.saddle_point.one_group import network_point as network
 
-        if isinstance(equivalent, network.NetworkBulk):
+        if isinstance(equivalent, NetworkBulk):
             part = network.solve_nonlinear(table.one_group, equivalent, ratio, start, regime.unit)
             rest = network.solve_linear(table.one_group, part, ratio, model.noise, regime.unit, rough)
             check = partial(network.network_residual, table.one_group, equivalent, ratio, model.noise)

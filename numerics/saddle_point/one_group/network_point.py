@@ -103,10 +103,10 @@ def solve_linear(
     fixed = deviation + (table.rest[0] + noise - 2.0 * psi * table.rest[1])
     first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
     by_C, by_D = (ratio**2 * (solved.point.overlap_jacobian() @ forces @ forces)).tolist()
-    a, b, c, d = jacobian = tuple(solved.point.jacobian.ravel().tolist())
+    (a, b), (c, d) = solved.point.jacobian.tolist()
     first, second = ratio * first, ratio * second
     bend = (ratio * (table.curvature @ square)).tolist()
-    matrix = one_minus(jacobian, bend)
+    matrix = one_minus((a, b, c, d), bend)
     q = solve_pair(matrix, -a * first - b * second - by_C, -c * first - d * second - by_D)
     whole, features = float(table.whole[0] @ fixed), q[0] * table.expected[1] + q[1] * table.expected[2]
     means = (table.conjugates @ square).tolist()
@@ -215,7 +215,7 @@ def _roughness(table: OneGroupTable, square: Array, solved: NonlinearPart, ratio
     a, b, c, d = (table.roughness @ square).tolist()
     (overlap, tau), (C, D) = solved.values.tolist(), solved.conjugates.tolist()
     moved = a * overlap + b * tau, c * overlap + d * tau
-    return ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, (C, D), strict=True))
+    return float(ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, (C, D), strict=True)))
 
 
 def _condition(matrix: Square, sizes: list[float]) -> float:

@@ -3,8 +3,8 @@ scalars.
 
 With two unknowns and closed forms for all else the time of a solution is that of its calls of NumPy, and here there are
 few: products of a table (`numerics.saddle_point.profile`) with 1/(1+V). That is why these equations stand beside those
-for arrays (`batch_equations`), by which one point takes six times as long. Several groups, several directions of the
-spike and other bulks take the general path.
+for arrays (`batch_equations`), by which one point takes six times as long. A network's own bulk has scalar equations of
+its own (`network_point`); several groups, several directions of the spike and other bulks take the general path.
 """
 
 from __future__ import annotations
