@@ -206,8 +206,9 @@ def _force_rounding(
     held = 1.0 + a * g11 + b * g12, a * g12 + b * g22, e * g11 + d * g12, 1.0 + e * g12 + d * g22
     zeta, chi = solve_pair(held, a * known, e * known)
     first, second = table.profile.along_norms.tolist()
+    spread: float = left * (abs(zeta) * first + abs(chi) * second)
     size = float(np.abs(table.whole[3]).sum())
-    return 2.0 * (left * (abs(zeta) * first + abs(chi) * second) + abs(overlap[2][2]) * across * size)
+    return 2.0 * (spread + abs(overlap[2][2]) * float(across) * size)
 
 
 def _roughness(table: OneGroupTable, square: Array, solved: NonlinearPart, ratio: float) -> float:
