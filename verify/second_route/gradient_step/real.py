@@ -40,6 +40,19 @@ def positive_inverse(matrix: Array) -> Array:
     return np.asarray(both)
 
 
+def positive_solution(matrix: Array, right: Array) -> Array:
+    """matrix^-1 right for a symmetric positive definite matrix, which is overwritten, and a vector; by Cholesky.
+
+    Raises LinAlgError for a matrix that is not positive definite.
+    """
+    from scipy.linalg import lapack
+
+    _, found, failed = lapack.dposv(matrix.T, right, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("not positive definite")
+    return np.asarray(found)
+
+
 def after_step(
     rows: Array, student: Curve, x: Array, labels: Array, rate: float, letters: Array | float = 1.0
 ) -> Array:
