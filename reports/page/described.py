@@ -16,6 +16,7 @@ from onestep.verify.checks.mutants import MORE_NAMED
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.run import Examined
 from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.evidence import Proof
 from onestep.verify.protocol.power import MutantResult
 
 
@@ -46,7 +47,9 @@ class DescribedDerivation:
 
 @dataclass(frozen=True)
 class DescribedModule:
-    """The derivations of a module, and all formulas that the pages set apart for its claims and derivations."""
+    """The derivations of a module, and all formulas that the pages set apart for its claims, what these stand on and
+    its derivations.
+    """
 
     derivations: tuple[DescribedDerivation, ...]
     formulas: tuple[str, ...]
@@ -63,6 +66,8 @@ def module_described(module: str, found: Mapping[str, Examined]) -> DescribedMod
         if claim.id in found:
             formulas.append(statement_latex(claim))
             formulas += (neighbour(mutant, claim) for mutant in found[claim.id].mutants)
+            theorems = [e.theorem for e in found[claim.id].evidence if isinstance(e, Proof) and e.theorem is not None]
+            formulas += (leaf.statement for theorem in theorems for leaf in theorem.assumptions)
     return DescribedModule(derivations, tuple(dict.fromkeys(formula for formula in formulas if formula)))
 
 

@@ -13,6 +13,7 @@ from onestep.reports.page.described import derivations_of, describe, module_desc
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import statement_latex
 from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.evidence import Proof
 from onestep.verify.protocol.order import claims_of
 
 x, n = sp.Symbol("x", real=True), sp.Symbol("n", positive=True)
@@ -55,6 +56,8 @@ def test_a_module_is_described_with_every_formula_that_its_pages_set_apart() -> 
     assert described.derivations == derivations_of(module)
     for claim in claims_of(module):
         shown = {statement_latex(claim), *(neighbour(mutant, claim) for mutant in found[claim.id].mutants)}
+        theorems = [e.theorem for e in found[claim.id].evidence if isinstance(e, Proof) and e.theorem is not None]
+        shown |= {leaf.statement for theorem in theorems for leaf in theorem.assumptions}
         assert shown - {""} <= set(described.formulas)
     assert len(set(described.formulas)) == len(described.formulas)
     # What was not examined is not shown.
