@@ -17,7 +17,13 @@ from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import after_step, even_rows, positive_solution, unit_rows
+from onestep.verify.second_route.gradient_step.real import (
+    after_step,
+    batch_shapes,
+    even_rows,
+    positive_solution,
+    unit_rows,
+)
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES
@@ -93,10 +99,10 @@ def twin(network: Vocabulary, d: int, seed: int) -> Drawn:
     That is the isotropic bulk of Appendix D.
     """
     found = _draw(network, d, seed)
-    even = np.empty_like(found.rows)
+    even, shapes = np.empty_like(found.rows), batch_shapes(*found.batch)
     for own in (found.group == a for a in range(len(network.letters))):
         mean = found.rows[own].mean(axis=0)
-        even[own] = even_rows(found.rows[own] - mean, found.start[own], *found.batch) + mean
+        even[own] = even_rows(found.rows[own] - mean, found.start[own], *found.batch, shapes) + mean
     return _readout(network, found, even)
 
 
