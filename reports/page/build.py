@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import Trial, network_trial
 from onestep.reports.measurements.study import Study
-from onestep.reports.page.described import DescribedDerivation, derivations_of
+from onestep.reports.page.described import DescribedDerivation, DescribedModule, module_described
 from onestep.reports.page.studies import STUDIES, study_of
 from onestep.reports.text.ledger_files import (
     COMMITTED_JSON,
@@ -24,6 +25,7 @@ from onestep.reports.text.ledger_files import (
     remove_stale,
     write_together,
 )
+from onestep.reports.text.mathematics import blocks, remember
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.index import run_ledger as run
 from onestep.verify.claims.paper import PAPER
@@ -77,8 +79,20 @@ def build(
         pending_trial = executor.submit(drawn.unit, "trial", network_trial)
         pending_studies = [executor.submit(drawn.unit, f"study {name}", study_of, name) for name in STUDIES]
         pending_cards = [executor.submit(drawn.unit, f"card {name}", card, name) for name in ACTIVATIONS]
-        described = Beside(derivations_of, unit=examined.unit)
-        ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]), described)
+        described = Beside(module_described, unit=examined.unit)
+        asked: set[str] = set()
+        pending_formulas: list[Future[dict[str, str]]] = []
+
+        def arrived(module: str) -> None:
+            """The formulas of a module are converted while the claims of others are still examined."""
+            answer: DescribedModule = described.answers[module]
+            new = tuple(formula for formula in answer.formulas if formula not in asked)
+            asked.update(new)
+            if new:
+                pending_formulas.append(executor.submit(drawn.unit, "\n".join(("formulas", *new)), blocks, new))
+            progress.step(module.rsplit(".", 1)[-1])
+
+        ledger = run(profile, None, executor, arrived, described)
         figures = []
         for future in pending:
             figures.append(future.result())
@@ -87,9 +101,11 @@ def build(
         for pending_study in pending_studies:
             studies.append(pending_study.result())
             progress.step("studies")
-        derivations = unique([d for module in PAPER.modules for d in described.answers[module]])
+        derivations = unique([d for module in PAPER.modules for d in described.answers[module].derivations])
         gallery = [found for found in (pending_card.result() for pending_card in pending_cards) if found]
         trial = pending_trial.result()
+        for converted in pending_formulas:
+            remember(converted.result())
         progress.step("pages")
         found = [study for study in studies if study]
         built = write(ledger, derivations, figures, directory, trial, found, gallery, document=document)

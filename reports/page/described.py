@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+
+import sympy as sp
 
 from onestep.derivations.kernel.statements import Ground
 from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.rendering import latex
+from onestep.verify.checks.mutants import MORE_NAMED
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.run import Examined
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.evidence import Proof
+from onestep.verify.protocol.power import MutantResult
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,63 @@ class DescribedDerivation:
     hypotheses: tuple[str, ...]
     check: str
     symbols: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class DescribedModule:
+    """The derivations of a module, and all formulas that the pages set apart for its claims, what these stand on and
+    its derivations.
+    """
+
+    derivations: tuple[DescribedDerivation, ...]
+    formulas: tuple[str, ...]
+
+
+def module_described(module: str, found: Mapping[str, Examined]) -> DescribedModule:
+    """What the pages show of a module, once its claims are examined."""
+    from onestep.verify.ledger.document import statement_latex
+    from onestep.verify.protocol.order import claims_of
+
+    derivations = derivations_of(module)
+    formulas = [formula for one in derivations for formula in (*(step.formula for step in one.steps), *one.results)]
+    for claim in claims_of(module):
+        if claim.id in found:
+            formulas.append(statement_latex(claim))
+            formulas += (neighbour(mutant, claim) for mutant in found[claim.id].mutants)
+            theorems = [e.theorem for e in found[claim.id].evidence if isinstance(e, Proof) and e.theorem is not None]
+            formulas += (leaf.statement for theorem in theorems for leaf in theorem.assumptions)
+    return DescribedModule(derivations, tuple(dict.fromkeys(formula for formula in formulas if formula)))
+
+
+# A slip of the pen in a formula that is longer than this as MathML, in characters, is named and not shown.
+LONG = 400
+# What is set as a word or one sign; what leaves nothing by itself; and what is an element of its own in any case.
+_WORD = re.compile(r"\\[A-Za-z]*(?:text|math|operatorname|mbox)[A-Za-z]*\*?\s*\{[^{}]*\}")
+_NOTHING = re.compile(r"\\(?:left|right)\s*\.?|\\(?:limits|displaystyle|begin|end)(?:\{\w*\})?")
+_ELEMENT = re.compile(r"[A-Za-z]|[0-9.]+|[-+=<>()\[\]|,/]")
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+
+
+def least_length(formula: str) -> int:
+    """What the MathML of a formula has at least, in characters, in one line: each letter, number or sign is an element
+    of its own, such as <mi>x</mi>. It takes a hundredth of the time of a conversion.
+    """
+    signs = _COMMAND.sub("x", _NOTHING.sub("", _WORD.sub("x", formula)))
+    return len("<mi>x</mi>") * len(_ELEMENT.findall(signs))
+
+
+def neighbour(mutant: MutantResult, claim: Claim) -> str:
+    """What a wrong neighbour says, as LaTeX: the right side alone where the left one is the claim's.
+
+    Empty where it is not shown: a name that says all, or a mechanical one that is long.
+    """
+    wrong, right = mutant.statement, claim.statement
+    if mutant.name == MORE_NAMED:
+        return ""
+    one_side = isinstance(wrong, sp.Equality) and isinstance(right, sp.Equality) and wrong.lhs == right.lhs
+    formula = f"= {latex(wrong.rhs)}" if one_side else latex(wrong)
+    written = mutant.name in {one.name for one in claim.mutants}
+    return formula if written or least_length(formula) <= LONG else ""
 
 
 @lru_cache(maxsize=256)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import sympy as sp
 from markupsafe import Markup
 
-from onestep.reports.page.described import BETWEEN_LEAVES, THEOREM, DescribedDerivation, DescribedStep
+from onestep.reports.page.described import (
+    BETWEEN_LEAVES,
+    LONG,
+    THEOREM,
+    DescribedDerivation,
+    DescribedStep,
+    neighbour,
+)
 from onestep.reports.page.sources import SLIDES, by_source, document
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
@@ -161,23 +167,15 @@ def _caught_by(mutant: MutantResult, evidence: Sequence[Evidence]) -> str:
     return "" if {e.check for e in evidence} == set(mutant.caught_by) else "; ".join(mutant.caught_by)
 
 
-# A slip of the pen in a formula longer than this, in bytes, is named and not shown.
-_LONG = 400
-
-
 def _neighbour(mutant: MutantResult, claim: Claim, written: bool) -> Markup:
-    """What a wrong neighbour says: the right side alone where the left one is the claim's.
+    """What a wrong neighbour says, where it is shown. Raises MathError.
 
-    A mechanical one is shown only where it is short, and not where its name says all. Raises MathError.
+    A mechanical one is shown only where it is short.
     """
-    from onestep.derivations.language.rendering import latex
-
-    wrong, right = mutant.statement, claim.statement
-    if mutant.name == MORE_NAMED:
+    if not (formula := neighbour(mutant, claim)):
         return Markup("")
-    one_side = isinstance(wrong, sp.Equality) and isinstance(right, sp.Equality) and wrong.lhs == right.lhs
-    shown = Markup(mathml(f"= {latex(wrong.rhs)}" if one_side else latex(wrong), block=True))
-    return shown if written or len(shown) <= _LONG else Markup("")
+    shown = Markup(mathml(formula, block=True))
+    return shown if written or len(shown) <= LONG else Markup("")
 
 
 def evidence_summary(evidence: Evidence) -> str:

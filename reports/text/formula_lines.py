@@ -43,9 +43,16 @@ def in_lines(formula: Element) -> Element:
     return formula
 
 
-def width(element: Element) -> float:
-    """How wide an element is set, in em."""
-    parts = [width(child) for child in element]
+def width(element: Element, seen: dict[Element, float] | None = None) -> float:
+    """How wide an element is set, in em; ``seen`` is given the width of every element within it."""
+    found = _set([width(child, seen) for child in element], element)
+    if seen is not None:
+        seen[element] = found
+    return found
+
+
+def _set(parts: Sequence[float], element: Element) -> float:
+    """The same from the widths of what the element holds."""
     match element.tag:
         case "mo":
             return _width_of_sign(element.text or "")
@@ -64,7 +71,7 @@ def width(element: Element) -> float:
         case "munder" | "mover" | "munderover":
             return max(parts[0], *(_SCRIPT * part for part in parts[1:]))
         case "mtable":
-            return max((width(row) for row in element), default=0.0)
+            return max(parts, default=0.0)
         case "mtr":
             return sum(parts) + 0.8 * max(len(parts) - 1, 0)
     return sum(parts)
@@ -109,11 +116,14 @@ def lines(items: Sequence[Element], limit: float = LINE) -> list[Line]:
     found: list[Line] = []
     for equation in _pieces(items, _CONNECTIVES, after=True):
         filled: list[list[Element]] = [[]]
+        used = 0.0
         for piece in _fine_pieces(equation, limit):
-            room = limit if len(filled) == 1 else limit - INDENT
-            if filled[-1] and _wide(filled[-1]) + _wide(piece) > room:
+            room, widths = limit if len(filled) == 1 else limit - INDENT, [width(item) for item in piece]
+            if filled[-1] and used + sum(widths) > room:
                 filled.append([] if piece[0].tag == "mo" else [_sign("×")])
+                used = _wide(filled[-1])
             filled[-1] += piece
+            used = sum(widths, used)
         found += [Line(row, number > 0) for number, row in enumerate(filled) if row]
     return found
 
@@ -236,7 +246,9 @@ def _named(formula: Element) -> list[list[Element]]:
 
 
 def _nameable(row: Element) -> Iterator[Element]:
-    rows = (part for part in row.iter("mrow") if part is not row and width(part) > NAMED)
+    widths: dict[Element, float] = {}
+    width(row, widths)
+    rows = (part for part in row.iter("mrow") if part is not row and widths[part] > NAMED)
     return (part for part in rows if _round(part) or not _bracketed(part))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from xml.etree import ElementTree
 
@@ -13,9 +14,28 @@ class MathError(ValueError):
     """A formula that cannot be shown: the converter left LaTeX in its output."""
 
 
-@lru_cache(maxsize=8192)
+# Blocks that other processes have made.
+_MADE: dict[str, str] = {}
+
+
+def blocks(formulas: Iterable[str]) -> dict[str, str]:
+    """Formulas as blocks, a unit of parallel work. Raises MathError."""
+    return {formula: mathml(formula, block=True) for formula in formulas}
+
+
+def remember(made: Mapping[str, str]) -> None:
+    """Blocks that need not be made here."""
+    _MADE.update(made)
+
+
 def mathml(latex: str, *, block: bool = False) -> str:
     """One formula as a MathML element, a long block cut into lines. Raises MathError where anything is unconverted."""
+    made = _MADE.get(latex) if block else None
+    return _converted(latex, block) if made is None else made
+
+
+@lru_cache(maxsize=8192)
+def _converted(latex: str, block: bool) -> str:
     from latex2mathml import exceptions
     from latex2mathml.converter import convert
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -50,6 +51,7 @@ def dumps(ledger: Ledger) -> str:
     return f'{{"claims": [\n{claims}\n],\n"leaves": [\n{leaves}\n]{rest}}}\n'
 
 
+@lru_cache(maxsize=4096)  # the pages, the ledger and its Markdown all show it
 def statement_latex(claim: Claim) -> str:
     """The statement of a claim in LaTeX, rendered from the relation itself."""
     from onestep.derivations.language.rendering import latex

@@ -133,12 +133,13 @@ def _made(_name: str, function: Callable[..., Any], *args: Any) -> Any:
 
 @dataclass(frozen=True)
 class Beside:
-    """What is asked of each module in the process that examined its claims: what these have built is there alone.
+    """What is asked of each module, and of what was found about its claims by id, in the process that examined them:
+    what these have built is there alone.
 
     ``unit`` runs a named unit of work, or has what it made before.
     """
 
-    ask: Callable[[str], Any]
+    ask: Callable[[str, Mapping[str, Examined]], Any]
     answers: dict[str, Any] = field(default_factory=dict)
     unit: Callable[..., Any] = _made
 
@@ -148,14 +149,14 @@ def examine_module(
     profile_name: str,
     ids: frozenset[str],
     paper: Paper,
-    ask: Callable[[str], Any] | None = None,
+    ask: Callable[[str, Mapping[str, Examined]], Any] | None = None,
     seed: int = 0,
 ) -> tuple[list[tuple[str, Examined]], Any]:
     """Examine the claims of one module that are among ``ids``, and ask of it what is asked beside; one unit of parallel
     work.
     """
     found = [(c.id, examine(c, profile_name, paper, seed)) for c in claims_of(module) if c.id in ids]
-    return found, ask(module) if ask is not None else None
+    return found, ask(module, dict(found)) if ask is not None else None
 
 
 def run(

@@ -17,6 +17,7 @@ from onestep.reports.command_line import console
 from onestep.reports.command_line.machine import workers
 from onestep.reports.command_line.machine.kept import Kept, forget, ground, kept_at
 from onestep.reports.page import build, described
+from onestep.reports.page.described import DescribedModule
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import dumps
 from onestep.verify.ledger.run import Beside, run
@@ -120,7 +121,7 @@ def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.Monkey
             counted.append(self)
 
     def run_all(profile: str, ids: None, executor: object, tell: Callable[[str], None], beside: Beside) -> str:
-        beside.answers.update({name: [] for name in PAPER.modules})
+        beside.answers.update({name: DescribedModule((), ("x", name)) for name in PAPER.modules})
         for name in PAPER.modules:
             tell(name)
         return profile
@@ -137,6 +138,9 @@ def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.Monkey
     for name, instead in made.items():
         monkeypatch.setattr(build, name, instead)
     written: list[tuple[object, ...]] = []
+    remembered: list[str] = []
+    monkeypatch.setattr(build, "blocks", lambda formulas: dict.fromkeys(formulas, "made"))
+    monkeypatch.setattr(build, "remember", lambda made: remembered.extend(made))
     monkeypatch.setattr(build, "write", lambda *given, **more: written.append(given))
     build.build("quick", tmp_path, quiet=True)
     (progress,) = counted
@@ -146,6 +150,8 @@ def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.Monkey
     ((ledger, derivations, figures, _, trial, studies, cards),) = written
     assert (ledger, derivations, trial, studies, cards) == ("quick", [], None, [], list(build.ACTIVATIONS))
     assert figures == [drawing.__name__ for drawing in build.all_figures()]
+    # Each formula is converted once, whatever modules show it.
+    assert sorted(remembered) == sorted(["x", *PAPER.modules])
 
 
 def files(root: Path) -> Iterator[Path]:
@@ -206,7 +212,7 @@ def test_a_ledger_of_kept_results_is_the_same(tmp_path: Path, monkeypatch: pytes
     asked: list[str] = []
 
     def ledger(*ids: str, profile: str = "quick") -> str:
-        beside = Beside(lambda name: asked.append(name) or len(name), unit=kept.unit)  # type: ignore[func-returns-value]
+        beside = Beside(lambda name, _: asked.append(name) or len(name), unit=kept.unit)  # type: ignore[func-returns-value]
         found = run(paper, profile, ids, beside=beside)
         assert beside.answers == {module.__name__: len(module.__name__)}
         return dumps(found)

@@ -6,9 +6,10 @@ from unicodedata import lookup
 
 import pytest
 
-from onestep.reports.page.described import DescribedDerivation, derivations_of
+from onestep.reports.page.described import DescribedDerivation, derivations_of, least_length
+from onestep.reports.text import mathematics
 from onestep.reports.text import prose as prose_module
-from onestep.reports.text.mathematics import MathError, mathml
+from onestep.reports.text.mathematics import MathError, blocks, mathml, remember
 from onestep.reports.text.prose import heading, prose
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.paper import PAPER
@@ -21,6 +22,7 @@ def test_every_statement_of_the_ledger_becomes_mathml_sign_by_sign() -> None:
         stated = statement_latex(claim)
         shown = mathml(stated, block=True)
         assert "\\" not in shown, claim.id
+        assert least_length(stated) <= len(mathml(stated)), claim.id
         assert sorted(signs_of_mathml(mathml(stated))) == sorted(signs_of_latex(stated)), claim.id
         # Cut into lines nothing is lost either, and a line that goes on says how.
         assert sorted(in_full(shown)) == sorted(sign for sign in signs_of_latex(stated) if sign not in "()×"), claim.id
@@ -149,3 +151,19 @@ def test_brackets_that_fence_anyway_carry_no_attributes() -> None:
     assert mathml("f(x) < 1").count('stretchy="false"') == 2
     assert "&lt;" in mathml("f(x) < 1")
     assert mathml(r"\left. x\right|").count("stretchy") == 2
+
+
+def test_the_least_length_counts_each_sign_once() -> None:
+    # x, =, a, +, 12: five elements; a word, what stretches a bracket and an index's braces are none or one.
+    assert least_length("x = a + 12") == 50
+    assert least_length(r"\operatorname{erf}{\left(z \right)}") == 40
+    assert least_length(r"\mathbb{E}_{z}") == 20
+
+
+def test_a_block_that_was_made_elsewhere_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mathematics, "_MADE", {})
+    made = blocks(["x^{2}"])
+    assert made == {"x^{2}": mathml("x^{2}", block=True)}
+    remember({"x^{2}": "another"})
+    assert mathml("x^{2}", block=True) == "another"
+    assert mathml("x^{2}") != "another"

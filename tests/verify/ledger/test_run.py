@@ -81,11 +81,11 @@ def test_what_is_asked_beside_is_asked_where_the_claims_of_a_module_were_examine
         return right()
 
     planted[0] = replace(planted[0], checks=(replace(planted[0].checks[0], build=build),))
-    beside = Beside(lambda module: happened.append(f"asked of {module}"))
+    beside = Beside(lambda module, found: happened.append(f"asked of {module}, {len(found)} claims"))
     run_ledger("quick", beside=beside)
     assert happened[0] == "built"
-    assert happened[-1] == "asked of toy"
-    assert happened.count("asked of toy") == 1
+    assert happened[-1] == f"asked of toy, {len(planted)} claims"
+    assert sum(one.startswith("asked of toy") for one in happened) == 1
     assert beside.answers == {"toy": None}
 
 

@@ -19,6 +19,7 @@ from onestep.verify.second_route.gradient_step.real import (
     after_step,
     batch_controls,
     fresh_controls,
+    positive_inverse,
     steadied,
     unit_rows,
 )
@@ -104,7 +105,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
 _BLOCKS = (s.row_trace, s.bridge_trace, s.rest_trace, s.target_form, s.target_bridge)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)  # all draws of all models: they are asked for once for each of the forms
 def batch_blocks(step: Step, gain: float, d: int, seed: int) -> tuple[float, ...]:
     """(1/d) tr H, (1/d) tr H P, 1 - g (1/d) tr P H P, theta.H theta and theta.H P theta of one batch."""
     n0 = round(step.alpha0 * d)
@@ -116,7 +117,7 @@ def batch_blocks(step: Step, gain: float, d: int, seed: int) -> tuple[float, ...
     P = np.eye(d) + (step.rate * h2 / n0) * (x.T @ weighted)
     square = P.T @ P  # P is symmetric; a matrix by its own transpose costs half of a product
     scale = step.rate**2 * slope.average(0, 2) / step.alpha0 / n0
-    H = _inverse(np.eye(d) + gain * (square + scale * (weighted.T @ weighted)))
+    H = positive_inverse(np.eye(d) + gain * (square + scale * (weighted.T @ weighted)))
     return (
         float(np.trace(H)) / d,
         float(np.sum(H * P)) / d,
@@ -124,17 +125,6 @@ def batch_blocks(step: Step, gain: float, d: int, seed: int) -> tuple[float, ...
         float(H[0, 0]),
         float(H[0] @ P[:, 0]),
     )
-
-
-def _inverse(matrix: Array) -> Array:
-    """The inverse of a positive definite matrix, by Cholesky."""
-    from scipy.linalg import lapack  # slow to import, and most readers of the claims run none
-
-    factor, _ = lapack.dpotrf(matrix, lower=1)
-    lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if failed:
-        raise np.linalg.LinAlgError("not positive definite")
-    return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
 
 
 def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:

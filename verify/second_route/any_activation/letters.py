@@ -23,7 +23,7 @@ from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.any_activation.numbers import function
 from onestep.verify.second_route.any_activation.rows import CURVES, Slope, W, Z
-from onestep.verify.second_route.gradient_step.real import after_step, steadied, unit_rows
+from onestep.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied, unit_rows
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.numbers import step_at
@@ -155,7 +155,7 @@ def resolvent(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
     own = (group[:, None] == np.array([0, 1])).astype(float)
     rows = rows - (own / own.sum(axis=0)) @ (own.T @ rows)
     gram, p = rows @ rows.T, len(rows)
-    inverse = np.linalg.inv(np.diag(pair.shift[group]) + pair.C[np.ix_(group, group)] * gram)
+    inverse = positive_inverse(np.diag(pair.shift[group]) + pair.C[np.ix_(group, group)] * gram)
     T, tau = own.T @ (gram * inverse) @ own / p, own.T @ np.diag(inverse) / p
     return (*(float(T[pair_]) for pair_ in PAIRS), *(float(t) for t in tau))
 

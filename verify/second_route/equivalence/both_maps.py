@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 import sympy as sp
@@ -24,7 +24,7 @@ import sympy as sp
 from onestep.derivations.equivalence import symbols as s
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import unit_rows
+from onestep.verify.second_route.gradient_step.real import positive_inverse, unit_rows
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
 
 
@@ -73,19 +73,49 @@ def _tables(activation: str, r: float, c: float) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True)
 class Draw:
-    """Bulk rows (p x d), inputs along the spike (first the n training samples), what the rows receive, labels, xi."""
+    """Bulk rows (p x d), inputs (first the n training samples, then the test samples), labels, and xi (n x p)."""
 
     pair: Pair
     rows: Array
-    kappa: Array
-    received: Array
+    inputs: Array
     labels: Array
     xi: Array
 
     @property
     def training(self) -> int:
         """How many of the samples train the readout."""
-        return len(self.kappa) // (1 + self.pair.tests)
+        return len(self.xi)
+
+    @property
+    def kappa(self) -> Array:
+        """The inputs along the spike."""
+        return np.asarray(self.inputs[:, 0])
+
+    @cached_property
+    def received(self) -> Array:
+        """W x of the training samples."""
+        return np.asarray(self.inputs[: self.training] @ self.rows.T)
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """mu0, mu1, mu2 of every sample."""
+        tables = _tables(self.pair.student, self.pair.spike, self.pair.bulk)
+        return np.array([np.interp(self.kappa, _KAPPAS, table) for table in tables])
+
+    @cached_property
+    def gram(self) -> Array:
+        """W W^T."""
+        return np.asarray(self.rows @ self.rows.T)
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a map makes of a draw: features F (n x p) of the training samples, and of a readout a (p,) the mean of F a
+    over xi on each test sample, with its variance over xi: no xi of a test sample has to be drawn.
+    """
+
+    training: Array
+    tested: Callable[[Array], tuple[Array, Array | float]]
 
 
 def draw(name: str, d: int, seed: int) -> Draw:
@@ -98,12 +128,17 @@ def draw(name: str, d: int, seed: int) -> Draw:
     kappa = x[:, 0]
     along = pair.alignment * kappa + np.sqrt(1 - pair.alignment**2) * x[:, 1]
     labels = np.asarray(SMOOTH[pair.target].value(along))
-    return Draw(pair, rows, kappa, x @ rows.T, labels, rng.standard_normal((len(x), p)))
+    return Draw(pair, rows, x, labels, rng.standard_normal((n, p)))
 
 
-def spiked(drawn: Draw) -> Array:
+def spiked(drawn: Draw) -> Features:
     """sigma(W x + r kappa)."""
-    return np.asarray(SMOOTH[drawn.pair.student].value(drawn.received + drawn.pair.spike * drawn.kappa[:, None]))
+    n, student, spike = drawn.training, SMOOTH[drawn.pair.student].value, drawn.pair.spike * drawn.kappa[:, None]
+
+    def tested(a: Array) -> tuple[Array, float]:
+        return student(drawn.inputs[n:] @ drawn.rows.T + spike[n:]) @ a, 0.0
+
+    return Features(np.asarray(student(drawn.received + spike[:n])), tested)
 
 
 def equivalent(
@@ -111,20 +146,29 @@ def equivalent(
     scales: tuple[float, float, float] = (1.0, 1.0, 1.0),
     constant: int | None = None,
     across: bool = False,
-) -> Array:
+) -> Features:
     """mu0 + mu1 W x + mu2 xi; or the map with its coefficients times ``scales``, one of them (its number) constant
     (at its root mean square), or the overlap of rows and spike left out of W x.
     """
-    tables = _tables(drawn.pair.student, drawn.pair.spike, drawn.pair.bulk)
-    mu = [scale * np.interp(drawn.kappa, _KAPPAS, table) for scale, table in zip(scales, tables, strict=True)]
+    mu, n = drawn.coefficients * np.reshape(scales, (3, 1)), drawn.training
     if constant is not None:
-        mu[constant] = np.full_like(mu[constant], np.sqrt(np.mean(mu[constant] ** 2)))
-    received = drawn.received - np.outer(drawn.kappa, drawn.rows[:, 0]) if across else drawn.received
-    return np.asarray(mu[0][:, None] + mu[1][:, None] * received + mu[2][:, None] * drawn.xi)
+        mu[constant] = np.sqrt(np.mean(mu[constant] ** 2))
+    overlap = drawn.rows[:, 0] if across else np.zeros(len(drawn.rows))
+    features = drawn.received - np.outer(drawn.kappa[:n], overlap)
+    features *= mu[1, :n, None]
+    features += mu[0, :n, None]
+    features += mu[2, :n, None] * drawn.xi
+
+    def tested(a: Array) -> tuple[Array, Array]:
+        kappa, (mu0, mu1, mu2) = drawn.kappa[n:], mu[:, n:]
+        linear = drawn.inputs[n:] @ (a @ drawn.rows) - kappa * (a @ overlap)
+        return mu0 * a.sum() + mu1 * linear, mu2**2 * (a @ a)
+
+    return Features(features, tested)
 
 
 # What a statement on the equivalent map may get wrong; the last was taken for the map itself on slides.
-Map = Callable[[Draw], Array]
+Map = Callable[[Draw], Features]
 MAPS: Mapping[str, Map] = {
     "": equivalent,
     "mu0 2 % larger": partial(equivalent, scales=(1.02, 1.0, 1.0)),
@@ -153,21 +197,24 @@ def of_map(quantity: sp.Symbol, wrong: str = "") -> sp.Symbol:
     return sp.Symbol(rf"{right.name}[\text{{{wrong}}}]", real=True) if wrong else right
 
 
-def readout(drawn: Draw, features: Array) -> tuple[float, ...]:
-    """QUANTITIES of the ridge readout of features."""
+def readout(drawn: Draw, features: Features) -> tuple[float, ...]:
+    """QUANTITIES of the ridge readout of features; the test error is averaged over the xi of test samples."""
     n, p = drawn.training, len(drawn.rows)
-    scaled = features / np.sqrt(p)
-    fitted, kappa, y = scaled[:n], drawn.kappa[:n], drawn.labels
-    inverse = np.linalg.inv(fitted.T @ fitted + drawn.pair.ridge * np.eye(p))
-    weights = inverse @ (fitted.T @ y[:n])
-    unfitted = 1.0 - np.sum((fitted @ inverse) * fitted, axis=1)
+    fitted, tilt, y = features.training, drawn.kappa[: drawn.training] ** 2 - 1, drawn.labels
+    inverse = positive_inverse(fitted.T @ fitted / p + drawn.pair.ridge * np.eye(p))
+    a = inverse @ (fitted.T @ y[:n]) / p
+    # sum_i tilt_i h_i = tr[R sum_i tilt_i F_i F_i^T]/p, the samples of either sign apart: a matrix by its own transpose
+    # costs half of what the rows F_i R do.
+    above, below = (np.sqrt(np.abs(tilt[part]))[:, None] * fitted[part] for part in (tilt > 0.0, tilt <= 0.0))
+    leverage = np.vdot(inverse, above.T @ above - below.T @ below) / p
+    mean, variance = features.tested(a)
     return (
-        float(np.mean((y[n:] - scaled[n:] @ weights) ** 2)),
-        float(weights.sum() / np.sqrt(p)),
-        float(weights @ drawn.rows[:, 0] / np.sqrt(p)),
-        float(np.sum((inverse @ drawn.rows) * drawn.rows) / p),
+        float(np.mean((y[n:] - mean) ** 2 + variance)),
+        float(a.sum()),
+        float(a @ drawn.rows[:, 0]),
+        float(np.vdot(inverse, drawn.gram) / p),
         float(np.trace(inverse) / p),
-        float(np.mean((kappa**2 - 1) * unfitted)),
+        float(np.mean(tilt) - leverage / n),
     )
 
 
@@ -181,6 +228,12 @@ def measured(name: str, d: int, seed: int, wrong: tuple[str, ...]) -> tuple[tupl
 # Draws per seed of the profile at each dimension: a draw costs d^3, and varies less at larger d.
 DRAWS = (10, 8, 4)
 FEW = (5, 4, 2)
+# The wrong maps of the models, tried together on the first FEW draws: the draw and the right maps cost more than these.
+TRIED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(TWO, tuple(f"mu{k} {change}" for change in ("2 % larger", "constant along kappa") for k in (1, 2))),
+    **dict.fromkeys(ALONG, ("mu0 2 % larger",)),
+    **dict.fromkeys(TURNING, ("W x_perp for W x",)),
+}
 
 
 def both_maps(
@@ -194,17 +247,19 @@ def both_maps(
     """A quantity of the spiked map, each draw's with the equivalent map's taken off and the mean of those put back.
 
     The two of a draw share all but xi, so that their difference has little noise, and the standard error is that of
-    the difference. ``wrong`` maps predict their own mean over the same draws.
+    the difference. ``wrong`` maps, of those that are TRIED, predict their own mean over the same draws.
     """
     at = column(quantity, *QUANTITIES)
     symbols = [of_map(QUANTITIES[at], key) for key in ("", *wrong)]
     found: dict[str, tuple[Measured, ...]] = {}
     for name in names:
-        sizes = []
+        sizes, kept = [], (0, 1, *(2 + TRIED[name].index(key) for key in wrong))
         # A profile of fewer dimensions measures at those only, one of none nowhere; of more there are no draws.
-        for dimension, count in zip(profile.dimensions, draws[: len(profile.dimensions)], strict=True):
-            d = dimension // 2
-            rows = np.array([measured(name, d, seed, wrong) for seed in profile.draws(count)])[:, :, at]
+        shares = tuple(zip(draws, FEW, strict=True))[: len(profile.dimensions)]
+        for dimension, (count, few) in zip(profile.dimensions, shares, strict=True):
+            d, first = dimension // 2, profile.draws(few)
+            asked = [(seed, TRIED[name] if wrong or seed in first else ()) for seed in profile.draws(count)]
+            rows = np.array([[maps[i][at] for i in kept] for maps in (measured(name, d, *each) for each in asked)])
             means = rows.mean(axis=0)
             values = {symbol.name: float(mean) for symbol, mean in zip(symbols, means[1:], strict=True)}
             samples = tuple(rows[:, 0] - rows[:, 1] + means[1])

@@ -30,7 +30,7 @@ from onestep.verify.protocol.claim import PROFILES, Profile
 from onestep.verify.second_route.any_activation.numbers import TEXTS
 from onestep.verify.second_route.any_activation.rows import CURVES, Z
 from onestep.verify.second_route.any_activation.rows import mean as average
-from onestep.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, unit_rows
+from onestep.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, positive_solution, unit_rows
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Curve, Function
 from onestep.verify.second_route.models import solved
 from onestep.verify.second_route.networks.draws import first_step
@@ -106,16 +106,15 @@ _SHARES = (4, 2, 1)
 
 def _readout(features: Array, labels: Array, u: Array, n: int, ridge: float) -> tuple[float, ...]:
     """What is measured of the ridge readout fitted on the first n samples, of which alone the labels have noise."""
-    p = features.shape[1]
-    scaled = features / math.sqrt(p)
-    fitted = scaled[:n]
-    a = np.linalg.solve(fitted.T @ fitted + ridge * np.eye(p), fitted.T @ labels[:n])
-    f = scaled @ a
+    p, fitted = features.shape[1], features[:n]
+    # The readout over sqrt(p).
+    a = positive_solution(fitted.T @ fitted / p + ridge * np.eye(p), fitted.T @ labels[:n] / p)
+    f = features @ a
     errors, new, along = (labels - f) ** 2, f[n:], u[n:]
     return (
         float(errors[n:].mean()),
         float(errors[:n].mean()),
-        float(a.sum() / math.sqrt(p)),
+        float(a.sum()),
         float(np.mean(new * along)),
         float(np.mean(new * (along**3 - 3 * along)) / 6),
     )

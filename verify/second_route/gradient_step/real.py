@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,6 +24,36 @@ def unit_rows(p: int, d: int, rng: np.random.Generator) -> Array:
     return np.asarray(rows / np.linalg.norm(rows, axis=1)[:, None])
 
 
+def positive_inverse(matrix: Array) -> Array:
+    """The inverse of a symmetric positive definite matrix, by Cholesky: half of the work of any inverse.
+
+    Raises LinAlgError for a matrix that is not positive definite.
+    """
+    from scipy.linalg import lapack  # slow to import, and most readers of the claims run none
+
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        raise np.linalg.LinAlgError("not positive definite")
+    found = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
+    # The upper triangle is empty: potrf clears it.
+    both = found + found.T
+    np.fill_diagonal(both, found.diagonal())
+    return np.asarray(both)
+
+
+def positive_solution(matrix: Array, right: Array) -> Array:
+    """matrix^-1 right for a symmetric positive definite matrix, which is overwritten, and a vector; by Cholesky.
+
+    Raises LinAlgError for a matrix that is not positive definite.
+    """
+    from scipy.linalg import lapack
+
+    _, found, failed = lapack.dposv(matrix.T, right, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("not positive definite")
+    return np.asarray(found)
+
+
 def after_step(
     rows: Array, student: Curve, x: Array, labels: Array, rate: float, letters: Array | float = 1.0
 ) -> Array:
@@ -30,9 +61,14 @@ def after_step(
 
     ``letters`` u are (p,) entries of the readout during the step, over 1/sqrt(p).
     """
-    received, u = x @ rows.T, np.reshape(letters, (-1, 1))
-    residual = labels - (student.value(received) * u.T).mean(axis=1)
-    return np.asarray(rows + rate / len(x) * u * (student.prime(received) * residual[:, None]).T @ x)
+    received, u = x @ rows.T, np.broadcast_to(letters, len(rows))
+    residual = labels - student.value(received) @ u / len(rows)
+    turned = student.prime(received)
+    turned *= residual[:, None]
+    moved = turned.T @ x
+    moved *= rate / len(x) * u[:, None]
+    moved += rows
+    return np.asarray(moved)
 
 
 # Passes of :func:`even_rows`: what the first leaves of a shape is of the order of its weight's error, which the second
@@ -40,15 +76,16 @@ def after_step(
 _PASSES, _LEAST = 2, 0.1
 
 
-def even_rows(rows: Array, start: Array, batch: Array, labels: Array) -> Array:
+def even_rows(rows: Array, start: Array, batch: Array, labels: Array, shapes: Array | None = None) -> Array:
     """Bulk rows (p, d) of mean zero without the covariance of their batch, all of the norm they have on average.
 
     ``start`` are these rows before the step, uniform on the sphere; ``labels`` are Y. What is taken out is what the
     rows' own second moments, less what those before the step are off 1/d, have of the shapes 1, B, T, T^2, A, for B, T,
     A = (1/n0) sum_mu Y_mu^k x_mu x_mu^T, k = 0, 1, 2, by least squares: no weight of a shape is given. It is taken out
-    again of what is left, so that a wrong weight would be made good on the next pass.
+    again of what is left, so that a wrong weight would be made good on the next pass. Who has several rows of one batch
+    hands on its `batch_shapes`.
     """
-    shapes, (p, d) = _shapes(batch, labels), rows.shape
+    shapes, (p, d) = batch_shapes(batch, labels) if shapes is None else shapes, rows.shape
     initial = start - start.mean(axis=0)
     bulk = float(np.sum(rows**2)) / (p - 1)
     moments = (rows.T @ rows - initial.T @ initial) / (p - 1) + np.eye(d) / d
@@ -61,7 +98,7 @@ def even_rows(rows: Array, start: Array, batch: Array, labels: Array) -> Array:
     return np.asarray(even - even.mean(axis=0))
 
 
-def _shapes(batch: Array, labels: Array) -> Array:
+def batch_shapes(batch: Array, labels: Array) -> Array:
     """1, B, T, T^2 and A, (5, d, d)."""
     n0, d = batch.shape
     weighted = batch * labels[:, None]
@@ -85,18 +122,22 @@ def batch_controls(
     Each minus its mean over batches, which is exact at any n0 and d; ``labels`` are Y = g(theta.x) - ``centre``, theta
     is axis 0.
     """
-    n0, d = x.shape
-    y, weight = target.value(LINE) - centre, WEIGHT
-    first = {k: float(weight @ (LINE * y**k)) for k in powers}
-    vectors = {k: labels**k @ x / n0 for k in powers}
+    (n0, d), vectors = x.shape, {k: labels**k @ x / len(x) for k in powers}
+    first = {k: _moment(target, centre, k, 1) for k in powers}
     products = [
         vectors[1] @ vectors[k]
         - (1 - 1 / n0) * first[1] * first[k]
-        - float(weight @ ((d - 1 + LINE**2) * y ** (1 + k))) / n0
+        - ((d - 1) * _moment(target, centre, 1 + k, 0) + _moment(target, centre, 1 + k, 2)) / n0
         for k in powers
     ]
     along = [vectors[k][0] - first[k] for k in powers]
-    return np.array([*products, *along, *(np.mean(labels**k) - float(weight @ y**k) for k in means)])
+    return np.array([*products, *along, *(np.mean(labels**k) - _moment(target, centre, k, 0) for k in means)])
+
+
+@lru_cache(maxsize=256)
+def _moment(target: Curve, centre: float, power_of_y: int, power_of_z: int) -> float:
+    """E[(g(z) - centre)^j z^k]."""
+    return float(WEIGHT @ ((target.value(LINE) - centre) ** power_of_y * LINE**power_of_z))
 
 
 def _products(rows: Array, batch: Array) -> Array:
@@ -199,7 +240,7 @@ class Drawn:
         columns = np.stack([W @ v, W @ perp, self.norms], axis=1)
         planar = W - np.outer(columns[:, 0], v)
         gram = planar @ planar.T
-        found = np.linalg.solve(conjugate * gram + shift * np.eye(p), np.concatenate([np.eye(p), columns], axis=1))
-        inverse, K = found[:, :p], columns.T @ found[:, p:]
+        inverse = positive_inverse(conjugate * gram + shift * np.eye(p))
+        K = columns.T @ inverse @ columns
         entries = (np.trace(inverse) / p, np.sum(gram * inverse) / p, *(K[i, j] for i, j in _PAIRS))
         return by_glyph(dict(zip(BULK_COLUMNS, entries, strict=True)))

@@ -23,6 +23,7 @@ from onestep.verify.second_route.gradient_step.real import (
     after_step,
     batch_controls,
     fresh_controls,
+    positive_inverse,
     row_covariances,
     steadied,
     unit_rows,
@@ -143,7 +144,7 @@ def batch_resolvent(target: str, d: int, n0: int, seed: int) -> tuple[float, flo
     x = np.random.default_rng(np.random.SeedSequence(37, spawn_key=(d, seed))).standard_normal((n0, d))
     y = SMOOTH[target].value(x[:, 0])
     weighted = x * y[:, None]
-    resolvent = np.linalg.inv(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
+    resolvent = positive_inverse(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
     v, w3 = y @ x / n0, y**3 @ x / n0
     along = resolvent[0]
     return (

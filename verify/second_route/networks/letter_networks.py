@@ -17,7 +17,13 @@ from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
+from onestep.verify.second_route.gradient_step.real import (
+    after_step,
+    batch_shapes,
+    even_rows,
+    positive_solution,
+    unit_rows,
+)
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.formulas import Step
 from onestep.verify.second_route.networks.letter_formulas import MASS, NODES
@@ -73,7 +79,7 @@ def _readout(network: Vocabulary, drawn: _Draw, rows: Array) -> Drawn:
     student, (p, _), n = SMOOTH[network.step.student], rows.shape, len(drawn.labels)
     features = student.value(drawn.samples @ rows.T + np.array(network.biases)[drawn.group]) / math.sqrt(p)
     train, first = features[:n], drawn.group == 0
-    a = np.linalg.solve(train.T @ train + network.ridge * np.eye(p), train.T @ drawn.labels)
+    a = positive_solution(train.T @ train + network.ridge * np.eye(p), train.T @ drawn.labels)
     errors = (drawn.clean[n:] - features[n:] @ a, drawn.labels - train @ a)
     sums = (a[first].sum(), a[first] @ norms_of(rows[first]))
     return Drawn(*(float(np.mean(e**2)) for e in errors), *(float(total) / math.sqrt(p) for total in sums))
@@ -93,10 +99,10 @@ def twin(network: Vocabulary, d: int, seed: int) -> Drawn:
     That is the isotropic bulk of Appendix D.
     """
     found = _draw(network, d, seed)
-    even = np.empty_like(found.rows)
+    even, shapes = np.empty_like(found.rows), batch_shapes(*found.batch)
     for own in (found.group == a for a in range(len(network.letters))):
         mean = found.rows[own].mean(axis=0)
-        even[own] = even_rows(found.rows[own] - mean, found.start[own], *found.batch) + mean
+        even[own] = even_rows(found.rows[own] - mean, found.start[own], *found.batch, shapes) + mean
     return _readout(network, found, even)
 
 
@@ -224,11 +230,13 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
     def one(model: tuple[Vocabulary, Sequence[int]], d: int) -> Measured:
         network, counts = model
         seeds = profile.draws(counts[profile.dimensions.index(4 * d)])
-        samples = np.array([getattr(drawn(network, d, k), name) for k in seeds])
+        # One after the other, so that a network is there when its twin is made of it.
+        samples = np.array([
+            getattr(drawn(network, d, k), name) - (getattr(twin(network, d, k), name) if paired else 0.0) for k in seeds
+        ])  # fmt: skip
         if paired:
             even = solve(network, isotropic=True)
-            limit = even.m[0] if name == "m" else getattr(even, name)
-            samples += float(limit) - np.array([getattr(twin(network, d, k), name) for k in seeds])
+            samples += float(even.m[0] if name == "m" else getattr(even, name))
         return Measured(d, tuple(samples), values_of(network), functions_of(network))
 
     return at_sizes({model: (NETWORKS[model], counts) for model, counts in networks.items()}, profile, one, 4)

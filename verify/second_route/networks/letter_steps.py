@@ -153,7 +153,7 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     S = model.conjugate[np.ix_(group, group)] * (rows @ rows.T - np.outer(along, along))
     S += np.diag(model.ridge + np.array(model.D)[group])
     own = group == 0
-    inverse = np.linalg.inv(S)[np.ix_(own, own)]
+    inverse = real.positive_inverse(S)[np.ix_(own, own)]
     squares = np.einsum("ij,ij->i", rows, rows)[own]
     spike, norms = along[own], squares - squares.mean()
     found = (np.trace(inverse) / p, spike @ inverse @ spike, norms @ inverse @ spike, norms @ inverse @ norms)

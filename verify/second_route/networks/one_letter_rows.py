@@ -20,7 +20,7 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import steadied
+from onestep.verify.second_route.gradient_step.real import positive_inverse, steadied
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.letter_numbers import SPECTRAL, spectrum_nodes
 from onestep.verify.second_route.values import by_glyph
@@ -80,7 +80,7 @@ def drawn(law: Law, d: int, seed: int) -> tuple[Array, Array]:
     vectors = np.stack([at.v, at.perp, at.tie / at.forms], axis=1)
     columns = rows @ vectors
     S = law.conjugate * (rows @ rows.T - np.outer(columns[:, 0], columns[:, 0])) + law.shift * np.eye(p)
-    inverse = np.linalg.inv(S)
+    inverse = positive_inverse(S)
     K = columns.T @ inverse @ columns
     left = law.norm_variance - float(at.tie**2 @ (1 / at.forms))
     K[2, 2] += left / d * np.trace(inverse)

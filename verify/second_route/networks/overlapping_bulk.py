@@ -29,7 +29,7 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route.gradient_step.real import steadied
+from onestep.verify.second_route.gradient_step.real import positive_inverse, steadied
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
 from onestep.verify.second_route.networks.overlapping_draws import Start, first_layer, functions_for, shared_functions
 
@@ -149,7 +149,7 @@ def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[Array
     without = turned.copy()
     without[:, 1] = 0.0
     covariance = (1.0 - overlap) * without @ without.T + rate**2 * d / n0**2 * (x.T * left) @ x
-    resolvent = np.linalg.inv(np.eye(d) + gain * covariance)
+    resolvent = positive_inverse(np.eye(d) + gain * covariance)
     return np.array([np.trace(resolvent) / d, resolvent[0, 0]]), batch_controls(start, x)
 
 

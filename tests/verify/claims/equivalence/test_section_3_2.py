@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -37,20 +39,37 @@ def test_the_readout_is_near_its_saddle_point(name: str) -> None:
 
 def test_a_wrong_map_is_wrong_by_what_its_name_says() -> None:
     drawn = both_maps.draw("erf student, tanh target", 60, 0)
-    right = both_maps.equivalent(drawn)
+    right = both_maps.equivalent(drawn).training
     samples, p = right.shape
-    changes = {name: features(drawn) - right for name, features in both_maps.MAPS.items() if name}
+    changes = {name: features(drawn).training - right for name, features in both_maps.MAPS.items() if name}
     tables = both_maps.along_spike("erf", 1.5 * drawn.kappa, 1.2)
+    sizes, kappa = np.sqrt(np.mean(np.square(tables), axis=1)), drawn.kappa[:samples]
+    tables = tuple(table[:samples] for table in tables)
     # The tables between 4001 places: 1e-6.
     parts = (np.outer(tables[0], np.ones(p)), tables[1][:, None] * drawn.received, tables[2][:, None] * drawn.xi)
     for k, part in enumerate(parts):
         assert changes[f"mu{k} 2 % larger"] == pytest.approx(0.02 * part, abs=1e-5)
     for k in (1, 2):
-        flat = parts[k] / tables[k][:, None] * np.sqrt(np.mean(tables[k] ** 2))
+        flat = parts[k] / tables[k][:, None] * sizes[k]
         assert changes[f"mu{k} constant along kappa"] == pytest.approx(flat - parts[k], abs=1e-5)
-    lost = tables[1][:, None] * np.outer(drawn.kappa, drawn.rows[:, 0])
+    lost = tables[1][:, None] * np.outer(kappa, drawn.rows[:, 0])
     assert changes["W x_perp for W x"] == pytest.approx(-lost, abs=1e-5)
-    assert (samples, p) == (5 * 120, 48)
+    assert (samples, p) == (120, 48)
+
+
+@pytest.mark.parametrize("name", both_maps.MAPS)
+def test_what_a_readout_says_of_test_samples_is_averaged_over_their_xi(name: str) -> None:
+    # Training samples in the place of test samples: as their xi enters linearly, features less mu2 xi are the mean.
+    drawn = both_maps.draw("erf student, tanh target", 60, 0)
+    n = drawn.training
+    doubled = dataclasses.replace(drawn, inputs=np.concatenate([drawn.inputs[:n]] * 2), labels=drawn.labels[: 2 * n])
+    features, a = both_maps.MAPS[name](doubled), np.random.default_rng(0).standard_normal(48)
+    still = both_maps.MAPS[name](dataclasses.replace(doubled, xi=np.zeros_like(drawn.xi))).training
+    mean, variance = features.tested(a)
+    assert mean == pytest.approx(still @ a, abs=1e-12)
+    # (F - mean)/xi is mu2, the same for every neuron.
+    mu2 = (features.training - still)[:, 0] / drawn.xi[:, 0]
+    assert variance == pytest.approx(mu2**2 * (a @ a), rel=1e-9)
 
 
 def test_the_coefficients_of_the_simulated_map() -> None:

@@ -154,3 +154,16 @@ def test_experiments_measured_together_have_models_of_different_names() -> None:
     assert set(found) == set(one_letter_rows.LAWS)
     with pytest.raises(ValueError, match="'wide'"):
         together((experiment, experiment), s.overlap_dd, SMALL)
+
+
+def test_a_positive_matrix_is_inverted_and_solved_by_its_factor() -> None:
+    rows, right = np.random.default_rng(5).standard_normal((30, 12)), np.arange(12.0)
+    matrix = rows.T @ rows / 30 + 0.1 * np.eye(12)
+    # Condition below a hundred: some hundred roundings of 1e-16.
+    inverse = real.positive_inverse(matrix)
+    assert inverse @ matrix == pytest.approx(np.eye(12), abs=1e-13)
+    assert np.array_equal(inverse, inverse.T)
+    assert matrix @ real.positive_solution(matrix.copy(), right) == pytest.approx(right, abs=1e-12)
+    for broken in (lambda: real.positive_inverse(-matrix), lambda: real.positive_solution(-matrix, right)):
+        with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+            broken()
