@@ -7,15 +7,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.shared.source import PACKAGES, ROOT, files, read
+
 OURS = ("derivations", "numerics", "verify", "reports", "benchmarks", "tests", "onestep")
-PACKAGES = ("derivations", "numerics", "verify", "reports")
 
 # What a package may import from the other packages of this suite.
 ALLOWED_OURS = {
@@ -62,7 +61,14 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     "derivations": {
         "activations": ("expressions",),
         "bounds": (
-            "bulk", "closed_forms", "equivalence", "free_energy", "gradient_step", "kernel", "language", "saddle_point",
+            "bulk",
+            "closed_forms",
+            "equivalence",
+            "free_energy",
+            "gradient_step",
+            "kernel",
+            "language",
+            "saddle_point",
         ),
         "bulk": ("free_energy", "gradient_step", "kernel", "language"),
         "closed_forms": ("activations", "equivalence", "expressions", "gradient_step", "kernel", "language"),
@@ -84,54 +90,6 @@ ALLOWED_ELSEWHERE = {
     "derivations": {"sympy", "mpmath", "flint"},
     "numerics": {"numpy", "scipy", "mpmath", "flint"},
 }
-
-
-@cache
-def files(package: str) -> list[Path]:
-    """The Python files of one package."""
-    return sorted((ROOT / package).rglob("*.py"))
-
-
-@dataclass(frozen=True)
-class Read:
-    """What the tests ask of one file: its imports as (statement, whether it loads anything, whether at module level),
-    its calls as (name called, whether of an attribute, whether text is among the arguments, line), and the lines of
-    handlers that catch everything.
-    """
-
-    imports: tuple[tuple[ast.Import | ast.ImportFrom, bool, bool], ...]
-    calls: tuple[tuple[str, bool, bool, int], ...]
-    catch_alls: tuple[int, ...]
-
-
-def walk(tree: ast.AST) -> Iterator[tuple[ast.AST, bool, bool]]:
-    """Every node of a file, whether it is loaded (not under `if TYPE_CHECKING:`), and whether outside of functions."""
-    pending = [(tree, True, True)]
-    while pending:
-        node, loaded, top = pending.pop()
-        yield node, loaded, top
-        top = top and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            loaded = False
-        pending += [(child, loaded, top) for child in ast.iter_child_nodes(node)]
-
-
-@cache
-def read(path: Path) -> Read:
-    """Each file is read once for all tests, and its syntax tree is not kept."""
-    imports, calls, catch_alls = [], [], []
-    for node, loaded, top in walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            imports.append((node, loaded, top))
-        elif isinstance(node, ast.Call):
-            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            text = any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args)
-            calls.append((called, isinstance(node.func, ast.Attribute), text, node.lineno))
-        elif isinstance(node, ast.ExceptHandler) and (
-            node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
-        ):
-            catch_alls.append(node.lineno)
-    return Read(tuple(imports), tuple(calls), tuple(catch_alls))
 
 
 def in_the_house(module: str) -> str:

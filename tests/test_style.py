@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from tests.test_layering import PACKAGES, ROOT, files
+from tests.shared.source import (
+    PACKAGES,
+    ROOT,
+    files,
+    idle_marks,
+    long_functions,
+    orphans,
+    read,
+    shadowed_imports,
+    single_letters,
+)  # fmt: skip
 
 ROOMS = (*PACKAGES, "benchmarks", "tests", "onestep")
 # Not held to these rules yet.
 ELSEWHERE = ("numerics/saddle_point/", "numerics/gaussian/", "verify/second_route/", "verify/checks/")
 
-# The average, as the paper writes it.
-OPERATORS = {"E"}
 # Functions that are one list: of claims, or of the steps of a derivation.
 ONE_LIST = {
     ("derivations/bulk/letters.py", "traces"),
@@ -27,105 +33,8 @@ ONE_LIST = {
     ("verify/claims/spectrum/covariance.py", "_setup_claims"),
     ("verify/claims/spectrum/covariance.py", "_stationary_claims"),
 }
-MOST_LINES = 80
 # What of a function a list has to be for the function to be one list.
 LIST_SHARE = 0.7
-# A line of text ends where the next word would not fit, give or take a word.
-WIDTH, A_WORD = 120, 20
-
-
-def stored(node: ast.AST) -> Iterator[str]:
-    """The name that a statement, parameter or handler binds itself, without what stands in its body."""
-    if isinstance(node, ast.Name):
-        if isinstance(node.ctx, ast.Store):
-            yield node.id
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, ast.FunctionDef | ast.ClassDef) or (isinstance(node, ast.ExceptHandler) and node.name):
-        yield node.name
-
-
-def imported(tree: ast.Module) -> set[str]:
-    """The names that a file imports at its top."""
-    statements = [*tree.body, *(inner for node in tree.body if isinstance(node, ast.If) for inner in node.body)]
-    aliases = [a for node in statements if isinstance(node, ast.Import | ast.ImportFrom) for a in node.names]
-    return {alias.asname or alias.name.partition(".")[0] for alias in aliases}
-
-
-def single_letters(tree: ast.Module) -> list[str]:
-    """Names of one letter at the top of a file that are no symbols: those are made with SymPy, or are `Variable()`."""
-    formulas = bool(imported(tree) & {"sp", "Glossary"})
-    found: list[str] = []
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                made = formulas or ast.unparse(value) == "Variable()"
-                letters = (
-                    [] if made else [name for target in targets for one in ast.walk(target) for name in stored(one)]
-                )
-            case ast.AnnAssign(target=target) | ast.For(target=target):
-                letters = [name for one in ast.walk(target) for name in stored(one)]
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                letters = [name] if name not in OPERATORS else []
-            case _:
-                letters = []
-        found += [f"{node.lineno} {name}" for name in letters if len(name.strip("_")) == 1]
-    return found
-
-
-def shadowed_imports(tree: ast.Module) -> list[str]:
-    """What is imported at the top of a file and means something else inside a function of it."""
-    names = imported(tree)
-    found: list[str] = []
-    pending: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while pending:
-        node, in_class = pending.pop()
-        # What a class body names is an attribute: its methods do not see it.
-        own = [] if in_class and not isinstance(node, ast.arg) else [name for name in stored(node) if name in names]
-        found += [f"{node.lineno} {name}" for name in own]  # type: ignore[attr-defined]
-        here = isinstance(node, ast.ClassDef)
-        inside = in_class and not isinstance(node, ast.FunctionDef | ast.Lambda)
-        pending += [(child, here or inside) for child in ast.iter_child_nodes(node)]
-    return sorted(found)
-
-
-PIECE = re.compile(r"""^( *)([rf]*)(["'])(.*)\3$""")
-
-
-def orphans(text: str) -> list[str]:
-    """Lines of a sentence that end long before the next word would have needed another line."""
-    lines = text.splitlines()
-    found = []
-    for number, (line, following) in enumerate(pairwise(lines), 1):
-        piece = PIECE.match(line)
-        if piece is None or not piece[4].endswith(" ") or not re.match(rf"""{piece[1]}[rf]*["']""", following):
-            continue
-        more = re.sub(r"""^ *[rf]*["']""", "", following)
-        word = re.split(r"(?<=\S)[ \"']", more, maxsplit=1)[0]
-        # A field of an f-string stays whole, and its length is not what it looks like.
-        if "{" not in word and len(line) + len(word) + A_WORD <= WIDTH:
-            found.append(f"{number} {line.strip()[-30:]}")
-    return found
-
-
-def long_functions(tree: ast.AST) -> Iterator[tuple[str, int, float]]:
-    """Each long function with its lines and the share of them that its longest list takes."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and (lines := span(node)) >= MOST_LINES:
-            lists = [span(inner) for inner in ast.walk(node) if isinstance(inner, ast.Tuple | ast.List | ast.Dict)]
-            yield node.name, lines, max(lists, default=0) / lines
-
-
-def span(node: ast.stmt | ast.expr) -> int:
-    """How many lines a node takes."""
-    return (node.end_lineno or node.lineno) - node.lineno + 1
-
-
-def idle_marks(tree: ast.Module) -> list[str]:
-    """Functions with a mark of pytest that are no tests: the mark was meant for the test below."""
-    helpers = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and not n.name.startswith("test_")]
-    marked = [n for n in helpers if any("pytest.mark." in ast.unparse(mark) for mark in n.decorator_list)]
-    return [f"{node.lineno} {node.name}" for node in marked]
 
 
 @dataclass
@@ -141,18 +50,17 @@ class Findings:
 
 @cache
 def findings(room: str) -> Findings:
-    """Each file is read once for all rules."""
+    """All files of a room."""
     found = Findings()
     for path in files(room):
-        name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        name, file = path.relative_to(ROOT).as_posix(), read(path)
         if name.startswith(ELSEWHERE):
             continue
-        tree = ast.parse(text)
-        found.single_letters += [f"{name}:{place}" for place in single_letters(tree)]
-        found.shadowed_imports += [f"{name}:{place}" for place in shadowed_imports(tree)]
-        found.orphans += [f"{name}:{place}" for place in orphans(text)]
-        found.idle_marks += [f"{name}:{place}" for place in idle_marks(tree)]
-        found.long |= {(name, function): share for function, _, share in long_functions(tree)}
+        found.single_letters += [f"{name}:{place}" for place in file.single_letters]
+        found.shadowed_imports += [f"{name}:{place}" for place in file.shadowed_imports]
+        found.orphans += [f"{name}:{place}" for place in file.orphans]
+        found.idle_marks += [f"{name}:{place}" for place in file.idle_marks]
+        found.long |= {(name, function): share for function, _, share in file.long_functions}
     return found
 
 
@@ -191,8 +99,8 @@ def test_functions_are_short_unless_they_are_one_list() -> None:
     ],
 )
 def test_each_rule_sees_what_breaks_it(rule: Callable[[Any], list[str]], text: str, count: int) -> None:
-    read: Any = text if rule is orphans else ast.parse(text)
-    assert len(rule(read)) == count
+    given: Any = text if rule is orphans else ast.parse(text)
+    assert len(rule(given)) == count
 
 
 def test_a_list_is_told_from_a_long_function() -> None:

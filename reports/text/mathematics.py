@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from html import unescape
 from xml.etree import ElementTree
 
 from onestep.reports.text.formula_lines import LINE, in_lines, width
@@ -37,15 +38,14 @@ def mathml(latex: str, *, block: bool = False) -> str:
 @lru_cache(maxsize=8192)
 def _converted(latex: str, block: bool) -> str:
     from latex2mathml import exceptions
-    from latex2mathml.converter import convert
+    from latex2mathml.converter import convert_to_element
 
     refusals = tuple(e for e in vars(exceptions).values() if isinstance(e, type) and issubclass(e, Exception))
     try:
-        converted = str(convert(_prepared(latex), display="block" if block else "inline"))
+        converted = convert_to_element(_prepared(latex), display="block" if block else "inline")
     except refusals as error:
         raise MathError(f"the formula {latex} cannot be converted: {type(error).__name__}") from None
-    if "\\" in converted:
-        left = re.findall(r"\\[A-Za-z]*", converted)
+    if left := re.findall(r"\\[A-Za-z]*", "".join(converted.itertext())):
         raise MathError(f"the commands {', '.join(sorted(set(left)))} of the formula {latex} have no MathML")
     root = _short(converted)
     return ElementTree.tostring(in_lines(root) if block else root, encoding="unicode")
@@ -57,15 +57,20 @@ def within_text(latex: str) -> str:
     return mathml(latex, block=True) if width(ElementTree.fromstring(inline)) > LINE else inline
 
 
-# What a page does not need: the name space and the default display.
-_NEEDLESS = re.compile(r' xmlns="[^"]*"| display="inline"')
 # Brackets that are fences and stretch by themselves where they open and close a row (MathML Core, operator dictionary).
 _FENCES = {("prefix", sign) for sign in "([{\u2308\u230a"} | {("postfix", sign) for sign in ")]}\u2309\u230b"}
 
 
-def _short(converted: str) -> ElementTree.Element:
+def _short(converted: ElementTree.Element) -> ElementTree.Element:
     """The same element in fewer bytes: no row of one element, no attribute that says what holds anyway."""
-    root = _shortened(ElementTree.fromstring(_NEEDLESS.sub("", converted)))
+    for element in converted.iter("*"):
+        if element.text and "&" in element.text:
+            element.text = unescape(element.text)  # the converter writes signs by their numbers
+    # What a page does not need: the name space and the default display.
+    del converted.attrib["xmlns"]
+    if converted.get("display") == "inline":
+        del converted.attrib["display"]
+    root = _shortened(converted)
     if len(root) == 1 and root[0].tag == "mrow":
         root[:] = list(root[0])  # what stands in <math> is a row by itself
     return root

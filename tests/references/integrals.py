@@ -161,6 +161,14 @@ def _gauss(order: int) -> tuple[tuple[Any, Any], ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=4096)
+def _panel(low: Any, high: Any, order: int) -> tuple[tuple[Any, Any], ...]:
+    """Nodes on a panel, each with its weight under the Gaussian; most panels are those of every function."""
+    half, middle = (high - low) / 2, (high + low) / 2
+    nodes = [(middle + half * x, half * weight) for x, weight in _gauss(order)]
+    return tuple((z, weight * mpmath.npdf(z)) for z, weight in nodes)
+
+
 def integrals(text: str, factors: list[Function]) -> list[tuple[Any, Any]]:
     """(value, error) of E[factor(z, sigma(z))] for each factor, called with the pair; the error compares two rules."""
     with mpmath.workdps(DIGITS):
@@ -175,11 +183,8 @@ def integrals(text: str, factors: list[Function]) -> list[tuple[Any, Any]]:
         for order in (14, 22):
             totals = [mpmath.mpf(0)] * len(factors)
             for low, high in pairwise(edges):
-                half, middle = (high - low) / 2, (high + low) / 2
-                for x, weight in _gauss(order):
-                    z = middle + half * x
+                for z, mass in _panel(low, high, order):
                     pair = (z, sigma(z))
-                    mass = half * weight * mpmath.npdf(z)
                     totals = [t + mass * f(pair) for t, f in zip(totals, factors, strict=True)]
             rules.append(totals)
         return [(fine, abs(fine - coarse) + tail) for coarse, fine, tail in zip(*rules, beyond, strict=True)]

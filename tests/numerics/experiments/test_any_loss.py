@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from onestep.numerics.experiments.simulate import predict, simulate
 from onestep.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network, SimulationError
-from onestep.reports.answers.comparison import compare
+from onestep.reports.answers.comparison import Compared, compare
 from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 
 TANH, SIGN = activation("tanh"), activation("sign")
@@ -33,9 +34,15 @@ SIZES = (75, 150, 300)
 # Each comparison refutes a right theory with probability 1e-3, all its observables together; seeds are fixed.
 
 
+@cache
+def compared(subject: Model, learned: bool = False) -> Compared:
+    """Experiments beside their theory; a wrong theory meets the same experiments."""
+    return compare(subject, dimensions=SIZES, seeds=16, learned=learned)
+
+
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "huber:0.5", "absolute"])
 def test_every_loss_agrees_with_its_theory(loss: str) -> None:
-    found = compare(MODEL.changed(noise=0.1, loss=loss), dimensions=SIZES, seeds=16)
+    found = compared(MODEL.changed(noise=0.1, loss=loss))
     assert found.report.verdict == CONFIRMED, found.report.sentence
     assert {"classification_error", "mean_squared_error", "energy"} <= set(found.limit)
 
@@ -58,7 +65,7 @@ def test_the_equivalent_map_agrees() -> None:
 
 
 def test_a_learned_bias_agrees() -> None:
-    found = compare(SHIFTED, dimensions=SIZES, seeds=16, learned=True)
+    found = compared(SHIFTED, learned=True)
     assert found.report.verdict == CONFIRMED, found.report.sentence
     bias = next(c for c in found.report.comparisons if c.observable == "bias")
     assert bias.verdict == CONFIRMED
@@ -69,16 +76,13 @@ def test_a_learned_bias_agrees() -> None:
 def test_wrong_theories_are_refuted() -> None:
     """The checks above can fail: the same samples against other margins, and against the bias that was not learned."""
     hinge: list[Observation] = []
-    for d in SIZES:
-        run = simulate(MODEL.changed(loss=HINGE), dimension=d, seeds=16)
+    for run in compared(MODEL.changed(noise=0.1, loss=HINGE)).simulations:
         assert isinstance(run.model, Model)
-        wrong = predict(run.model.changed(ridge=0.15, loss=HINGE), sizes=run.sizes)
-        hinge.append(Observation(d, run.values("q2"), wrong.values["q2"]))
+        wrong = predict(run.model.changed(ridge=0.15), sizes=run.sizes)
+        hinge.append(Observation(run.dimension, run.values("q2"), wrong.values["q2"]))
     assert compare_all({"q2": hinge}).verdict == REFUTED
-    bias = []
-    for d in SIZES:
-        run = simulate(SHIFTED, dimension=d, seeds=16, learned=True)
-        bias.append(Observation(d, run.values("bias"), 0.0))
+    runs = compared(SHIFTED, learned=True).simulations
+    bias = [Observation(run.dimension, run.values("bias"), 0.0) for run in runs]
     assert compare_all({"bias": bias}, scales={"bias": 1.0}).verdict == REFUTED
 
 

@@ -103,11 +103,16 @@ def test_a_broken_pipe_is_quiet() -> None:
     assert done.stdout.split("{", 1)[1].strip() == "141"
 
 
-def test_pipes_and_no_color_get_no_escape_sequences() -> None:
-    done = in_subprocess(["claims"], NO_COLOR="1")
-    assert done.returncode == 0
-    assert "\x1b" not in done.stdout
-    assert done.stderr == ""
+def test_pipes_and_no_color_get_no_escape_sequences(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One claim into a real pipe; the list of all into a file, in this process, where all claims are made anyway.
+    done = in_subprocess(["claims", "result-3-1.spike-strength"], NO_COLOR="1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for code, out, err in ((done.returncode, done.stdout, done.stderr), outcome(capfd, ["claims"])):
+        assert (code, err) == (0, "")
+        assert "spike-strength" in out
+        assert "\x1b" not in out
 
 
 def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
