@@ -218,10 +218,10 @@ def _can_be_met(condition: Condition, meanings: frozenset[tuple[sp.Symbol, sp.Ex
 
 def _used(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> frozenset[tuple[sp.Symbol, sp.Expr]]:
     """The meanings of the names in a term, of those in these meanings, and so on: many assumptions share them."""
-    found, fresh = set[tuple[sp.Symbol, sp.Expr]](), free(term)
-    while fresh := {(name, meanings[name]) for name in fresh if name in meanings} - found:
+    found, near = set[tuple[sp.Symbol, sp.Expr]](), free(term)
+    while fresh := {(name, meanings[name]) for name in near if name in meanings} - found:
         found |= fresh
-        fresh = frozenset().union(*(free(meaning) for _, meaning in fresh))
+        near = frozenset().union(*(free(meaning) for _, meaning in fresh))
     return frozenset(found)
 
 
