@@ -73,7 +73,7 @@ def ring(premises: tuple[Theorem, ...], goal: Equation, cofactors: tuple[sp.Expr
     """
     if goal.left == goal.right:
         raise Refused(f"{goal.left} = {goal.right} says nothing")
-    equations = [_equation(premise) for premise in premises]
+    equations = [equation_of(premise) for premise in premises]
     if len(equations) != len(cofactors):
         raise Refused(f"{len(cofactors)} cofactors for {len(equations)} premises")
     used = [c * e.left - c * e.right for c, e in zip(cofactors, equations, strict=True)]
@@ -118,7 +118,7 @@ def rewrite(premises: tuple[Theorem, ...], backwards: bool = False) -> Conclusio
     at each value of the variable: what the limit took for constant stays on record.
     """
     theorem, by = premises
-    equation = _equation(by)
+    equation = equation_of(by)
     old, new = (equation.right, equation.left) if backwards else (equation.left, equation.right)
     captured: set[sp.Symbol] = set()
 
@@ -142,7 +142,7 @@ def congruence(premises: tuple[Theorem, ...], context: sp.Expr, hole: sp.Symbol)
     which no sign of the place may hide.
     """
     (by,) = premises
-    equation = _equation(by)
+    equation = equation_of(by)
     place = sp.Dummy("place", real=True)
     context, hole = substitute(context, {hole: place}), place
     if any(hole in free(average) for average in context.atoms(Expectation)):
@@ -162,7 +162,7 @@ def differentiate(premises: tuple[Theorem, ...], x: sp.Symbol) -> Conclusion:
     Sound: the equation holds on an open set of values of that symbol. Under an average this is a lemma.
     """
     (theorem,) = premises
-    equation = _equation(theorem)
+    equation = equation_of(theorem)
     if x in theorem.fixed:
         raise Refused(f"the assumptions speak of {x}")
     result = Equation(derivative(equation.left, x), derivative(equation.right, x))
@@ -239,7 +239,8 @@ def _has_slopes(name: sp.Expr, meaning: sp.Expr) -> None:
         raise Refused(f"the slope of {meaning} is not {slope(*name.args)}")
 
 
-def _equation(theorem: Theorem) -> Equation:
+def equation_of(theorem: Theorem) -> Equation:
+    """What a theorem says. Raises Refused where that is no equation."""
     if not isinstance(theorem.statement, Equation):
         raise Refused(f"{theorem.statement} is no equation")
     return theorem.statement

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
 
 import sympy as sp
@@ -48,17 +48,18 @@ _LARGEST_FORM = 4096
 def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where conditions hold nowhere, or by them something is constant that is not."""
     for condition in conditions:
-        if not _can_be_met(condition, assumptions):
+        if not condition.of_variable and not _can_be_met(condition, _used(condition.term, meanings_in(assumptions))):
             raise Refused(f"{condition.term} never {condition.demand}")
-    _can_be_met_together([condition for condition in conditions if condition.demand is Demand.NONNEGATIVE], conditions)
+    _can_be_met_together(conditions)
     _constants_are_constant(conditions, assumptions)
 
 
-def _can_be_met_together(low: list[Condition], conditions: frozenset[Condition]) -> None:
+@lru_cache(maxsize=4096)
+def _can_be_met_together(conditions: frozenset[Condition]) -> None:
     """Raises Refused where two terms that are not to be negative add up to less than zero, or to zero though one of
     them is not to be zero.
     """
-    for first, second in combinations(low, 2):
+    for first, second in combinations([c for c in conditions if c.demand is Demand.NONNEGATIVE], 2):
         if not free(first.term) & free(second.term):
             continue
         total = sp.expand(first.term + second.term)
@@ -191,7 +192,7 @@ def formulas_of(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[
 
 
 def in_full(term: sp.Expr, formulas: Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]) -> sp.Expr:
-    if not any(call.func in formulas for call in term.atoms(AppliedUndef)):
+    if not names(term) & frozenset(formulas):
         return term
     if isinstance(term, Expectation):
         fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables}
@@ -205,16 +206,23 @@ def in_full(term: sp.Expr, formulas: Mapping[Any, tuple[tuple[sp.Symbol, ...], s
 
 
 @lru_cache(maxsize=16384)
-def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> bool:
+def _can_be_met(condition: Condition, meanings: frozenset[tuple[sp.Symbol, sp.Expr]]) -> bool:
     """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
-    if condition.of_variable:
-        return True
-    for term in forms(condition.term, assumptions):
+    for term in put_in(condition.term, dict(meanings)):
         if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
             return False
         if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
             return False
     return True
+
+
+def _used(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> frozenset[tuple[sp.Symbol, sp.Expr]]:
+    """The meanings of the names in a term, of those in these meanings, and so on: many assumptions share them."""
+    found, near = set[tuple[sp.Symbol, sp.Expr]](), free(term)
+    while fresh := {(name, meanings[name]) for name in near if name in meanings} - found:
+        found |= fresh
+        near = frozenset().union(*(free(meaning) for _, meaning in fresh))
+    return frozenset(found)
 
 
 def forms(term: sp.Expr, assumptions: frozenset[Assumption], defined: bool = False) -> Iterator[sp.Expr]:
@@ -230,9 +238,14 @@ def put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.
         if not free(term) & meanings.keys():
             return
         term = substitute(term, meanings)
-        if sum(1 for _ in islice(sp.preorder_traversal(term), _LARGEST_FORM + 1)) > _LARGEST_FORM:
+        if _size(term) > _LARGEST_FORM:
             return
         yield term
+
+
+@lru_cache(maxsize=65536)
+def _size(term: sp.Expr) -> int:
+    return 1 + sum(map(_size, term.args))
 
 
 @lru_cache(maxsize=4096)
@@ -304,8 +317,10 @@ def _moving(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozense
 
 def resting(assumptions: frozenset[Assumption], variable: sp.Symbol) -> Meanings:
     """What each name is defined by way of; a limit in the variable has one value."""
-    still = _still(assumptions, variable)
-    return {name: on for name, on in meanings_of(assumptions).items() if name not in still}
+    meanings = meanings_of(assumptions).copy()
+    for name in _still(assumptions, variable):
+        meanings.pop(name, None)
+    return meanings
 
 
 def _still(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
@@ -348,10 +363,11 @@ def spoken(leaf: Assumption) -> frozenset[sp.Expr]:
     return frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
 
 
+@lru_cache(maxsize=65536)
 def names(term: sp.Expr) -> frozenset[sp.Expr]:
     """The symbols of a term and the heads of its functions."""
-    parts = [part for part in sp.preorder_traversal(term) if isinstance(part, sp.Symbol | AppliedUndef)]
-    return frozenset(part.func if isinstance(part, AppliedUndef) else part for part in parts)
+    own = (term,) if isinstance(term, sp.Symbol) else (term.func,) if isinstance(term, AppliedUndef) else ()
+    return frozenset(own).union(*map(names, term.args))
 
 
 def _constants_are_constant(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:

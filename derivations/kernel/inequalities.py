@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import in_place
+from onestep.derivations.kernel.algebra import equation_of, in_place
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, Tends, sides
 from onestep.derivations.kernel.terms import admit, nonnegative
@@ -81,11 +81,9 @@ def equal_roots(premises: tuple[Theorem, ...], goal: Equation, power: int) -> Co
     said: sp.Expr = sp.Integer(0)
     written = [*sides(goal)]
     if premises:
-        (theorem,) = premises
-        if not isinstance(theorem.statement, Equation):
-            raise Refused(f"{theorem.statement} is no equation")
-        said = theorem.statement.left - theorem.statement.right
-        written += sides(theorem.statement)
+        (equation,) = map(equation_of, premises)
+        said = equation.left - equation.right
+        written += sides(equation)
     conditions = vanishing(goal.left**power - goal.right**power - said, tuple(written))
     if conditions is None:
         raise Refused(f"the powers of {goal.left} and {goal.right} are not equal")

@@ -307,6 +307,7 @@ class Degrees:
     top: sp.Expr
 
 
+@lru_cache(maxsize=8192)
 def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
     """The degrees of a term that is rational in ``variable`` and roots of it; a term 0 has degree -1.
 

@@ -23,7 +23,8 @@ from onestep.derivations.language.normal_probabilities import OwensT, SignProduc
 ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
 _REAL_FUNCTIONS = (*ELEMENTARY, OwensT, SignProduct)
 
-_Named = type(sp.pi) | type(sp.E)
+# What is declared with a sign, or has one of its own.
+_DECLARED = (sp.Rational, sp.Symbol, type(sp.pi), type(sp.E), AppliedUndef)
 
 # Numbers, sums, products and averages, and nothing that is derived from their classes.
 _NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi, sp.E)))
@@ -221,7 +222,8 @@ def bound(term: sp.Expr) -> frozenset[sp.Symbol]:
 
 def substitute(term: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     """``term`` with symbols replaced all at once; a bound variable that would capture one is renamed first."""
-    values = {symbol: value for symbol, value in values.items() if symbol in free(term)}
+    inside = free(term)
+    values = {symbol: value for symbol, value in values.items() if symbol in inside}
     if not values:
         return term
     if isinstance(term, sp.Symbol):
@@ -229,8 +231,8 @@ def substitute(term: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     if isinstance(term, Expectation):
         coming = frozenset().union(*(free(value) for value in values.values()))
         fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables if v in coming}
-        inside = substitute(substitute(term.integrand, fresh), values)
-        return Expectation(inside, *(fresh.get(v, v) for v in term.variables))
+        integrand = substitute(substitute(term.integrand, fresh), values)
+        return Expectation(integrand, *(fresh.get(v, v) for v in term.variables))
     return term.func(*(substitute(part, values) for part in term.args))
 
 
@@ -298,55 +300,36 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
     return found
 
 
-@lru_cache(maxsize=16384)
 def positive(term: sp.Expr) -> bool:
     """Whether a term is decidedly > 0: by the declared signs of its symbols and functions, and by its shape alone."""
-    if isinstance(term, sp.Rational | sp.Symbol | _Named):
-        return bool(term.is_positive)
+    return _above(term, True)
+
+
+def nonnegative(term: sp.Expr) -> bool:
+    """Whether a term is decidedly >= 0."""
+    return _above(term, False)
+
+
+@lru_cache(maxsize=32768)
+def _above(term: sp.Expr, strictly: bool) -> bool:
+    if isinstance(term, _DECLARED):
+        return bool(term.is_positive if strictly else term.is_nonnegative)
     if isinstance(term, sp.Add):
-        return all(map(nonnegative, term.args)) and any(map(positive, term.args))
+        return all(map(nonnegative, term.args)) and (not strictly or any(map(positive, term.args)))
     if isinstance(term, sp.Mul):
-        above = [part for part in term.args if not _negative(part)]
-        return (len(term.args) - len(above)) % 2 == 0 and all(map(positive, above))
+        above = [part for part in term.args if not (isinstance(part, sp.Rational | sp.Symbol) and part.is_negative)]
+        return (len(term.args) - len(above)) % 2 == 0 and all(_above(part, strictly) for part in above)
     if isinstance(term, sp.Pow):
-        return positive(term.base)
+        even = not strictly and term.exp.is_Integer and term.exp % 2 == 0 and real(term.base)
+        return bool(even) or _above(term.base, strictly)
     if isinstance(term, Expectation):
-        return positive(term.integrand)
+        return _above(term.integrand, strictly)
     if term.func is sp.Max:
-        return any(map(positive, term.args))
-    return term.func is sp.exp or _has_sign(term, "is_positive")
+        return any(_above(part, strictly) for part in term.args)
+    return term.func is sp.exp or (term.func is sp.Abs and not strictly)
 
 
 @lru_cache(maxsize=16384)
-def nonnegative(term: sp.Expr) -> bool:
-    """Whether a term is decidedly >= 0."""
-    if isinstance(term, sp.Rational | sp.Symbol | _Named):
-        return bool(term.is_nonnegative)
-    if isinstance(term, sp.Add):
-        return all(map(nonnegative, term.args))
-    if isinstance(term, sp.Mul):
-        above = [part for part in term.args if not _negative(part)]
-        return (len(term.args) - len(above)) % 2 == 0 and all(map(nonnegative, above))
-    if isinstance(term, sp.Pow):
-        even = term.exp.is_Integer and term.exp % 2 == 0 and real(term.base)
-        return bool(even) or nonnegative(term.base)
-    if isinstance(term, Expectation):
-        return nonnegative(term.integrand)
-    if term.func is sp.Max:
-        return any(map(nonnegative, term.args))
-    return term.func in (sp.exp, sp.Abs) or _has_sign(term, "is_nonnegative")
-
-
-def _negative(term: sp.Expr) -> bool:
-    """Whether a number or a symbol is declared < 0."""
-    return isinstance(term, sp.Rational | sp.Symbol) and bool(term.is_negative)
-
-
-def _has_sign(call: sp.Expr, sign: str) -> bool:
-    """Whether a function without a formula was declared with that sign."""
-    return isinstance(call, sp.core.function.AppliedUndef) and bool(getattr(call, sign))
-
-
 def nonzero(term: sp.Expr) -> bool:
     """Whether a term is decidedly not 0."""
     if isinstance(term, sp.Mul):
@@ -365,6 +348,7 @@ def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
     return decided and (not symbol.is_nonzero or nonzero(value))
 
 
+@lru_cache(maxsize=65536)
 def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
     """d ``term``/d ``x`` by the rules of sum, product, power and chain; named functions have named derivatives, those
     of several variables one for each place.

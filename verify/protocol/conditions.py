@@ -98,7 +98,7 @@ def _holds(
         if _decided(form, condition.demand):
             return True
         hopeless = condition.demand is Demand.NONNEGATIVE and _long(form) and _below_zero(form)
-        if not hopeless and _decided(_expanded(form), condition.demand):
+        if not hopeless and _decided_expanded(form, condition.demand):
             return True
     for form in known:
         box = {s: ranges[s.name] for s in form.free_symbols if s.name in ranges}
@@ -120,8 +120,13 @@ def _decided(term: sp.Expr, demand: Demand) -> bool:
 
 # Theorems of one chapter share conditions, and forms of them with many names put in are long.
 @lru_cache(maxsize=1024)
-def _expanded(form: sp.Expr) -> sp.Expr:
-    return sp.expand(form)
+def _decided_expanded(form: sp.Expr, demand: Demand) -> bool:
+    """Whether the signs in what a formula expands to decide a demand that they do not decide in the formula itself."""
+    if demand is Demand.NONZERO and isinstance(form, sp.Add):
+        # That its negative expands to what is positive was asked of the sum itself, and SymPy remembers the expansion.
+        whole = -sp.expand(-form)
+        return positive(whole) if isinstance(whole, sp.Add) else _decided(whole, demand)
+    return _decided(sp.expand(form), demand)
 
 
 # Parts of a formula that is looked at before it is expanded, which takes seconds for the longest; and values at which

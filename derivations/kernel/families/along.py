@@ -79,7 +79,7 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     moving = still | {variable}
     fixed = _reached(held, ways)
     lemmas = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.ground is Ground.LEMMA))
-    closed = fixed | ways.keys() | moving
+    closed = fixed.union(ways, moving)
     if not limits and not any(_reached(spoken(leaf), ways) & moving for leaf in said(assumptions)):
         return
     given = closed.union(*limits.values(), (name for name in lemmas if not isinstance(name, sp.Symbol)))
@@ -89,7 +89,7 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     left = [_in_full(leaf, put, ways, assumptions) for leaf in leaves]
     values: dict[sp.Expr, sp.Expr] = {}
     asked = _reached(frozenset().union(*(names(c.term) for c in conditions if not c.of_variable)), ways)
-    bound = asked | ways.keys() | still
+    bound = asked.union(ways, still)
     while (
         any(told.names & moving for told in left)
         and (step := _set_aside(left, given, still, bound, variable)) is not None
@@ -215,6 +215,7 @@ def _solved(told: Told, among: Names, variable: sp.Symbol) -> tuple[sp.Expr, sp.
     return None
 
 
+@lru_cache(maxsize=4096)
 def _root(term: sp.Expr, part: sp.Expr, variable: sp.Symbol) -> sp.Expr | None:
     """What a part of a term is where the term is zero: where that is linear in it, with a coefficient that is not zero,
     or in the square of what is not negative, and it has the sign of the part from some value of the variable on. None

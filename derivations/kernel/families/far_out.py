@@ -111,6 +111,7 @@ def saddle_point(
     return Point(near, tied, told_else, alive)
 
 
+@lru_cache(maxsize=4096)
 def generic(term: sp.Expr, told_else: Names, depth: int = 3) -> bool:
     """Whether a term is decidedly not zero but for some values of names and functions of which nothing else speaks.
 
