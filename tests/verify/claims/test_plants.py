@@ -46,7 +46,8 @@ def test_a_wrong_rule_refutes_its_claims(number: int, plant: Plant) -> None:
     assert [i for i in plant.ids if stand[i] is Verdict.REFUTED and BY_ID[i].role is Role.OURS] == []
     found = found_in(plant.module)[number]
     assert set(found) == set(plant.ids)
-    assert [i for i, verdict in found.items() if verdict not in FALLEN] == []
+    # What falls is no longer what it was: the proof of a limit decides nothing alone.
+    assert [i for i, verdict in found.items() if verdict not in FALLEN or verdict is stand[i]] == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied here")
