@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import pickle
 import sys
@@ -65,12 +67,14 @@ def apart(work: Callable[[], _Found]) -> _Found:
     """
     if not hasattr(os, "fork"):
         return work()
+    _uses(frozenset(_rooms()))
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         # Threads are not copied: those of a test runner wait for messages and hold nothing that the work needs.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
+        gc.freeze()  # what was there before is not searched for garbage: that would copy all of it
         try:
             message = pickle.dumps(work())
             with os.fdopen(writing, "wb") as stream:
@@ -87,8 +91,8 @@ def apart(work: Callable[[], _Found]) -> _Found:
 
 def _forget(module: ModuleType) -> None:
     """Clears the caches of a module and of all that import it, directly or not."""
-    modules = {name: found for name, found in tuple(sys.modules.items()) if name.startswith(_ROOMS)}
-    uses = {name: {_home(value) for value in vars(found).values()} for name, found in modules.items()}
+    modules = _rooms()
+    uses = _uses(frozenset(modules))
     reached: set[str] = {module.__name__}
     while more := {name for name in modules if name not in reached and uses[name] & reached}:
         reached |= more
@@ -96,6 +100,17 @@ def _forget(module: ModuleType) -> None:
         for value in tuple(vars(modules[name]).values()):
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
+
+
+def _rooms() -> dict[str, ModuleType]:
+    """The modules that are loaded where what follows from a rule is kept."""
+    return {name: found for name, found in tuple(sys.modules.items()) if name.startswith(_ROOMS)}
+
+
+@functools.cache
+def _uses(names: frozenset[str]) -> dict[str, set[str | None]]:
+    """What each of these modules has of others. Known before a process is copied it is known to the copies."""
+    return {name: {_home(value) for value in vars(sys.modules[name]).values()} for name in names}
 
 
 def _home(value: object) -> str | None:

@@ -7,7 +7,7 @@ witness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -29,7 +29,7 @@ from onestep.derivations.closed_forms.heat_equation import (
 from onestep.derivations.language import symbols
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.normal_probabilities import SignProduct
-from onestep.verify.checks.checker import find_witness, settle
+from onestep.verify.checks.checker import clear_witness, find_witness, settle
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.closed_forms.class_algebra import vanishes_in_class
 from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
@@ -50,6 +50,16 @@ _VISIBLY = 1e-9
 # Longer residuals are not given to the elementary checker after the normal form of the class has failed: it would take
 # minutes, and knows less of these functions.
 _LONG = 300
+
+
+def _until_refuted(obligations: Iterable[HeatObligation], domain: Domain) -> tuple[Settled, ...]:
+    """The obligations rechecked in turn, up to the first that is violated: one refutes."""
+    found: list[Settled] = []
+    for obligation in obligations:
+        found.append(settle_heat(obligation, domain))
+        if found[-1].outcome is Outcome.REFUTES:
+            break
+    return tuple(found)
 
 
 def settle_heat(obligation: HeatObligation, domain: Domain) -> Settled:
@@ -76,6 +86,9 @@ def _settle_by_rule(says: str, method: str, rule: Callable[[], None]) -> Settled
 
 
 def _settle_residual(says: str, residual: sp.Expr, domain: Domain) -> Settled:
+    # What is clearly wrong is most cheaply refuted as it stands, before it is brought to a normal form.
+    if not residual.has(sp.I) and (witness := clear_witness(residual, domain)):
+        return Settled(says, Outcome.REFUTES, "a witness", witness)
     if vanishes_in_class(residual):
         return Settled(says, Outcome.SUPPORTS, "normal form of the class")
     if residual.has(sp.I):  # the evaluator of the checker is for real formulas; balls are for both
@@ -131,7 +144,7 @@ def prove(form: ClosedForm, name: str, known: Collection[HeatObligation] = ()) -
     low, high = 0.05, float(min(form.valid_below, 2)) * 0.95
     domain = Domain((Range(x, -1.5, 1.5), Range(c, low * min(1.0, high), high)))
     obligations = dict.fromkeys(o for o in form.obligations if o not in known)
-    return Proof(name, tuple(settle_heat(o, domain) for o in obligations))
+    return Proof(name, _until_refuted(obligations, domain))
 
 
 @dataclass(frozen=True)
@@ -157,7 +170,7 @@ class ByHeatEquation:
         obligations = heat_obligations(candidate, self.function())
         ranges = (*claim.domain.ranges, Range(x, -1.5, 1.5))
         domain = Domain(ranges, claim.domain.hypotheses)
-        return Proof(self.name, tuple(settle_heat(o, domain) for o in obligations))
+        return Proof(self.name, _until_refuted(obligations, domain))
 
 
 @dataclass(frozen=True)

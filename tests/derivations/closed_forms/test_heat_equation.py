@@ -50,12 +50,14 @@ COMBINED = (
     "Piecewise((z**2, z > 1), (z**3, z > -1/2), (1, True))", "erf(z)*exp(z/3)",
 )  # fmt: skip
 GROWING = ("exp(z**2/5)", "exp(z**2/3)", "z*exp(z**2/8)")
-QUANTITIES = ("mu0", "mu1", "second_moment")
+# What there is to prove of mu0 is part of what there is of mu1.
+QUANTITIES = ("mu1", "second_moment")
 
 
 @pytest.mark.parametrize("text", [*NAMED, *COMBINED, *GROWING])
 def test_every_obligation_is_discharged(text: str) -> None:
     forms = closed_forms(activation(text))
+    assert set(forms.mu0.obligations) < set(forms.mu1.obligations)
     for quantity in QUANTITIES:
         proof = prove(getattr(forms, quantity), quantity)
         assert proof.outcome is Outcome.SUPPORTS, [o for o in proof.obligations if o.outcome is not Outcome.SUPPORTS]
@@ -99,10 +101,9 @@ def test_constants_and_hermite_coefficients_lie_in_their_balls(text: str) -> Non
 def test_mutants_of_every_closed_form_fail_their_proof(text: str) -> None:
     function = member(activation(text))
     for name, mutant in wrong_forms(closed_forms(activation(text)).mu0.expression).items():
-        if vanishes_in_class(mutant - closed_forms(activation(text)).mu0.expression):
-            continue  # the same function in other words (no cosine to take for a sine)
         proof = prove(ClosedForm(mutant, sp.oo, heat_obligations(mutant, function)), name)
-        assert proof.outcome is not Outcome.SUPPORTS, (text, name)
+        if proof.outcome is Outcome.SUPPORTS:  # the same function in other words (no cosine to take for a sine)
+            assert vanishes_in_class(mutant - closed_forms(activation(text)).mu0.expression), (text, name)
 
 
 def test_most_mutants_are_refuted_by_a_witness() -> None:
@@ -162,8 +163,8 @@ def test_three_error_functions_are_refused_but_what_needs_two_remains() -> None:
 @pytest.mark.parametrize("text", ["erf(z)*erf(z - 1)", "relu(z)*erf(z - 1)", "gelu(z)*step(z - 1)", "elu(z)*erf(2*z)"])
 def test_two_error_functions_of_different_centres(text: str) -> None:
     forms = closed_forms(activation(text))
-    for quantity in ("mu0", "mu1"):
-        assert prove(getattr(forms, quantity), quantity).outcome is Outcome.SUPPORTS
+    assert set(forms.mu0.obligations) < set(forms.mu1.obligations)
+    assert prove(forms.mu1, "mu1").outcome is Outcome.SUPPORTS
     balls = conditional_balls(activation(text), spike=1, bulk=Fraction(3, 4), kappa=Fraction(-2, 5), bits=96)
     with precision(120):
         for name, ball in (("mu0", balls.mu0), ("mu1", balls.mu1)):

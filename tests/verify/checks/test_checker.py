@@ -8,7 +8,7 @@ import sympy as sp
 from onestep.derivations.language.derivation import NonNegative, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import V1, alpha, c, kappa, n0, r
-from onestep.verify.checks.checker import clearly_differ, find_witness, settle, vanishes
+from onestep.verify.checks.checker import clear_witness, clearly_differ, find_witness, settle, vanishes
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome
@@ -116,6 +116,20 @@ def test_what_clearly_differs_is_seen_as_it_stands() -> None:
     assert not clearly_differ(root - 10**8, r**2 / (root + 10**8), DOMAIN)
     # The trapezoidal sum over a jump is 1/2 + 0.4/64 on one grid and exact on the other: not what the average is.
     assert not clearly_differ(Expectation(sp.Heaviside(kappa, 1), kappa), sp.Rational(1, 2), DOMAIN)
+
+
+def test_a_clear_witness_is_told_as_any_other_and_rounding_is_none() -> None:
+    for wrong in ((c + r) ** 2 - c**2 - r**2, sp.sin(r) - r, c * (1 + sp.Rational(1, 100)) - c):
+        assert clear_witness(wrong, DOMAIN) == find_witness(wrong, DOMAIN) != ""
+    root = sp.sqrt(r**2 + 10**16)
+    rounded = (root - 10**8) - r**2 / (root + 10**8)
+    for zero in ((c + r) ** 2 - c**2 - 2 * c * r - r**2, sp.sin(r) ** 2 + sp.cos(r) ** 2 - 1, rounded):
+        assert clear_witness(zero, DOMAIN) == ""
+    # What differs by less, and what has no value there, are left to others.
+    small = sp.sin(r) ** 2 + sp.cos(r) ** 2 - 1 - sp.Rational(1, 10**4)
+    assert clear_witness(small, DOMAIN) == ""
+    assert find_witness(small, DOMAIN)
+    assert clear_witness(c - mu0, DOMAIN) == ""
 
 
 def test_a_residual_known_to_vanish_is_settled_the_same_on_every_domain() -> None:
