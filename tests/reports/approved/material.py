@@ -24,7 +24,9 @@ from onestep.reports.text.mathematics import mathml
 from onestep.verify.claims.index import all_claims
 from onestep.verify.ledger.document import statement_latex
 from tests.onestep.test_notebook import DRAWN, KINDS, results
-from tests.reports.approved.commands import COMMANDS, GRID
+from tests.reports.approved.commands import COMMANDS, GRID, GRIDS
+from tests.reports.approved.refusals import FILES, LINES
+from tests.reports.approved.sayings import VERSION, sayings
 from tests.reports.templates import material as small
 
 # Files of the small report that are copied, or are the docstrings of the library.
@@ -34,8 +36,6 @@ SLOW = (
     "measurements.calibration", "studies.bound_functions", "studies.spectrum_sample", "learning_curves_by_batch",
     "learning_curves_by_alignment", "learning_curves_by_spike",
 )  # fmt: skip
-# What a document says of the installation that made it.
-_VERSION = re.compile(r'(?<=": ")\d+(?:\.\d+)+[^"]*(?=")')
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -79,15 +79,15 @@ def study(found: Study | None) -> str:
     return "\n".join((found.slug, found.title, *found.text, *tables, *figures, found.command))
 
 
-def printed(line: tuple[str, ...]) -> str:
-    """What a command prints and how it ends; a drawing that it writes."""
+def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
+    """What a command prints and how it ends; a drawing that it writes. ``file`` is the sweep of grid.toml."""
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        Path("grid.toml").write_text(GRID, encoding="utf-8")
+        Path("grid.toml").write_bytes(file)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run([*line, "--quiet"] if "--help" not in line else list(line))
         drawn = [f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}" for path in sorted(Path().glob("*.svg"))]
-    return "\n".join((f"exit code {code}", _VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn))
+    return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn))
 
 
 def _main() -> str:
@@ -114,7 +114,16 @@ def figures() -> dict[str, Callable[[], str]]:
 
 def commands() -> dict[str, Callable[[], str]]:
     """What the commands print."""
-    return {" ".join(line): partial(printed, line) for line in COMMANDS}
+    sweep = ("sweep", "grid.toml", "--out", "results", "--plot", "diagram.svg")
+    drawn = {f"a sweep, {name}": partial(printed, sweep, file.encode()) for name, file in GRIDS.items()}
+    return {" ".join(line): partial(printed, line) for line in COMMANDS} | drawn
+
+
+def refusals() -> dict[str, Callable[[], str]]:
+    """With which sentences what is no input is refused."""
+    lines = {" ".join(line): partial(printed, line) for line in LINES}
+    sweep = ("sweep", "grid.toml", "--out", "results")
+    return lines | {f"a sweep, {name}": partial(printed, sweep, file) for name, file in FILES.items()}
 
 
 def result(kind: str) -> str:
@@ -138,6 +147,7 @@ def formulas() -> str:
 
 FAMILIES: dict[str, Callable[[], dict[str, Callable[[], str]]]] = {
     "pages": pages, "studies": studies, "figures": figures, "commands": commands,
+    "refusals": refusals, "sayings": sayings,
     "formulas": lambda: {"statements": formulas},
     "results": lambda: {kind: partial(result, kind) for kind in KINDS},
 }  # fmt: skip
