@@ -14,14 +14,14 @@ spike = 1
 bulk = 1
 alignment = 0.8
 """
-# Other files of sweeps, each drawn: a curve, panels, pairs of values, networks, and points that have no solution.
+# Other files of sweeps, each drawn: a curve, panels, pairs of networks, and narrow ones of which one has no solution.
 GRIDS = {
     "one axis": GRID.replace('"0.1,1"', "0.1"),
-    "three axes": GRID.replace("alignment = 0.8", 'alignment = "0.5,0.9"'),
-    "pairs": 'mode = "zip"\n' + GRID.replace('"0.5,1,2"', '"0.5,2"'),
-    "a narrow network": "width = 5\n" + GRID.replace('"0.5,1,2"', '"0.01,1"'),
-    "no solution": GRID.replace('"0.1,1"', '"0,1"'),
-    "simulated": 'kind = "simulation"\n' + GRID.replace('"0.1,1"', "0.1") + "[simulation]\ndimension = 30\nseeds = 2\n",
+    "three axes": GRID.replace('"0.5,1,2"', '"0.5,1"').replace("alignment = 0.8", 'alignment = "0.5,0.9"'),
+    "pairs of networks": 'kind = "simulation"\nmode = "zip"\n'
+    + GRID.replace('"0.5,1,2"', '"0.5,2"')
+    + "[simulation]\ndimension = 30\nseeds = 2\n",
+    "without a solution": "width = 5\n" + GRID.replace('"0.1,1"', '"0,1"'),
 }
 _MODEL = "--activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1"
 _ISOTROPIC = f"{_MODEL} --spike 1 --bulk 1 --alignment 0.8"

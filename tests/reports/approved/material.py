@@ -24,6 +24,7 @@ from onestep.reports.text.mathematics import mathml
 from onestep.verify.claims.index import all_claims
 from onestep.verify.ledger.document import statement_latex
 from tests.onestep.test_notebook import DRAWN, KINDS, results
+from tests.reports.approved import parts
 from tests.reports.approved.commands import COMMANDS, GRID, GRIDS
 from tests.reports.approved.refusals import FILES, LINES
 from tests.reports.approved.sayings import VERSION, sayings
@@ -119,6 +120,11 @@ def commands() -> dict[str, Callable[[], str]]:
     return {" ".join(line): partial(printed, line) for line in COMMANDS} | drawn
 
 
+def studies_in_part() -> dict[str, Callable[[], str]]:
+    """What takes seconds whole, in part; and what the pages of the small report have no measurements for."""
+    return {name: (lambda made=made: study(made())) for name, made in parts.STUDIES.items()} | parts.TEXTS
+
+
 def refusals() -> dict[str, Callable[[], str]]:
     """With which sentences what is no input is refused."""
     lines = {" ".join(line): partial(printed, line) for line in LINES}
@@ -147,7 +153,7 @@ def formulas() -> str:
 
 FAMILIES: dict[str, Callable[[], dict[str, Callable[[], str]]]] = {
     "pages": pages, "studies": studies, "figures": figures, "commands": commands,
-    "refusals": refusals, "sayings": sayings,
+    "refusals": refusals, "sayings": sayings, "parts": studies_in_part,
     "formulas": lambda: {"statements": formulas},
     "results": lambda: {kind: partial(result, kind) for kind in KINDS},
 }  # fmt: skip

@@ -68,6 +68,7 @@ _LINES = (
     "spectrum --activation tanh",
     "spectrum --activation tanh --alpha 1,2 --beta 1 --spike 1 --bulk 1",
     "spectrum --activation tanh --alpha 1 --beta 1 --spike 1 --bulk 1 --plot a.txt",
+    "spectrum --activation tanh --alpha 1 --beta 1 --spike 1 --bulk 1 --plot nowhere/a.svg",
     "spectrum --activation tanh --alpha 1 --beta 1 --spike 1 --bulk 1 --kind network --simulate 60",
     "activation",
     "activation tanh --digits 0",
@@ -96,6 +97,7 @@ _LINES = (
     "sweep grid.toml --out results --workers 0",
     "sweep grid.toml --out results --workers 2 --dask here:1",
     "sweep grid.toml --out results --plot diagram.txt",
+    "sweep grid.toml --out results --plot nowhere/diagram.svg",
     "sweep nowhere.toml --out results",
 )  # fmt: skip
 LINES = tuple(tuple(shlex.split(line)) for line in _LINES)

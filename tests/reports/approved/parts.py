@@ -1,0 +1,75 @@
+"""Pages that take too long whole: made from a part of their samples, or with what is slow made up here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+
+from onestep.reports.measurements import calibration, close_basins, learned_basins
+from onestep.reports.measurements.experiments import as_text
+from onestep.reports.measurements.models import measured, stored
+from onestep.reports.measurements.network_trial import network_trial
+from onestep.reports.measurements.study import Study
+from onestep.reports.measurements.theory import judge
+from onestep.reports.page.site import site
+from onestep.reports.studies import bound_functions, spectrum_sample
+from tests.reports.templates import material as small
+
+
+def spectra() -> Study:
+    """The spectrum of the first sample alone."""
+    sample = json.loads((spectrum_sample.FOLDER / f"{spectrum_sample.SLUG}.json").read_text(encoding="utf-8"))
+    with patch.object(spectrum_sample, "CASES", spectrum_sample.CASES[:1]):
+        rows = spectrum_sample.rows_of(sample)
+        return replace(spectrum_sample.page(rows), figures=(spectrum_sample.drawn(rows),))
+
+
+def bounds_along_the_rate() -> Study | None:
+    """Two problems at few rates, with certificates made up here."""
+    made = bound_functions.certify_optimum.Optimum
+    certificates = made("estimated: for a reason"), made("estimated: for another")
+    with (
+        patch.object(bound_functions, "STEPS", bound_functions.STEPS[:2]),
+        patch.object(bound_functions, "RATES", np.linspace(0.25, 12.0, 8)),
+        patch.object(bound_functions, "RIDGE_RATES", (0.5, 3.0)),
+        patch.object(bound_functions, "_certificates", lambda *_: certificates),
+    ):
+        return bound_functions.study()
+
+
+def calibrated() -> Study | None:
+    """The calibration of two items, as if no other had been measured."""
+    data = {key: samples for key, samples in stored().items() if key in QUICK}
+    found = [(item, drawn, judge(drawn, runs)) for item, drawn, runs in measured(data)]
+    with (
+        patch.object(learned_basins, "judged", lambda *_: found),
+        patch.object(close_basins, "paragraphs", lambda *_: ("of basins",)),
+        patch.object(close_basins, "tables", lambda *_: ()),
+    ):
+        return calibration.study()
+
+
+# Cheap to judge.
+QUICK = ("plain", "noise")
+
+
+def trial() -> str:
+    """The page of the network's own bulk with the measurements of real networks."""
+    measured_ones = network_trial()
+    assert measured_ones is not None
+    return site(replace(small.material(), trial=measured_ones))["network.html"]
+
+
+def printed_study() -> str:
+    """A study as the terminal shows it."""
+    return as_text(small.STUDIES[0])
+
+
+STUDIES: dict[str, Callable[[], Study | None]] = {
+    "spectra": spectra, "bounds along the rate": bounds_along_the_rate, "calibrated": calibrated,
+}  # fmt: skip
+TEXTS: dict[str, Callable[[], str]] = {"trial": trial, "a study in the terminal": printed_study}
