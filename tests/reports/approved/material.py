@@ -7,10 +7,15 @@ import hashlib
 import io
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure as Canvas
 
 from onestep.reports.command_line.cli import run
@@ -30,8 +35,8 @@ from tests.reports.approved.refusals import FILES, LINES
 from tests.reports.approved.sayings import VERSION, sayings
 from tests.reports.templates import material as small
 
-# Files of the small report that are copied, or are the docstrings of the library.
-COPIED = (".css", "open.js", "find.js", "sort.js", "library.html")
+# Files of the small report that no one reads here: an embedded font, and the docstrings of the library.
+NOT_READ = ("math.css", "library.html")
 # Studies and figures that take seconds to make: looked at in the thorough profile.
 SLOW = (
     "measurements.calibration", "studies.bound_functions", "studies.spectrum_sample", "learning_curves_by_batch",
@@ -64,6 +69,29 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+@contextlib.contextmanager
+def heat_maps() -> Iterator[list[str]]:
+    """The heat maps that are drawn inside, which a drawing holds as images: where they lie, values and colours."""
+    told: list[str] = []
+
+    def remembered(draw: Callable[..., Any]) -> Callable[..., Any]:
+        def told_of(*given: Any, **options: Any) -> Any:
+            image = draw(*given, **options)
+            edges = image.get_coordinates().reshape(-1, 2).T if isinstance(image, QuadMesh) else [image.get_extent()]
+            rows = (*edges, np.ma.filled(image.get_array(), np.nan).ravel(), image.get_clim())
+            told.append(f"{type(image.norm).__name__} {image.get_cmap().name} {getattr(image, 'origin', '')}")
+            told.extend(" ".join(f"{value:.6g}" for value in row) for row in rows)
+            return image
+
+        return told_of
+
+    with (
+        patch.object(Axes, "pcolormesh", remembered(Axes.pcolormesh)),
+        patch.object(Axes, "imshow", remembered(Axes.imshow)),
+    ):
+        yield told
+
+
 def figure(drawn: Figure) -> str:
     """A figure as text, with its data."""
     return "\n".join((drawn.name, drawn.title, drawn.caption, drawn.call, drawing(drawn.svg), drawn.data))
@@ -85,10 +113,10 @@ def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("grid.toml").write_bytes(file)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), heat_maps() as maps:
             code = run([*line, "--quiet"] if "--help" not in line else list(line))
         drawn = [f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}" for path in sorted(Path().glob("*.svg"))]
-    return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn))
+    return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn, *maps))
 
 
 def _main() -> str:
@@ -96,16 +124,21 @@ def _main() -> str:
 
 
 def pages() -> dict[str, Callable[[], str]]:
-    """The small report, page by page, and the text of its PDF."""
+    """The small report, page by page, with style sheet and scripts, and the text of its PDF."""
     texts: dict[str, Callable[[], str]] = {
-        name: partial(small.files().__getitem__, name) for name in small.files() if not name.endswith(COPIED)
+        name: partial(small.files().__getitem__, name) for name in small.files() if not name.endswith(NOT_READ)
     }
     return texts | {"main.typ": _main}
 
 
 def studies() -> dict[str, Callable[[], str]]:
     """The studies on their stored samples."""
-    return {name: (lambda name=name: study(study_of(name))) for name in STUDIES}
+    return {name: partial(_with_maps, partial(study_of, name)) for name in STUDIES}
+
+
+def _with_maps(made: Callable[[], Study | None]) -> str:
+    with heat_maps() as maps:
+        return "\n".join((study(made()), *maps))
 
 
 def figures() -> dict[str, Callable[[], str]]:
@@ -140,8 +173,9 @@ def result(kind: str) -> str:
         shown += [f"{name}: {' '.join(map(str, values))}" for name, values in dict(found._columns()).items()]
     if kind in DRAWN:
         canvas = Canvas()
-        found.plot(canvas.subplots())
-        shown.append(drawing(svg_of(canvas, kind, kind)))
+        with heat_maps() as maps:
+            found.plot(canvas.subplots())
+        shown += [drawing(svg_of(canvas, kind, kind)), *maps]
     return "\n".join(shown)
 
 

@@ -15,7 +15,7 @@ from onestep.reports.measurements.models import measured, stored
 from onestep.reports.measurements.network_trial import network_trial
 from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
-from onestep.reports.page.site import site
+from onestep.reports.page.site import FIRST, site
 from onestep.reports.studies import bound_functions, spectrum_sample
 from tests.reports.templates import material as small
 
@@ -64,6 +64,14 @@ def trial() -> str:
     return site(replace(small.material(), trial=measured_ones))["network.html"]
 
 
+def paper() -> str:
+    """The first page and the page of a study where the figures of the paper are there."""
+    drawn = replace(small.STUDIES[0].figures[0], name=FIRST)
+    first = replace(small.STUDIES[0], slug="figure_1", figures=(drawn,))
+    pages = site(replace(small.material(), studies=(first, small.STUDIES[1])))
+    return pages["index.html"] + pages["study-figure-1.html"]
+
+
 def printed_study() -> str:
     """A study as the terminal shows it."""
     return as_text(small.STUDIES[0])
@@ -72,4 +80,8 @@ def printed_study() -> str:
 STUDIES: dict[str, Callable[[], Study | None]] = {
     "spectra": spectra, "bounds along the rate": bounds_along_the_rate, "calibrated": calibrated,
 }  # fmt: skip
-TEXTS: dict[str, Callable[[], str]] = {"trial": trial, "a study in the terminal": printed_study}
+TEXTS: dict[str, Callable[[], str]] = {
+    "trial": trial,
+    "the paper's figures": paper,
+    "a study in the terminal": printed_study,
+}
