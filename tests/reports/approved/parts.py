@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from onestep.reports.activation.gallery import card
 from onestep.reports.measurements import calibration, close_basins, learned_basins
 from onestep.reports.measurements.experiments import as_text
 from onestep.reports.measurements.models import measured, stored
@@ -17,6 +18,7 @@ from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
 from onestep.reports.page.site import FIRST, site
 from onestep.reports.studies import bound_functions, spectrum_sample
+from tests.reports.approved.drawings import drawing
 from tests.reports.templates import material as small
 
 
@@ -70,6 +72,13 @@ def paper() -> str:
     first = replace(small.STUDIES[0], slug="figure_1", figures=(drawn,))
     pages = site(replace(small.material(), studies=(first, small.STUDIES[1])))
     return pages["index.html"] + pages["study-figure-1.html"]
+
+
+def gallery() -> str:
+    """The gallery with two cards, of which one has no spike, and the page of each."""
+    cards = [card("relu"), card("cos")]
+    pages = site(replace(small.material(), gallery=[replace(one, svg=drawing(one.svg)) for one in cards]))
+    return "\n".join(text for name, text in pages.items() if name.startswith(("gallery", "activation")))
 
 
 def printed_study() -> str:
