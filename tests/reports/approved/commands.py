@@ -17,7 +17,9 @@ alignment = 0.8
 # Other files of sweeps, each drawn: a curve, panels, pairs of networks, and narrow ones of which one has no solution.
 GRIDS = {
     "one axis": GRID.replace('"0.1,1"', "0.1"),
-    "three axes": GRID.replace('"0.5,1,2"', '"0.5,1"').replace("alignment = 0.8", 'alignment = "0.5,0.9"'),
+    "three axes": GRID.replace('"0.5,1,2"', '"0.5,5"')
+    .replace('"0.1,1"', '"0.01,10"')
+    .replace("alignment = 0.8", 'alignment = "0.5,0.9"'),
     "pairs of networks": 'kind = "simulation"\nmode = "zip"\n'
     + GRID.replace('"0.5,1,2"', '"0.5,2"')
     + "[simulation]\ndimension = 30\nseeds = 2\n",

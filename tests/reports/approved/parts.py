@@ -92,5 +92,6 @@ STUDIES: dict[str, Callable[[], Study | None]] = {
 TEXTS: dict[str, Callable[[], str]] = {
     "trial": trial,
     "the paper's figures": paper,
+    "gallery": gallery,
     "a study in the terminal": printed_study,
 }

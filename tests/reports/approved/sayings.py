@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from onestep.reports.activation import curves
 from onestep.reports.command_line.cli import run
 from onestep.reports.command_line.console import Progress, estimate_text, note, number, pace_text, table, verdict_text
 from onestep.reports.commands.bounds import why_not
@@ -229,6 +230,11 @@ def on_small(line: str) -> str:
     return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue()))
 
 
+def titles() -> str:
+    """Names of activations over a drawing, which end in dots where they are long."""
+    return "\n".join(curves._short("z" * letters) for letters in (1, 40, 41, 99))
+
+
 def sayings() -> dict[str, Callable[[], str]]:
     """Each by what it speaks of."""
     errata = (_erratum(1), _erratum(3)), (_erratum(2),)
@@ -245,6 +251,7 @@ def sayings() -> dict[str, Callable[[], str]]:
         "figures in words": figures_in_words,
         "learned bias": learned,
         "reasons": reasons,
+        "titles": titles,
         "files written": written,
         "remarks": remarks,
         "progress": partial(progress, 4, "", 2),
