@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -18,8 +18,13 @@ from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
 from onestep.reports.page.site import FIRST, site
 from onestep.reports.studies import bound_functions, spectrum_sample
+from onestep.reports.text.ledger_markdown import markdown
+from onestep.reports.text.public_names import described
+from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.document import as_json
 from tests.reports.approved.drawings import drawing
 from tests.reports.templates import material as small
+from tests.reports.templates.test_grounds import THEOREMS, with_theorems
 
 
 def spectra() -> Study:
@@ -81,6 +86,53 @@ def gallery() -> str:
     return "\n".join(text for name, text in pages.items() if name.startswith(("gallery", "activation")))
 
 
+def grounds() -> str:
+    """The report with theorems: what they stand on, how far to trust it, and the page of a claim of each kind."""
+    pages = with_theorems()
+    names = ("leaves.html", "definitions.html", "trust.html", "assumptions.html")
+    return "\n".join(pages[name] for name in (*names, *map(small.claim_page, THEOREMS)))
+
+
+def offered(number: float, *, word: str = "a word", many: Sequence[str] = ()) -> dict[str, float]:
+    """What is offered, x^2 of equation (9) and `Offered`.
+
+    A second paragraph. Raises ValueError.
+    """
+    raise ValueError(number, word, many)
+
+
+class Offered:
+    """A class of two members, equations (10) and (11)."""
+
+    def method(self, other: int = 3) -> int:
+        """What a method does, with `offered`."""
+        raise ValueError(other)
+
+    @property
+    def size(self) -> int:
+        """What a property says."""
+        raise ValueError
+
+
+class Alone:
+    """A class of one member."""
+
+    def method(self) -> None:
+        """Nothing."""
+
+
+def library() -> str:
+    """The page of a library that offers a function and two classes."""
+    names = [described(made.__name__, made) for made in (offered, Offered, Alone)]
+    with patch("onestep.reports.page.site.public_names", lambda: names):
+        return site(small.material())["library.html"]
+
+
+def ledger_in_markdown() -> str:
+    """The small ledger as it is committed."""
+    return "\n".join(markdown(as_json(small.material().ledger), PAPER.chapters).values())
+
+
 def printed_study() -> str:
     """A study as the terminal shows it."""
     return as_text(small.STUDIES[0])
@@ -93,5 +145,8 @@ TEXTS: dict[str, Callable[[], str]] = {
     "trial": trial,
     "the paper's figures": paper,
     "gallery": gallery,
+    "grounds": grounds,
+    "library": library,
+    "ledger": ledger_in_markdown,
     "a study in the terminal": printed_study,
 }
