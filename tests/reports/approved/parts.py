@@ -89,8 +89,16 @@ def gallery() -> str:
 def grounds() -> str:
     """The report with theorems: what they stand on, how far to trust it, and the page of a claim of each kind."""
     pages = with_theorems()
-    names = ("leaves.html", "definitions.html", "trust.html", "assumptions.html")
+    names = ("leaves.html", "definitions.html", "trust.html")
     return "\n".join(pages[name] for name in (*names, *map(small.claim_page, THEOREMS)))
+
+
+def assumed() -> str:
+    """What is assumed, where two claims share a hypothesis."""
+    ledger = small.material().ledger
+    shared = [replace(entry, hypotheses=("hypothesis of two",)) for entry in ledger.entries[:2]]
+    entries = (*shared, *ledger.entries[2:])
+    return site(replace(small.material(), ledger=replace(ledger, entries=entries)))["assumptions.html"]
 
 
 def offered(number: float, *, word: str = "a word", many: Sequence[str] = ()) -> dict[str, float]:
@@ -146,6 +154,7 @@ TEXTS: dict[str, Callable[[], str]] = {
     "the paper's figures": paper,
     "gallery": gallery,
     "grounds": grounds,
+    "assumed": assumed,
     "library": library,
     "ledger": ledger_in_markdown,
     "a study in the terminal": printed_study,
