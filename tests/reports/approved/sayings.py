@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from onestep.reports.activation import curves
+from onestep.reports.activation import curves, page
 from onestep.reports.command_line.cli import run
 from onestep.reports.command_line.console import Progress, estimate_text, note, number, pace_text, table, verdict_text
 from onestep.reports.commands.bounds import why_not
@@ -30,6 +30,7 @@ from onestep.verify.ledger.errata import ErratumReport
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.properties.run import Outcome
 from onestep.verify.protocol.verdict import Verdict
+from tests.reports.answers.test_optima import CERTIFIED
 from tests.reports.templates import material as small
 
 # What a document says of the installation that made it.
@@ -235,6 +236,59 @@ def titles() -> str:
     return "\n".join(curves._short("z" * letters) for letters in (1, 40, 41, 99))
 
 
+def an_activation() -> str:
+    """What the page of an activation says in each case: where it is analytic, what is known of a spike and open."""
+    places = [f"kink at z = {k}" for k in range(-20, 21)]
+    known = {"parity": "odd", "growth": "bounded"}
+    properties = [
+        page._properties(known | {"breakpoints": listed, "analytic_strip": strip})
+        for listed, strip in (([], None), ([], 1 / 3), ([], {"infinite": True}), (places[:2], None), (places, None))
+    ]
+    balls = ({"ball": "0", "digits": 0}, {"ball": None, "digits": 0}, {"ball": "[0.1 +/- 1]", "digits": 0})
+    sure = [page._sure(ball, nonzero, "h1", "r = 0") for ball in balls for nonzero in (None, True, False)]
+    errors = [page._error(value, 0.5) for value in (0.0, 1e-18, 1e-6, 0.123456789, 0.5)]
+    learning = {"target_square": 0.5, "largest_spike": 8.0, "upper_at_best_spike": 0.01, "perfect_because": None}
+    best = [page._best({"learning": learning | {"best_spike": spike}}) for spike in (None, 1 / 3, 8.0)]
+    cases = ({"perfect": False}, {"perfect": True}, {"perfect": True, "perfect_because": "so"}, {"target_square": 0.0})
+    perfect = [page._perfect(learning | case) for case in cases]
+    open_ = [page._open(*lists) for lists in (([], [], []), (["a", "b"], ["a"], ["b", "c"]), ([], [], ["c"]))]
+    return "\n".join((*properties, *sure, *errors, *best, *perfect, *open_))
+
+
+def with_optima(line: str) -> str:
+    """What `onestep bounds` says of the best rate and the best spike, which are made up here."""
+    best = {
+        "eta": 1.25, "test_error": 0.25, "certified": False, "bracket": None, "status": "estimated: so",
+        "estimated_bracket": [0.5, 2.0], "upper_bound": CERTIFIED, "lower_bound": CERTIFIED | {"one_minimum": False},
+    }  # fmt: skip
+    spike = {
+        f"{which}_bound": CERTIFIED | {"spike": 3.5, "bound": bound}
+        for which, bound in (("upper", 0.4), ("lower", 0.2))
+    }
+
+    class Rate:
+        converged = False
+
+    err, out = io.StringIO(), io.StringIO()
+    with (
+        patch("onestep.reports.answers.optima.best_eta_json", lambda *_: (Rate, best)),
+        patch("onestep.reports.answers.optima.best_spike_json", lambda *_: spike),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run(shlex.split(line))
+    return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue()))
+
+
+_MODEL = "bounds --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1"
+OPTIMA = (
+    f"{_MODEL} --alpha0 2 --eta 3 --optimise-eta",
+    f"{_MODEL} --alpha0 2 --eta 3 --optimise-eta --json",
+    f"{_MODEL} --spike 1 --bulk 1 --alignment 0.8,1 --optimise-spike",
+    f"{_MODEL} --spike 1 --bulk 1 --alignment 0.8 --optimise-spike --json",
+)
+
+
 def sayings() -> dict[str, Callable[[], str]]:
     """Each by what it speaks of."""
     errata = (_erratum(1), _erratum(3)), (_erratum(2),)
@@ -252,6 +306,8 @@ def sayings() -> dict[str, Callable[[], str]]:
         "learned bias": learned,
         "reasons": reasons,
         "titles": titles,
+        "an activation": an_activation,
+        **{line: partial(with_optima, line) for line in OPTIMA},
         "files written": written,
         "remarks": remarks,
         "progress": partial(progress, 4, "", 2),
