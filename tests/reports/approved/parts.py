@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -16,7 +18,8 @@ from onestep.reports.measurements.models import measured, stored
 from onestep.reports.measurements.network_trial import network_trial
 from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
-from onestep.reports.page.site import FIRST, site
+from onestep.reports.page.pdf import sources
+from onestep.reports.page.site import CUT, FIRST, site
 from onestep.reports.studies import bound_functions, spectrum_sample
 from onestep.reports.text.ledger_markdown import markdown
 from onestep.reports.text.public_names import described
@@ -24,6 +27,10 @@ from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
 from tests.reports.approved.drawings import drawing
 from tests.reports.templates import material as small
+from tests.reports.templates.test_derivations import FIRST as FIRST_CLAIM
+from tests.reports.templates.test_derivations import OTHER as OTHER_CLAIM
+from tests.reports.templates.test_derivations import SECOND as SECOND_CLAIM
+from tests.reports.templates.test_derivations import SHARED, derivation
 from tests.reports.templates.test_grounds import THEOREMS, with_theorems
 
 
@@ -101,19 +108,40 @@ def assumed() -> str:
     return site(replace(small.material(), ledger=replace(ledger, entries=entries)))["assumptions.html"]
 
 
-def offered(number: float, *, word: str = "a word", many: Sequence[str] = ()) -> dict[str, float]:
-    """What is offered, x^2 of equation (9) and `Offered`.
+def derivations() -> str:
+    """Derivations that share a step, of which two do not fit a page, and what the PDF has of them."""
+    long = replace(derivation(FIRST_CLAIM, SHARED), hypotheses=("words " * (CUT // 9),))
+    longer = replace(derivation(SECOND_CLAIM, SHARED), hypotheses=("words " * (CUT // 9),))
+    made = replace(small.material(), derivations=[long, longer, derivation(OTHER_CLAIM)])
+    texts = [text for name, text in site(made).items() if name.startswith("derivations")]
+    return re.sub("(?:words ?){99,}", "words", "\n".join((*texts, sources(made)["main.typ"].decode())))
 
-    A second paragraph. Raises ValueError.
+
+def offered(number: float, *rest: int, word: str = "a word", many: Sequence[str] = (), **further: Any) -> list[float]:
+    """What is offered, x^2 of equation (101) and `Offered`.
+
+    A second paragraph, of equations (4)-(7). Raises ValueError.
     """
-    raise ValueError(number, word, many)
+    raise ValueError(number, rest, word, many, further)
 
 
 class Offered:
-    """A class of two members, equations (10) and (11)."""
+    """A class of several members, equations (102)-(103)."""
 
-    def method(self, other: int = 3) -> int:
+    __module__ = "onestep.made_up"
+
+    def method(self, other: int = 3, *, word: str = "a default of more letters than are shown") -> int:
         """What a method does, with `offered`."""
+        raise ValueError(other, word)
+
+    @classmethod
+    def made(cls, other: int) -> Offered:
+        """What the class makes."""
+        raise ValueError(other)
+
+    @staticmethod
+    def alone(other: int) -> int:
+        """What needs no instance."""
         raise ValueError(other)
 
     @property
@@ -121,17 +149,26 @@ class Offered:
         """What a property says."""
         raise ValueError
 
+    def _hidden(self) -> None:
+        """What no page shows."""
+
+
+class Failed(ValueError):
+    """An exception."""
+
 
 class Alone:
     """A class of one member."""
+
+    __module__ = "onestep.made_up"
 
     def method(self) -> None:
         """Nothing."""
 
 
 def library() -> str:
-    """The page of a library that offers a function and two classes."""
-    names = [described(made.__name__, made) for made in (offered, Offered, Alone)]
+    """The page of a library that offers a function, two classes and an exception."""
+    names = [described(made.__name__, made) for made in (offered, Offered, Alone, Failed)]
     with patch("onestep.reports.page.site.public_names", lambda: names):
         return site(small.material())["library.html"]
 
@@ -155,6 +192,7 @@ TEXTS: dict[str, Callable[[], str]] = {
     "gallery": gallery,
     "grounds": grounds,
     "assumed": assumed,
+    "derivations": derivations,
     "library": library,
     "ledger": ledger_in_markdown,
     "a study in the terminal": printed_study,
