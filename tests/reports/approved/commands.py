@@ -14,9 +14,8 @@ spike = 1
 bulk = 1
 alignment = 0.8
 """
-# Other files of sweeps, each drawn: a curve, panels, pairs of networks, and narrow ones of which one has no solution.
+# Other files of sweeps, each drawn: panels, pairs of networks, and narrow ones of which one has no solution.
 GRIDS = {
-    "one axis": GRID.replace('"0.1,1"', "0.1"),
     "three axes": GRID.replace('"0.5,1,2"', '"0.5,5"')
     .replace('"0.1,1"', '"0.01,10"')
     .replace("alignment = 0.8", 'alignment = "0.5,0.9"'),
@@ -85,7 +84,6 @@ _LINES = (
     f"solve {_ISOTROPIC} --ridge 0 --alpha 1,2",
     f"solve {_ISOTROPIC} --ridge 0 --alpha 1,2 --json",
     "spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1 --json",
-    "spectrum --activation relu --target sin --alpha 1.5 --beta 1 --alpha0 1 --eta 5 --simulate 60 --kind network",
     "sweep grid.toml --out results --json",
     "activation tanh --json",
     "activation he2",

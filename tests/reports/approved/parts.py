@@ -11,11 +11,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from onestep.reports.activation.gallery import card
-from onestep.reports.measurements import calibration, close_basins, learned_basins
+from onestep.reports.measurements import calibration, close_basins, learned_basins, network_trial
 from onestep.reports.measurements.experiments import as_text
 from onestep.reports.measurements.models import measured, stored
-from onestep.reports.measurements.network_trial import network_trial
 from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
 from onestep.reports.page.pdf import sources
@@ -25,7 +23,6 @@ from onestep.reports.text.ledger_markdown import markdown
 from onestep.reports.text.public_names import described
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
-from tests.reports.approved.drawings import drawing
 from tests.reports.templates import material as small
 from tests.reports.templates.test_derivations import FIRST as FIRST_CLAIM
 from tests.reports.templates.test_derivations import OTHER as OTHER_CLAIM
@@ -48,8 +45,8 @@ def bounds_along_the_rate() -> Study | None:
     certificates = made("estimated: for a reason"), made("estimated: for another")
     with (
         patch.object(bound_functions, "STEPS", bound_functions.STEPS[:2]),
-        patch.object(bound_functions, "RATES", np.linspace(0.25, 12.0, 8)),
-        patch.object(bound_functions, "RIDGE_RATES", (0.5, 3.0)),
+        patch.object(bound_functions, "RATES", np.linspace(0.25, 12.0, 5)),
+        patch.object(bound_functions, "RIDGE_RATES", (3.0,)),
         patch.object(bound_functions, "_certificates", lambda *_: certificates),
     ):
         return bound_functions.study()
@@ -63,6 +60,7 @@ def calibrated() -> Study | None:
         patch.object(learned_basins, "judged", lambda *_: found),
         patch.object(close_basins, "paragraphs", lambda *_: ("of basins",)),
         patch.object(close_basins, "tables", lambda *_: ()),
+        patch.object(calibration, "_network_deviates", lambda: [0.3, -1.2, 0.9]),
     ):
         return calibration.study()
 
@@ -72,8 +70,9 @@ QUICK = ("plain", "noise")
 
 
 def trial() -> str:
-    """The page of the network's own bulk with the measurements of real networks."""
-    measured_ones = network_trial()
+    """The page of the network's own bulk with the measurements of every second network."""
+    with patch.object(network_trial, "POINTS", network_trial.POINTS[::2]):
+        measured_ones = network_trial.network_trial()
     assert measured_ones is not None
     return site(replace(small.material(), trial=measured_ones))["network.html"]
 
@@ -84,13 +83,6 @@ def paper() -> str:
     first = replace(small.STUDIES[0], slug="figure_1", figures=(drawn,))
     pages = site(replace(small.material(), studies=(first, small.STUDIES[1])))
     return pages["index.html"] + pages["study-figure-1.html"]
-
-
-def gallery() -> str:
-    """The gallery with two cards, of which one has no spike, and the page of each."""
-    cards = [card("relu"), card("cos")]
-    pages = site(replace(small.material(), gallery=[replace(one, svg=drawing(one.svg)) for one in cards]))
-    return "\n".join(text for name, text in pages.items() if name.startswith(("gallery", "activation")))
 
 
 def grounds() -> str:
@@ -189,7 +181,6 @@ STUDIES: dict[str, Callable[[], Study | None]] = {
 TEXTS: dict[str, Callable[[], str]] = {
     "trial": trial,
     "the paper's figures": paper,
-    "gallery": gallery,
     "grounds": grounds,
     "assumed": assumed,
     "derivations": derivations,

@@ -128,9 +128,6 @@ FILES = {
             "a kind": _GIVEN + 'kind = "practice"\n',
             "a mode": _GIVEN + 'mode = "diagonal"\n',
             "a width": _GIVEN + "width = 0\n",
-            "too many points": _GIVEN.replace("alpha = 1", 'alpha = "0.1:2:20000"').replace(
-                "beta = 1", 'beta = "0.1:2:20000"'
-            ),
             "both spike and step": _GIVEN + "alpha0 = 1\n",
             "no table": "simulation = 3\n" + _GIVEN,
             "no seeds": _GIVEN + 'kind = "simulation"\n[simulation]\ndimension = 100\n',

@@ -66,6 +66,9 @@ LEAVES = (
 )  # fmt: skip
 
 
+ERRATA = (_erratum(1), _erratum(3)), (_erratum(2),)
+
+
 def claims() -> str:
     """The small report's claims: the table, then each."""
     documents = as_json(small.material().ledger)["claims"]
@@ -191,6 +194,12 @@ def _built(profile: str, directory: Path, **given: Any) -> Built:
     )
 
 
+def _searched(wanted: Sequence[str], profile: str, seed: int, *_: Any) -> tuple[Outcome, ...]:
+    """How the properties are searched, on stderr, in place of searching them."""
+    print("search", profile, seed, file=sys.stderr)
+    return FOUND
+
+
 def _ledger(*asked: Any) -> Ledger:
     """How the ledger is asked for, on stderr, in place of running it."""
     print("run", *asked, file=sys.stderr)
@@ -204,6 +213,11 @@ LINES = (
     "verify --seed 7 section-2 slides.kernel", "verify --json --profile ci", "report", "report --pdf --quiet",
     "report --json --fresh --out other", "report --check --profile ci", "report --check",
     "report --check --json --profile ci",
+    "errata",
+    "errata --quiet",
+    "errata --json",
+    "verify --properties",
+    "verify --properties limits --seed 3 --json --profile ci",
 )  # fmt: skip
 
 
@@ -216,6 +230,11 @@ def on_small(line: str) -> str:
         "onestep.verify.claims.index.all_claims": lambda: tuple(entry.claim for entry in ledger.entries),
         "onestep.reports.commands.verify.run_ledger": _ledger,
         "onestep.reports.page.build.build": _built,
+        "onestep.verify.properties.run.run": _searched,
+        "onestep.verify.ledger.errata.examine_errata": lambda *asked: print("examine", asked[1], file=sys.stderr),
+        "onestep.verify.ledger.errata.errata": lambda *_: ERRATA[0],
+        "onestep.verify.ledger.errata.conventions": lambda *_: ERRATA[1],
+        "onestep.reports.command_line.machine.workers.pool": contextlib.nullcontext,
         "onestep.reports.command_line.machine.kept.forget": lambda *_: print("forgotten", file=sys.stderr),
         "onestep.reports.text.ledger_files.committed": lambda: committed,
         "onestep.reports.text.ledger_markdown.markdown_drift": lambda *_: ["the pages differ"],
@@ -291,14 +310,13 @@ OPTIMA = (
 
 def sayings() -> dict[str, Callable[[], str]]:
     """Each by what it speaks of."""
-    errata = (_erratum(1), _erratum(3)), (_erratum(2),)
     return {
         "verify": lambda: ledger_table(small.material().ledger),
         "claims": claims,
         "leaves": lambda: leaves_text(LEAVES),
         "properties": lambda: "\n".join((properties_table(FOUND), *(str(outcome_document(one)) for one in FOUND))),
         "errata": lambda: "\n\n".join(
-            (errata_text(*errata), errata_text((), errata[1]), errata_text(errata[0][:1], ()))
+            (errata_text(*ERRATA), errata_text((), ERRATA[1]), errata_text(ERRATA[0][:1], ()))
         ),
         "colours": lambda: "\n".join((colours(), _on_terminal(colours))),
         "paces": paces,
