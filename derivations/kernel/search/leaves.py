@@ -14,7 +14,7 @@ from onestep.derivations.language.derivation import Step, eq, ge
 
 def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
     """name := meaning."""
-    leaf = Assumption(Ground.DEFINITION, str(name), Equation(name, meaning), reference, frozenset(universal))
+    leaf = Assumption.definition(name, Equation(name, meaning), reference, *universal)
     return assume((), leaf)
 
 
@@ -25,7 +25,7 @@ def in_model(name: str, statement: Equation | AtLeast | Tends, reference: str, *
 
 def lemma(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
     """A lemma of the textbooks."""
-    return assume((), Assumption(Ground.LEMMA, name, statement, reference, frozenset(universal)))
+    return assume((), Assumption.lemma(name, statement, reference, *universal))
 
 
 def hypothesis(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
