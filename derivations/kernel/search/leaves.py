@@ -45,3 +45,9 @@ def proved(reason: str, theorem: Theorem) -> Step:
 def each_proved(reason: str, theorems: Iterable[Theorem]) -> tuple[Step, ...]:
     """A step for each of several theorems that have one reason."""
     return tuple(proved(reason, theorem) for theorem in theorems)
+
+
+def proved_in_turn(*told: tuple[str, Iterable[Theorem]]) -> tuple[Step, ...]:
+    """For each of several quantities its theorems one after the other, each with the reason of its kind."""
+    reasons, theorems = [reason for reason, _ in told], zip(*(found for _, found in told), strict=True)
+    return tuple(proved(reason, one) for of_one in theorems for reason, one in zip(reasons, of_one, strict=True))

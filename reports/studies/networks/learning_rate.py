@@ -31,27 +31,20 @@ class Setting(NamedTuple):
     etas: tuple[float, ...]
 
 
+def _setting(
+    student: str, target: str, ratios: tuple[float, float], ridge: float, etas: tuple[float, ...], *, alpha0: float,
+    noise: float = 0.0,
+) -> Setting:  # fmt: skip
+    """A network by the names of its activation and target; `ratios` are alpha and beta."""
+    made = Network(activation(student), activation(target), *ratios, ridge, alpha0=alpha0, eta=1.0, noise=noise)
+    return Setting(f"{student}/{target}", made, etas)
+
+
 CASES = (
-    Setting(
-        "tanh/tanh",
-        Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.01, alpha0=4.0, eta=1.0),
-        (0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0),
-    ),
-    Setting(
-        "tanh/sin",
-        Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=1.0, noise=0.1),
-        (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.5, 8.0),
-    ),
-    Setting(
-        "erf/sign",
-        Network(activation("erf"), activation("sign"), 2.0, 1.0, 0.05, alpha0=2.0, eta=1.0),
-        (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 8.0, 12.0),
-    ),
-    Setting(
-        "atan/hardtanh",
-        Network(activation("atan"), activation("hardtanh"), 1.0, 0.5, 0.05, alpha0=8.0, eta=1.0),
-        (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0),
-    ),
+    _setting("tanh", "tanh", (1.5, 1.0), 0.01, (0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0), alpha0=4.0),
+    _setting("tanh", "sin", (1.5, 1.0), 0.1, (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.5, 8.0), alpha0=2.0, noise=0.1),
+    _setting("erf", "sign", (2.0, 1.0), 0.05, (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 8.0, 12.0), alpha0=2.0),
+    _setting("atan", "hardtanh", (1.0, 0.5), 0.05, (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0), alpha0=8.0),
 )
 
 
