@@ -10,7 +10,8 @@ from onestep.reports.page.described import DescribedDerivation, DescribedStep
 from onestep.reports.page.site import CUT, site
 from onestep.reports.page.views import derivation_views
 from onestep.reports.text.mathematics import mathml
-from tests.reports.templates.material import NUMBER, ROWS, claim_page, links, material, of_class, read, words
+from tests.reports.templates.material import NUMBER, ROWS, claim_page, material
+from tests.reports.templates.reading import links, of_class, read, words
 
 # The proofs of two claims of one chapter, which share a step, and of one of another.
 FIRST, SECOND, OTHER = "section-2.gradient-step", "result-3-1.spike-strength", "bounds.lower"
