@@ -338,7 +338,10 @@ def finish(canvas: Canvas, name: str, title: str, caption: str, call: str, modul
 
 
 def data_of(canvas: Canvas) -> str:
-    """Every point of every line that is drawn, as CSV: panel, series, x, y, and the standard error of a measurement."""
+    """Every point of every line that is drawn, as CSV: panel, series, x, y, and the standard error of a measurement.
+
+    What is below the rounding error of the panel's height is written as 0: its digits would be those of a processor.
+    """
     from matplotlib.container import ErrorbarContainer
 
     rows = ["panel,series,x,y,standard_error"]
@@ -346,6 +349,7 @@ def data_of(canvas: Canvas) -> str:
         measured = [one for one in axes.containers if isinstance(one, ErrorbarContainer)]
         bars = {one.lines[0]: one for one in measured}
         caps = {cap for one in measured for cap in one.lines[1]}
+        nothing = np.finfo(float).eps * np.ptp(axes.get_ylim()) if axes.get_yscale() == "linear" else 0.0
         for number, line in enumerate((one for one in axes.lines if one not in caps), 1):
             label = str(bars.get(line, line).get_label()).lstrip("_")
             plain = not label or re.fullmatch(r"child\d+|nolegend_|None", label)
@@ -353,6 +357,7 @@ def data_of(canvas: Canvas) -> str:
             error = _half_heights(bars[line]) if line in bars else []
             for k, (x, y) in enumerate(np.asarray(line.get_xydata(), float)):
                 seen = f"{error[k]:.9g}" if k < len(error) else ""
+                y = 0.0 if abs(y) < nothing else y
                 rows.append(f'{panel},"{name}",{x:.9g},{y:.9g},{seen}')
     return "\n".join(rows) + "\n"
 

@@ -26,7 +26,7 @@ from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
 from onestep.numerics.saddle_point.map_uncertainty import neighbours
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
-from tests.shared.drawn_activations import arguments, steep_activations
+from tests.numerics.gaussian.drawn_activations import arguments, steep_activations
 
 # Balls are computed to 80 bits, within a time: what they leave undecided is not compared, and counted.
 _BITS, _SHORT, _LONG = 80, 1_000_000, 60_000_000
