@@ -82,6 +82,11 @@ def _zeta(j: int) -> tuple[Claim, Claim]:
     )
 
 
+def _size(along: sp.Expr, across: sp.Expr, forces: sp.Expr) -> sp.Expr:
+    """A square of the readout from what drives it along the spike, with the squares of its ``forces``, and across it."""
+    return along * (s.q2_hat + s.beta * s.c * forces) + across * (s.q1_hat + s.beta * s.psi_hat**2)
+
+
 CLAIMS: tuple[Claim, ...] = (
     claim(
         "spike-directions.overlap-matrix", "Resolvent between directions of the spike, one given bulk", SOURCE,
@@ -119,23 +124,16 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _claim(
         s.V2_hat, "q2", "Size of the readout: the forces of all directions add up in squares",
-        s.resolvent_square * (s.q2_hat + s.beta * s.c * squares)
-        + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
+        _size(s.resolvent_square, s.resolvent_mixed, squares),
         wrong={
-            "one direction only": s.resolvent_square * (s.q2_hat + s.beta * s.c * zeta_hat[0] ** 2)
-            + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
-            "the square of the sum": s.resolvent_square * (s.q2_hat + s.beta * s.c * (zeta_hat[0] + zeta_hat[1]) ** 2)
-            + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
+            "one direction only": _size(s.resolvent_square, s.resolvent_mixed, zeta_hat[0] ** 2),
+            "the square of the sum": _size(s.resolvent_square, s.resolvent_mixed, (zeta_hat[0] + zeta_hat[1]) ** 2),
         },
     ),
     _claim(
         s.V1_hat, "q1", "Size of the readout seen through the bulk",
-        s.resolvent_mixed * (s.q2_hat + s.beta * s.c * squares)
-        + s.resolvent_double * (s.q1_hat + s.beta * s.psi_hat**2),
-        wrong={
-            "one direction only": s.resolvent_mixed * (s.q2_hat + s.beta * s.c * zeta_hat[1] ** 2)
-            + s.resolvent_double * (s.q1_hat + s.beta * s.psi_hat**2),
-        },
+        _size(s.resolvent_mixed, s.resolvent_double, squares),
+        wrong={"one direction only": _size(s.resolvent_mixed, s.resolvent_double, zeta_hat[1] ** 2)},
     ),
     claim(
         "spike-directions.test-error", "Test error for a spike of several directions", SOURCE,

@@ -78,6 +78,11 @@ def _claim(name: str, title: str, unknown: sp.Symbol, right: sp.Expr, rests_on: 
     )
 
 
+def _size(through_bulk: sp.Expr, plain: sp.Expr, target: sp.Expr, spike: sp.Expr) -> sp.Expr:
+    """A square of the readout: what the four conjugates add to it, each with its resolvent."""
+    return s.q1_hat * through_bulk + s.q2_hat * plain + s.psi_hat**2 * target + s.zeta_hat**2 * spike
+
+
 CLAIMS: tuple[Claim, ...] = (
     _claim("V1", "Response of the projected readout", s.V1, s.trace_bulk, "V1"),
     _claim("V2", "Response of the readout", s.V2, s.trace_one, "V2"),
@@ -85,18 +90,10 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("psi", "Overlap with the target's other direction", s.psi, s.psi_hat * s.target_resolvent, "psi"),
     _claim(
         "q1", "Size of the projected readout", s.q1,
-        s.q1_hat * s.resolvent_double
-        + s.q2_hat * s.resolvent_mixed
-        + s.psi_hat**2 * s.target_bulk_resolvent
-        + s.zeta_hat**2 * s.spike_bulk_resolvent,
-        "q1",
+        _size(s.resolvent_double, s.resolvent_mixed, s.target_bulk_resolvent, s.spike_bulk_resolvent), "q1",
     ),
     _claim(
         "q2", "Size of the readout", s.q2,
-        s.q1_hat * s.resolvent_mixed
-        + s.q2_hat * s.resolvent_square
-        + s.psi_hat**2 * s.target_square_resolvent
-        + s.zeta_hat**2 * s.spike_square_resolvent,
-        "q2",
+        _size(s.resolvent_mixed, s.resolvent_square, s.target_square_resolvent, s.spike_square_resolvent), "q2",
     ),
 )
