@@ -35,6 +35,7 @@ NOT_READ = ("math.css", "library.html")
 SLOW = (
     "measurements.calibration", "studies.bound_functions", "studies.spectrum_sample", "learning_curves_by_batch",
     "learning_curves_by_alignment", "learning_curves_by_spike",
+    "energies",  # looked at in the fast tests where these models are solved anyway
 )  # fmt: skip
 
 
@@ -59,9 +60,14 @@ def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("grid.toml").write_bytes(file)
+        Path("taken.svg").mkdir()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), heat_maps() as maps:
             code = run([*line, "--quiet"] if "--help" not in line else list(line))
-        drawn = [f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}" for path in sorted(Path().glob("*.svg"))]
+        drawn = [
+            f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}"
+            for path in sorted(Path().glob("*.svg"))
+            if path.is_file()
+        ]
     return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn, *maps))
 
 
@@ -121,6 +127,8 @@ def result(kind: str) -> str:
         canvas = Canvas()
         with heat_maps() as maps:
             found.plot(canvas.subplots())
+            if kind == "grid":
+                found.plot(canvas.subplots(), quantity="training_error", kind="map")
         shown += [drawing(svg_of(canvas, kind, kind)), *maps]
     return "\n".join(shown)
 

@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import sympy as sp
 
+from onestep.derivations.language.derivation import Derivation, Step
+from onestep.numerics.bounds.learned_bias import BiasMinimum
+from onestep.reports.activation import gallery as cards
+from onestep.reports.activation.gallery import card as gallery_of
+from onestep.reports.command_line import completion
+from onestep.reports.command_line.cli import cli
+from onestep.reports.figures import figures
 from onestep.reports.measurements import calibration, close_basins, learned_basins, network_trial
-from onestep.reports.measurements.experiments import as_text
-from onestep.reports.measurements.models import measured, stored
+from onestep.reports.measurements.basin_shares import basin_shares, ended, undecided
+from onestep.reports.measurements.experiments import as_text, text_of
+from onestep.reports.measurements.models import ITEMS, measured, models_of, stored
 from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
+from onestep.reports.page.described import THEOREM, describe
 from onestep.reports.page.pdf import sources
 from onestep.reports.page.site import CUT, FIRST, site
+from onestep.reports.page.views import _new_leaves
 from onestep.reports.studies import bound_functions, spectrum_sample
+from onestep.reports.studies.networks.drawn import draw, draw_text
 from onestep.reports.text.ledger_markdown import markdown
+from onestep.reports.text.mathematics import mathml
+from onestep.reports.text.prose import heading, prose
 from onestep.reports.text.public_names import described
+from onestep.reports.text.typst_markup import displayed, markup
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
+from tests.reports.approved.drawings import drawing
+from tests.reports.measurements.test_basin_shares import FOUND
+from tests.reports.page.test_described import STEPS, x
 from tests.reports.templates import material as small
 from tests.reports.templates.test_derivations import FIRST as FIRST_CLAIM
 from tests.reports.templates.test_derivations import OTHER as OTHER_CLAIM
@@ -56,6 +77,7 @@ def calibrated() -> Study | None:
     """The calibration of two items, as if no other had been measured."""
     data = {key: samples for key, samples in stored().items() if key in QUICK}
     found = [(item, drawn, judge(drawn, runs)) for item, drawn, runs in measured(data)]
+    found[-1] = (*found[-1][:2], undecided(found[-1][2], "it cannot be decided"))
     with (
         patch.object(learned_basins, "judged", lambda *_: found),
         patch.object(close_basins, "paragraphs", lambda *_: ("of basins",)),
@@ -175,6 +197,115 @@ def printed_study() -> str:
     return as_text(small.STUDIES[0])
 
 
+def gallery() -> str:
+    """The gallery of four activations, the page of each, and the drawing of the first."""
+    first = gallery_of("sin")
+    with patch.object(cards, "drawing", lambda _: ""):
+        others = [gallery_of(name) for name in ("leaky relu", "he2", "sign")]
+    found = [one for one in (first, *others) if one is not None]
+    files = site(replace(small.material(), gallery=[replace(one, svg="") for one in found]))
+    pages = [text for name, text in files.items() if name == "gallery.html" or name.startswith("activations/")]
+    return "\n".join((*pages, drawing(found[0].svg)))
+
+
+def described_steps() -> str:
+    """A derivation with a step of each kind, as its page has it."""
+    symbol = PAPER.symbols[3].symbol
+    steps = (*STEPS, Step("with letters", sp.Eq(symbol + PAPER.symbols[1].symbol, 2, evaluate=False)))
+    results = {x: sp.Integer(1), symbol: x / 2}
+    found = describe(Derivation("a derivation", "nowhere", *steps, results=results, hypotheses=("a", "b")))
+    known: set[str] = set()
+    rules = (
+        f"{THEOREM} ring", f"{THEOREM} sum; hypothesis: a, b; lemma: c", f"{THEOREM} limit; lemma: c; model: d",
+        f"{THEOREM} limit; lemma: c, model: d, hypothesis: a, b", "an obligation; model: d",
+    )  # fmt: skip
+    leaves = [_new_leaves(says, known) for says in rules]
+    return "\n".join(map(repr, (*vars(found).items(), *found.steps, *leaves)))
+
+
+def learning_curves() -> str:
+    """The words, series and models of the learning curves, with what is solved and simulated made up here."""
+
+    def shown(axes: Any, line: Any, model: Any, measured_at: Any, points: Any, style: Any, label: str) -> None:
+        axes.plot(line, [model(float(x)).alpha for x in line], color=style[0], label=label)
+        axes.plot(measured_at, points, style[1], label=repr(model(2.0)))
+
+    def seen(model: Any, *, dimension: int, seeds: int, seed: int) -> Any:
+        return SimpleNamespace(test_error=model.alpha + dimension + 10 * seeds + 100 * seed)
+
+    told = []
+    drawn_ones = (
+        figures.learning_curves_by_batch, figures.learning_curves_by_spike, figures.learning_curves_by_alignment,
+    )  # fmt: skip
+    with patch.object(figures, "_theory_and_points", shown), patch.object(figures, "simulate", seen):
+        for made in drawn_ones:
+            one = made(dimension=40, seeds=2)
+            told += [one.title, one.caption, one.call, drawing(one.svg), one.data]
+    return "\n".join(told)
+
+
+def shares() -> str:
+    """What is said of experiments in one basin of two or three, and where those of the whole line ended."""
+    told = []
+    three = replace(FOUND, minima=(*FOUND.minima, BiasMinimum(3.0, 0.6)), barriers=(0.1, 2.0), tied=True)
+    for found, rank in ((FOUND, 0), (FOUND, 1), (three, 0), (three, 2)):
+        names = ("energy_gap",) if found is FOUND else ("energy_gap[0]", "energy_gap[1]")
+        drawn = {d: {name: [0.1, -0.02, 0.01 * d / 100, 0.05 * k] for k, name in enumerate(names)} for d in (100, 400)}
+        biases: dict[int, Any] = {d: one | {"bias": [-1.0, 0.1, 1.2, 2.9]} for d, one in drawn.items()}
+        theory = {d: {name: 0.02 + 0.01 * k for k, name in enumerate(names)} for d in drawn}
+        one = basin_shares(found, found.basins(rank), biases, theory)
+        told += [str(one.to_dict()), str(one.objection), ended(found, [-2.0, -1.5, 0.2, 2.5]).sentence]
+    return "\n".join(told)
+
+
+def completions() -> str:
+    """The scripts of the three shells, and what follows some words."""
+    out = io.StringIO()
+    for shell in completion.SHELLS:
+        for words in ("onestep s", "onestep solve --al", "onestep simulate --kind n", "onestep verify --profile "):
+            last = words.rpartition(" ")[2] if shell == "fish" else str(words.count(" "))
+            asked = {completion.VARIABLE: f"{shell}_complete", "COMP_WORDS": words, "COMP_CWORD": last}
+            with patch.dict("os.environ", asked), contextlib.redirect_stdout(out):
+                print(shell, words, completion.answer(cli))
+    return "\n".join((*(completion.script(shell, cli) for shell in completion.SHELLS), out.getvalue()))
+
+
+# Formulas with every construction that the pages and the PDF have, and prose with what is set in it.
+SET = (
+    r"\frac{a_{1}^{2}}{\sqrt{b+\frac{1}{c}}}", r"\hat{\psi}+\check{h}_{1}+\tilde{v}+\bar{x}+\overset{!}{=}",
+    r"\begin{cases} 1 & x<0 \\ 2\quad & y \end{cases}", r"\sum_{k=2}^{N}\int_{0}^{1} k\,\mathrm{d}x",
+    r"\left|\mathrm{Var}[x|y]\right|\le\mathbf{9}", r"\lim_{n\to\infty}\max_{i} x_{i}\;\text{where } \# \$",
+    r"\left(\frac{\partial f}{\partial x}\right)^{\star}", r"\underset{x}{\operatorname{argmin}}\ \binom{n}{k}",
+)  # fmt: skip
+SAID = (
+    "psi^ and V1^ of w.theta, a_i^2 <= 3 -> mu_perp^(k) and f^(n+1)", "int dnu^ (1 + h1)^-1 of q_ab^ and m^_k",
+    "sqrt(2) and sqrt x of `code` in $\\frac{1}{2}$: sum_k delta_{ij} +- 2^10", "E[(z - h1)^2] != rho~ v~ h1v h2v x_12",
+)  # fmt: skip
+
+
+def typeset() -> str:
+    """Formulas as pages and as the PDF have them, and prose."""
+    told = [text for latex in SET for text in (mathml(latex, block=True), displayed(mathml(latex, block=True)))]
+    return "\n".join(
+        (*told, *(text for said in SAID for text in (str(prose(said)), str(heading(said)), markup(prose(said)))))
+    )
+
+
+def energies() -> str:
+    """What the page of the calibration says of close minima, from its samples."""
+    basins = learned_basins.stored()
+    listed = close_basins.paragraphs({learned_basins.ITEM: stored()[learned_basins.ITEM]}, basins)
+    tables = ((table.caption, table.columns, *table.rows) for table in close_basins.tables(basins))
+    return "\n".join((*listed, *(str(row) for table in tables for row in table)))
+
+
+def drawn_models() -> str:
+    """The models that were drawn for the items whose rule rejects none, and the networks of any activation."""
+    kept = [item for item in ITEMS if item.key != learned_basins.ITEM]
+    told = [f"{item.key} {item.runs} {one.name} {one.kind}" for item in kept for one in models_of(item.key)]
+    return "\n".join((*told, draw_text(draw()[:5]), text_of({"one": {"error": [0.5, 1.0]}, "two": {}})))
+
+
 STUDIES: dict[str, Callable[[], Study | None]] = {
     "spectra": spectra, "bounds along the rate": bounds_along_the_rate, "calibrated": calibrated,
 }  # fmt: skip
@@ -187,4 +318,6 @@ TEXTS: dict[str, Callable[[], str]] = {
     "library": library,
     "ledger": ledger_in_markdown,
     "a study in the terminal": printed_study,
-}
+    "learning curves": learning_curves, "gallery": gallery, "described": described_steps, "shares": shares, "completions": completions,
+    "typeset": typeset, "energies": energies, "drawn models": drawn_models,
+}  # fmt: skip

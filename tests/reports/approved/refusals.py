@@ -18,6 +18,16 @@ _VALUES = (
     ("digits", "0"), ("digits", "x"), ("time-limit", "-1"), ("activation", "tanh(q)"), ("target", "exp(z**2)"),
     ("target", "1/z"), ("activation", ""),
 )  # fmt: skip
+# What is longer than a sentence shows, and where it stands.
+LONG = "".join(f"{k}-odd-words-" for k in range(12))
+_LENGTHY = (
+    f"solve {_SPIKED} --alpha", f"solve {_SPIKED} --loss", f"solve {_SPIKED} --rows", f"solve {_SPIKED} --readout",
+    f"solve {_SPIKED} --activation", f"solve {_SPIKED} --time-limit", f"solve {_SPIKED} --digits",
+    f"simulate {_SPIKED} --kind", f"simulate {_SPIKED} --inputs", f"simulate {_SPIKED} --directions",
+    f"compare {_SPIKED} --dimensions", "claims", "claims --leaves", "errata", "verify", "verify --profile",
+    "verify --properties", "--completion", "activation tanh --target", "solve --bulk-model", "sweep",
+    "activation tanh --spike", "activation tanh --plot", f"solve {_SPIKED} --", "",
+)  # fmt: skip
 _LINES = (
     *(f"solve {_SPIKED} --{name} '{text}'" for name, text in _VALUES),
     "",
@@ -99,6 +109,11 @@ _LINES = (
     "sweep grid.toml --out results --plot diagram.txt",
     "sweep grid.toml --out results --plot nowhere/diagram.svg",
     "sweep nowhere.toml --out results",
+    *(f"{line} {LONG}" for line in _LENGTHY),
+    f"sweep grid.toml --out results --plot {LONG}.svg",
+    "activation tanh --plot taken.svg",
+    "spectrum --activation tanh --alpha 1 --beta 1 --spike 1 --bulk 1 --plot taken.svg",
+    "sweep grid.toml --out results --plot taken.svg",
 )  # fmt: skip
 LINES = tuple(tuple(shlex.split(line)) for line in _LINES)
 
