@@ -25,7 +25,7 @@ from tests.onestep.test_notebook import DRAWN, KINDS, results
 from tests.reports.approved import parts
 from tests.reports.approved.commands import COMMANDS, GRID, GRIDS
 from tests.reports.approved.drawings import digest, drawing, heat_maps
-from tests.reports.approved.refusals import FILES, LINES
+from tests.reports.approved.refusals import FILES, LINES, LONG
 from tests.reports.approved.sayings import VERSION, sayings
 from tests.reports.templates import material as small
 
@@ -63,11 +63,8 @@ def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
         Path("taken.svg").mkdir()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), heat_maps() as maps:
             code = run([*line, "--quiet"] if "--help" not in line else list(line))
-        drawn = [
-            f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}"
-            for path in sorted(Path().glob("*.svg"))
-            if path.is_file()
-        ]
+        files = [path for path in sorted(Path().glob("*.svg")) if path.is_file()]
+        drawn = [f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}" for path in files]
     return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn, *maps))
 
 
@@ -112,7 +109,7 @@ def studies_in_part() -> dict[str, Callable[[], str]]:
 
 def refusals() -> dict[str, Callable[[], str]]:
     """With which sentences what is no input is refused."""
-    lines = {" ".join(line): partial(printed, line) for line in LINES}
+    lines = {" ".join(line).replace(LONG, "(long)"): partial(printed, line) for line in LINES}
     sweep = ("sweep", "grid.toml", "--out", "results")
     return lines | {f"a sweep, {name}": partial(printed, sweep, file) for name, file in FILES.items()}
 

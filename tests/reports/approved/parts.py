@@ -216,7 +216,7 @@ def described_steps() -> str:
     found = describe(Derivation("a derivation", "nowhere", *steps, results=results, hypotheses=("a", "b")))
     known: set[str] = set()
     rules = (
-        f"{THEOREM} ring", f"{THEOREM} sum; hypothesis: a, b; lemma: c", f"{THEOREM} limit; lemma: c; model: d",
+        f"{THEOREM} ring", f"{THEOREM} sum; hypothesis: a, b, lemma: c", f"{THEOREM} limit; lemma: c, model: d",
         f"{THEOREM} limit; lemma: c, model: d, hypothesis: a, b", "an obligation; model: d",
     )  # fmt: skip
     leaves = [_new_leaves(says, known) for says in rules]
@@ -310,14 +310,8 @@ STUDIES: dict[str, Callable[[], Study | None]] = {
     "spectra": spectra, "bounds along the rate": bounds_along_the_rate, "calibrated": calibrated,
 }  # fmt: skip
 TEXTS: dict[str, Callable[[], str]] = {
-    "trial": trial,
-    "the paper's figures": paper,
-    "grounds": grounds,
-    "assumed": assumed,
-    "derivations": derivations,
-    "library": library,
-    "ledger": ledger_in_markdown,
-    "a study in the terminal": printed_study,
-    "learning curves": learning_curves, "gallery": gallery, "described": described_steps, "shares": shares, "completions": completions,
-    "typeset": typeset, "energies": energies, "drawn models": drawn_models,
+    "trial": trial, "the paper's figures": paper, "grounds": grounds, "assumed": assumed, "derivations": derivations,
+    "library": library, "ledger": ledger_in_markdown, "a study in the terminal": printed_study,
+    "learning curves": learning_curves, "gallery": gallery, "described": described_steps, "shares": shares,
+    "completions": completions, "typeset": typeset, "energies": energies, "drawn models": drawn_models,
 }  # fmt: skip
