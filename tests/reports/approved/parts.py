@@ -6,8 +6,11 @@ import contextlib
 import io
 import json
 import re
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -17,14 +20,16 @@ import sympy as sp
 
 from onestep.derivations.language.derivation import Derivation, Step
 from onestep.numerics.bounds.learned_bias import BiasMinimum
+from onestep.numerics.experiments.ridge import Prediction
 from onestep.reports.activation import gallery as cards
 from onestep.reports.activation.gallery import card as gallery_of
 from onestep.reports.command_line import completion
 from onestep.reports.command_line.cli import cli
 from onestep.reports.figures import figures
 from onestep.reports.measurements import calibration, close_basins, learned_basins, network_trial
+from onestep.reports.measurements import theory as theories
 from onestep.reports.measurements.basin_shares import basin_shares, ended, undecided
-from onestep.reports.measurements.experiments import as_text, text_of
+from onestep.reports.measurements.experiments import as_text, main, measure, text_of
 from onestep.reports.measurements.models import ITEMS, measured, models_of, stored
 from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
@@ -32,8 +37,9 @@ from onestep.reports.page.described import THEOREM, describe
 from onestep.reports.page.pdf import sources
 from onestep.reports.page.site import CUT, FIRST, site
 from onestep.reports.page.views import _new_leaves
-from onestep.reports.studies import bound_functions, spectrum_sample
-from onestep.reports.studies.networks.drawn import draw, draw_text
+from onestep.reports.studies import bound_functions, finite_samples, spectrum_sample
+from onestep.reports.studies.networks import predicted
+from onestep.reports.studies.networks.drawn import draw, draw_text, entries
 from onestep.reports.text.ledger_markdown import markdown
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import heading, prose
@@ -299,6 +305,62 @@ def energies() -> str:
     return "\n".join((*listed, *(str(row) for table in tables for row in table)))
 
 
+# The studies that were measured.
+MEASURED = (
+    "networks.practitioner", "networks.initial_overlap", "networks.learning_rate", "networks.second_step", "threshold",
+    "other_inputs", "paper.samples", "width", "vocabulary", "finite_samples",
+)  # fmt: skip
+
+
+def experiments() -> str:
+    """Every experiment whose samples are stored, and what one of each kind measures of small networks."""
+    told, kinds = [], {}
+    for name in MEASURED:
+        module = import_module(f"onestep.reports.studies.{name}")
+        for one in module.EXPERIMENTS:
+            told.append(f"{module.SLUG} {module.SEED} {one!r} {one.subject.readout}")
+            kind = type(one), type(one.subject), one.inputs, getattr(one, "target", None), bool(one.stream)
+            kinds.setdefault(kind, replace(one, dimension=20, seeds=2))
+    return "\n".join((*told, *(f"{small.name}: {small.run(3)}" for small in kinds.values())))
+
+
+def measuring() -> str:
+    """What is stored where some is stored already and some no longer wanted, and what a study says that is run."""
+    first, second, third = (replace(one, dimension=10, seeds=2) for one in finite_samples.EXPERIMENTS[::15])
+    before = {"unwanted": {"test_error": [1.0, 2.0]}, second.name: {"test_error": [0.25, 0.5, 1.0]}}
+    before[third.name] = {"test_error": [0.125]}
+    out = io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(out):
+        path = Path(folder) / "slug.json"
+        path.write_text(text_of(before), encoding="utf-8")
+        measure("slug", (first, second, third), 5, path.parent)
+        found = path.read_text(encoding="utf-8")
+        for study in (small.STUDIES[0], None):
+            with patch("sys.argv", ["benchmarks"]):
+                main("slug", (first,), 5, lambda study=study: study)  # type: ignore[misc]
+    return "\n".join((found, re.sub(r"\d+\.\d s$", "(seconds)", out.getvalue(), flags=re.MULTILINE)))
+
+
+def predictions() -> str:
+    """The files of predictions, from predictions that are made up here."""
+
+    def made(drawn: Any, dimension: int, theory: str = "") -> Prediction:
+        numbers = {name: (dimension + k + len(theory)) / 7e3 for k, name in enumerate(("test_error", "m"))}
+        return Prediction(numbers, {name: 2 * value for name, value in numbers.items()}, dimension < 400)
+
+    listed, slow = entries()[:2], replace(ITEMS[0], slow=True)
+    with patch.object(predicted, "at_dimension", made), patch.object(predicted, "entries", lambda: listed):
+        told = predicted.text()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(theories, "ITEMS", (slow, replace(ITEMS[1], slow=False))),
+        patch.object(theories, "computed", lambda drawn, d: replace(made(drawn, d), converged=True)),
+        patch.object(theories, "SLOW_THEORY", Path(folder) / "theory.json"),
+    ):
+        theories.write_theory()
+        return told + theories.SLOW_THEORY.read_text(encoding="utf-8")
+
+
 def drawn_models() -> str:
     """The models that were drawn for the items whose rule rejects none, and the networks of any activation."""
     kept = [item for item in ITEMS if item.key != learned_basins.ITEM]
@@ -314,4 +376,5 @@ TEXTS: dict[str, Callable[[], str]] = {
     "library": library, "ledger": ledger_in_markdown, "a study in the terminal": printed_study,
     "learning curves": learning_curves, "gallery": gallery, "described": described_steps, "shares": shares,
     "completions": completions, "typeset": typeset, "energies": energies, "drawn models": drawn_models,
+    "experiments": experiments, "measuring": measuring, "predictions": predictions,
 }  # fmt: skip
