@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import pytest
 from matplotlib.figure import Figure as Canvas
 
 from onestep.reports.command_line.cli import run
@@ -127,6 +128,10 @@ def result(kind: str) -> str:
             if kind == "grid":
                 found.plot(canvas.subplots(), quantity="training_error", kind="map")
         shown += [drawing(svg_of(canvas, kind, kind)), *maps]
+    for asked in ({"quantity": "nothing"}, {"kind": "bars"}, {"kind": "map"}) if kind == "batch" else ():
+        with pytest.raises(ValueError, match="accepted") as refused:
+            found.plot(Canvas().subplots(), **asked)
+        shown.append(str(refused.value))
     return "\n".join(shown)
 
 

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,15 +28,19 @@ from onestep.reports.command_line import completion
 from onestep.reports.command_line.cli import cli
 from onestep.reports.figures import figures
 from onestep.reports.measurements import calibration, close_basins, learned_basins, network_trial
+from onestep.reports.measurements import experiments as storing
 from onestep.reports.measurements import theory as theories
 from onestep.reports.measurements.basin_shares import basin_shares, ended, undecided
 from onestep.reports.measurements.experiments import as_text, main, measure, text_of
+from onestep.reports.measurements.experiments import stored as stored_samples
 from onestep.reports.measurements.models import ITEMS, measured, models_of, stored
 from onestep.reports.measurements.study import Study
 from onestep.reports.measurements.theory import judge
 from onestep.reports.page.described import THEOREM, describe
 from onestep.reports.page.pdf import sources
 from onestep.reports.page.site import CUT, FIRST, site
+from onestep.reports.page.sources import document
+from onestep.reports.page.studies import study_of
 from onestep.reports.page.views import _new_leaves
 from onestep.reports.studies import bound_functions, finite_samples, spectrum_sample
 from onestep.reports.studies.networks import predicted
@@ -48,6 +53,7 @@ from onestep.reports.text.typst_markup import displayed, markup
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
 from tests.reports.approved.drawings import drawing
+from tests.reports.approved.sayings import LEAVES
 from tests.reports.measurements.test_basin_shares import FOUND
 from tests.reports.page.test_described import STEPS, x
 from tests.reports.templates import material as small
@@ -195,7 +201,8 @@ def library() -> str:
 
 def ledger_in_markdown() -> str:
     """The small ledger as it is committed."""
-    return "\n".join(markdown(as_json(small.material().ledger), PAPER.chapters).values())
+    stated = as_json(small.material().ledger) | {"leaves": list(LEAVES)}
+    return "\n".join((*markdown(stated, PAPER.chapters).values(), str(document("a source that is not listed"))))
 
 
 def printed_study() -> str:
@@ -324,6 +331,33 @@ def experiments() -> str:
     return "\n".join((*told, *(f"{small.name}: {small.run(3)}" for small in kinds.values())))
 
 
+# The studies that take little where nothing is drawn.
+MOVED = (
+    "studies.finite_samples", "studies.threshold", "studies.other_inputs", "studies.networks.second_step",
+    "studies.networks.initial_overlap",
+)  # fmt: skip
+
+
+def moved(name: str) -> str:
+    """What a study says of other samples: each experiment's are multiplied by a number of its own from 0.7 to 1.3."""
+    module = import_module(f"onestep.reports.{name}")
+
+    def other(*asked: Any) -> Any:
+        return {
+            key: {observed: [x * (1.0 + 0.3 * np.sin(17 * k)) for x in values] for observed, values in found.items()}
+            for k, (key, found) in enumerate(stored_samples(*asked).items())
+        }
+
+    with contextlib.ExitStack() as stack:
+        for place in (storing, module):
+            if hasattr(place, "stored"):
+                stack.enter_context(patch.object(place, "stored", other))
+        stack.enter_context(patch.object(module, "drawn", lambda *_: None))
+        found = study_of(name)
+    assert found is not None
+    return as_text(found)
+
+
 def measuring() -> str:
     """What is stored where some is stored already and some no longer wanted, and what a study says that is run."""
     first, second, third = (replace(one, dimension=10, seeds=2) for one in finite_samples.EXPERIMENTS[::15])
@@ -377,4 +411,5 @@ TEXTS: dict[str, Callable[[], str]] = {
     "learning curves": learning_curves, "gallery": gallery, "described": described_steps, "shares": shares,
     "completions": completions, "typeset": typeset, "energies": energies, "drawn models": drawn_models,
     "experiments": experiments, "measuring": measuring, "predictions": predictions,
+    **{f"{name}, moved": partial(moved, name) for name in MOVED},
 }  # fmt: skip
