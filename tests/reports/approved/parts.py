@@ -321,7 +321,8 @@ MEASURED = (
 
 def experiments() -> str:
     """Every experiment whose samples are stored, and what one of each kind measures of small networks."""
-    told, kinds = [], {}
+    told: list[str] = []
+    kinds: dict[tuple[Any, ...], Any] = {}
     for name in MEASURED:
         module = import_module(f"onestep.reports.studies.{name}")
         for one in module.EXPERIMENTS:
