@@ -38,9 +38,9 @@ def _same(one: str, other: str) -> bool:
 
 
 def _close(one: str, other: str) -> bool:
-    """Whether two decimals are one number, each written with its own digits."""
+    """Whether two decimals are one number: zeros at the end may be left away, other digits may not."""
     a, b = float(one), float(other)
-    allowed = max(1.001 * _unit(one), 1.001 * _unit(other), _RELATIVE * abs(a))
+    allowed = max(1.001 * min(_unit(one), _unit(other)), _RELATIVE * abs(a))
     return abs(a - b) <= allowed or max(abs(a), abs(b)) < _ROUNDING
 
 

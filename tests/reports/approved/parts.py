@@ -44,7 +44,8 @@ from onestep.reports.page.studies import study_of
 from onestep.reports.page.views import _new_leaves
 from onestep.reports.studies import bound_functions, finite_samples, spectrum_sample
 from onestep.reports.studies.networks import predicted
-from onestep.reports.studies.networks.drawn import draw, draw_text, entries
+from onestep.reports.studies.networks.drawn import draw, draw_text
+from onestep.reports.studies.networks.drawn import entries as listed_entries
 from onestep.reports.text.ledger_markdown import markdown
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import heading, prose
@@ -240,7 +241,7 @@ def learning_curves() -> str:
     """The words, series and models of the learning curves, with what is solved and simulated made up here."""
 
     def shown(axes: Any, line: Any, model: Any, measured_at: Any, points: Any, style: Any, label: str) -> None:
-        axes.plot(line, [model(float(x)).alpha for x in line], color=style[0], label=label)
+        axes.plot(line, [model(float(place)).alpha for place in line], color=style[0], label=label)
         axes.plot(measured_at, points, style[1], label=repr(model(2.0)))
 
     def seen(model: Any, *, dimension: int, seeds: int, seed: int) -> Any:
@@ -329,7 +330,7 @@ def experiments() -> str:
             told.append(f"{module.SLUG} {module.SEED} {one!r} {one.subject.readout}")
             kind = type(one), type(one.subject), one.inputs, getattr(one, "target", None), bool(one.stream)
             kinds.setdefault(kind, replace(one, dimension=20, seeds=2))
-    return "\n".join((*told, *(f"{small.name}: {small.run(3)}" for small in kinds.values())))
+    return "\n".join((*told, *(f"{one.name}: {one.run(3)}" for one in kinds.values())))
 
 
 # The studies that take little where nothing is drawn.
@@ -345,7 +346,9 @@ def moved(name: str) -> str:
 
     def other(*asked: Any) -> Any:
         return {
-            key: {observed: [x * (1.0 + 0.3 * np.sin(17 * k)) for x in values] for observed, values in found.items()}
+            key: {
+                observed: [one * (1.0 + 0.3 * np.sin(17 * k)) for one in values] for observed, values in found.items()
+            }
             for k, (key, found) in enumerate(stored_samples(*asked).items())
         }
 
@@ -370,9 +373,9 @@ def measuring() -> str:
         path.write_text(text_of(before), encoding="utf-8")
         measure("slug", (first, second, third), 5, path.parent)
         found = path.read_text(encoding="utf-8")
-        for study in (small.STUDIES[0], None):
+        for page in (small.STUDIES[0], None):
             with patch("sys.argv", ["benchmarks"]):
-                main("slug", (first,), 5, lambda study=study: study)  # type: ignore[misc]
+                main("slug", (first,), 5, lambda page=page: page)  # type: ignore[misc]
     return "\n".join((found, re.sub(r"\d+\.\d s$", "(seconds)", out.getvalue(), flags=re.MULTILINE)))
 
 
@@ -383,7 +386,7 @@ def predictions() -> str:
         numbers = {name: (dimension + k + len(theory)) / 7e3 for k, name in enumerate(("test_error", "m"))}
         return Prediction(numbers, {name: 2 * value for name, value in numbers.items()}, dimension < 400)
 
-    listed, slow = entries()[:2], replace(ITEMS[0], slow=True)
+    listed, slow = listed_entries()[:2], replace(ITEMS[0], slow=True)
     with patch.object(predicted, "at_dimension", made), patch.object(predicted, "entries", lambda: listed):
         told = predicted.text()
     with (

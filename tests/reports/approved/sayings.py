@@ -276,7 +276,7 @@ def branches() -> str:
         def __init__(self, fraction: float, only_by: str) -> None:
             self.certified_fraction, self.only_by = fraction, only_by
 
-    return "\n".join(branch_text(Found(*case)) for case in ((1.0, ""), (2 / 3, "words"), (0.0, "")))  # type: ignore[arg-type]
+    return "\n".join(branch_text(Found(*case)) for case in ((1.0, ""), (2 / 3, "words"), (0.0, "")))
 
 
 def documents() -> str:
