@@ -84,6 +84,8 @@ _LINES = (
     f"solve {_ISOTROPIC} --ridge 0 --alpha 1,2",
     f"solve {_ISOTROPIC} --ridge 0 --alpha 1,2 --json",
     "spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1 --json",
+    "spectrum --activation tanh --alpha 1.5 --beta 1 --spike 0 --bulk 1 --simulate 40",
+    f"solve {_ISOTROPIC} --spike 0 --ridge 0 --certify",
     "sweep grid.toml --out results --json",
     "activation tanh --json",
     "activation he2",

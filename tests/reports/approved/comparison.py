@@ -2,7 +2,7 @@
 
 A printed decimal may differ by one unit of its last place, for another processor rounds otherwise, and where all digits
 of a double are printed by 1e-7 of it, for the place of a minimum is known to the root of a rounding; what is smaller
-than 1e-9 is the rounding error of something and may have any size below that.
+than 1e-9 is the rounding error of something and may have any size below that, nothing too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import zip_longest
 
 _DECIMAL = re.compile(r"(?<![\w.])-?(?:\d+\.\d+(?:e[-+]?\d+)?|\d+e[-+]?\d+)(?![\w.]*\w)")
 _ROUNDING, _RELATIVE = 1e-9, 1e-7
+_NOTHING = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?e-(?:[1-9]\d+)(?![\w.]*\w)")
 _AT_MOST = 3
 
 
@@ -30,15 +31,16 @@ def differences(approved: str, found: str) -> list[str]:
 def _same(one: str, other: str) -> bool:
     if one == other:
         return True
+    one, other = _NOTHING.sub("0", one), _NOTHING.sub("0", other)
     if _DECIMAL.sub("#", one) != _DECIMAL.sub("#", other):
         return False
     return all(map(_close, _DECIMAL.findall(one), _DECIMAL.findall(other)))
 
 
 def _close(one: str, other: str) -> bool:
-    """Whether two decimals are one number, each written with its own digits."""
+    """Whether two decimals are one number: zeros at the end may be left away, other digits may not."""
     a, b = float(one), float(other)
-    allowed = max(1.001 * _unit(one), 1.001 * _unit(other), _RELATIVE * abs(a))
+    allowed = max(1.001 * min(_unit(one), _unit(other)), _RELATIVE * abs(a))
     return abs(a - b) <= allowed or max(abs(a), abs(b)) < _ROUNDING
 
 

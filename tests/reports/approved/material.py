@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pkgutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
+import numpy as np
+import pytest
 from matplotlib.figure import Figure as Canvas
 
+from onestep import reports
 from onestep.reports.command_line.cli import run
 from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.figures import Figure
@@ -25,7 +32,7 @@ from tests.onestep.test_notebook import DRAWN, KINDS, results
 from tests.reports.approved import parts
 from tests.reports.approved.commands import COMMANDS, GRID, GRIDS
 from tests.reports.approved.drawings import digest, drawing, heat_maps
-from tests.reports.approved.refusals import FILES, LINES
+from tests.reports.approved.refusals import FILES, LINES, LONG
 from tests.reports.approved.sayings import VERSION, sayings
 from tests.reports.templates import material as small
 
@@ -35,6 +42,7 @@ NOT_READ = ("math.css", "library.html")
 SLOW = (
     "measurements.calibration", "studies.bound_functions", "studies.spectrum_sample", "learning_curves_by_batch",
     "learning_curves_by_alignment", "learning_curves_by_spike",
+    "energies",  # looked at in the fast tests where these models are solved anyway
 )  # fmt: skip
 
 
@@ -59,9 +67,11 @@ def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("grid.toml").write_bytes(file)
+        Path("taken.svg").mkdir()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), heat_maps() as maps:
             code = run([*line, "--quiet"] if "--help" not in line else list(line))
-        drawn = [f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}" for path in sorted(Path().glob("*.svg"))]
+        files = [path for path in sorted(Path().glob("*.svg")) if path.is_file()]
+        drawn = [f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}" for path in files]
     return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn, *maps))
 
 
@@ -106,7 +116,7 @@ def studies_in_part() -> dict[str, Callable[[], str]]:
 
 def refusals() -> dict[str, Callable[[], str]]:
     """With which sentences what is no input is refused."""
-    lines = {" ".join(line): partial(printed, line) for line in LINES}
+    lines = {" ".join(line).replace(LONG, "(long)"): partial(printed, line) for line in LINES}
     sweep = ("sweep", "grid.toml", "--out", "results")
     return lines | {f"a sweep, {name}": partial(printed, sweep, file) for name, file in FILES.items()}
 
@@ -121,7 +131,13 @@ def result(kind: str) -> str:
         canvas = Canvas()
         with heat_maps() as maps:
             found.plot(canvas.subplots())
+            if kind == "grid":
+                found.plot(canvas.subplots(), quantity="training_error", kind="map")
         shown += [drawing(svg_of(canvas, kind, kind)), *maps]
+    for asked in ({"quantity": "nothing"}, {"kind": "bars"}, {"kind": "map"}) if kind == "batch" else ():
+        with pytest.raises(ValueError, match="accepted") as refused:
+            found.plot(Canvas().subplots(), **asked)
+        shown.append(str(refused.value))
     return "\n".join(shown)
 
 
@@ -131,9 +147,40 @@ def formulas() -> str:
     return "\n".join(f"{id_} {digest(formula)} {formula.count('<mtr>')}" for id_, formula in set_)
 
 
+def constants() -> str:
+    """The limits, lists and words that modules are made with, and what functions take where nothing is given; once."""
+    told: dict[str, str] = {}
+    for found in pkgutil.walk_packages(reports.__path__, "onestep.reports."):
+        module = import_module(found.name)
+        for name, value in vars(module).items():
+            own = isinstance(value, FunctionType | type) and value.__module__ == found.name
+            made = vars(value).get("__init__") if isinstance(value, type) else value
+            if own and isinstance(made, FunctionType):
+                told.setdefault(f"{name} {_plain((made.__defaults__, made.__kwdefaults__))}", found.name)
+            elif name.strip("_").isupper() and ".machine" not in found.name and "EXPERIMENTS" not in name:
+                told.setdefault(f"{name} {_plain(value)}", found.name)
+    return "\n".join(f"{place} {text}" for text, place in told.items())
+
+
+def _plain(value: Any) -> str:
+    """A value of plain parts as text; of a path its end, and of what is no value or stands in the ledger its type."""
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, Path):
+        return "/".join(value.parts[-2:])
+    if isinstance(value, Mapping):
+        return "; ".join(f"{_plain(key)}: {_plain(one)}" for key, one in value.items())
+    if isinstance(value, tuple | list | np.ndarray):
+        return f"({', '.join(map(_plain, value))})"
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(_plain, value)))}}}"
+    known = type(value).__module__.startswith("onestep.verify")
+    return type(value).__name__ if known or " at 0x" in repr(value) else repr(value)
+
+
 FAMILIES: dict[str, Callable[[], dict[str, Callable[[], str]]]] = {
     "pages": pages, "studies": studies, "figures": figures, "commands": commands,
     "refusals": refusals, "sayings": sayings, "parts": studies_in_part,
-    "formulas": lambda: {"statements": formulas},
+    "formulas": lambda: {"statements": formulas, "constants": constants},
     "results": lambda: {kind: partial(result, kind) for kind in KINDS},
 }  # fmt: skip

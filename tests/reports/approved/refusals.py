@@ -18,6 +18,28 @@ _VALUES = (
     ("digits", "0"), ("digits", "x"), ("time-limit", "-1"), ("activation", "tanh(q)"), ("target", "exp(z**2)"),
     ("target", "1/z"), ("activation", ""),
 )  # fmt: skip
+# What is longer than a sentence shows, and where it stands.
+LONG = "".join(f"{k}-odd-words-" for k in range(12))
+_LENGTHY = (
+    f"solve {_SPIKED} --alpha", f"solve {_SPIKED} --loss", f"solve {_SPIKED} --rows", f"solve {_SPIKED} --readout",
+    f"solve {_SPIKED} --activation", f"solve {_SPIKED} --time-limit", f"solve {_SPIKED} --digits",
+    f"simulate {_SPIKED} --kind", f"simulate {_SPIKED} --inputs", f"simulate {_SPIKED} --directions",
+    f"compare {_SPIKED} --dimensions", "claims", "claims --leaves", "errata", "verify", "verify --profile",
+    "verify --properties", "--completion", "activation tanh --target", "solve --bulk-model", "sweep",
+    "activation tanh --spike", "activation tanh --plot", f"solve {_SPIKED} --", "",
+)  # fmt: skip
+# What goes with a density of readouts, a certificate, digits and the equivalent map, and what is refused beside them.
+_BESIDE = (
+    "--spike 1/0.5 --alignment 0.6/0.5", "--bias 0.3:0.5,-0.3:0.5", "--bias learned", "--rows gaussian",
+    "--readout normal:1", "--readout 1:.5,-1:.5", "--ridge 0.1,1", "--spike -1",
+)  # fmt: skip
+_ASKED = (
+    f"solve {_SPIKED} --readout uniform:1", f"solve {_SPIKED} --certify", f"solve {_SPIKED} --digits 20",
+    f"simulate {_SPIKED} --kind equivalent --dimension 10 --seeds 1",
+)  # fmt: skip
+_NAMED = (
+    "report", "verify", "claims", "errata", "activation", "solve", "simulate", "compare", "bounds", "spectrum", "sweep",
+)  # fmt: skip
 _LINES = (
     *(f"solve {_SPIKED} --{name} '{text}'" for name, text in _VALUES),
     "",
@@ -99,6 +121,21 @@ _LINES = (
     "sweep grid.toml --out results --plot diagram.txt",
     "sweep grid.toml --out results --plot nowhere/diagram.svg",
     "sweep nowhere.toml --out results",
+    *(f"{line} {LONG}" for line in _LENGTHY),
+    *(f"{line} {option}" for line in _ASKED for option in _BESIDE),
+    *(f"{line} --loss hinge" for line in _ASKED[:3]),
+    *(f"{name} --frobnicate" for name in _NAMED),
+    f"solve {_SPIKED} --readout normal:{LONG}",
+    f"solve {_SPIKED} --readout 1:.3,-1:.123456789",
+    f"compare {_SPIKED} --dimensions 400,1",
+    f"compare {_SPIKED} --dimensions 50,999999999",
+    *(f"claims {near}" for near in ("slides.kernl", "reslt-3-1", "test-error", "'equation (7)'", "eq.13", "999")),
+    "errata slides.stp", "verify --properties limts",
+    "report --out grid.toml/inner",
+    f"sweep grid.toml --out results --plot {LONG}.svg",
+    "activation tanh --plot taken.svg",
+    "spectrum --activation tanh --alpha 1 --beta 1 --spike 1 --bulk 1 --plot taken.svg",
+    "sweep grid.toml --out results --plot taken.svg",
 )  # fmt: skip
 LINES = tuple(tuple(shlex.split(line)) for line in _LINES)
 

@@ -16,8 +16,18 @@ from typing import Any
 from unittest.mock import patch
 
 from onestep.reports.activation import curves, page
+from onestep.reports.answers.branches import branch_text
 from onestep.reports.command_line.cli import run
-from onestep.reports.command_line.console import Progress, estimate_text, note, number, pace_text, table, verdict_text
+from onestep.reports.command_line.console import (
+    Progress,
+    estimate_text,
+    note,
+    number,
+    pace_text,
+    print_json,
+    table,
+    verdict_text,
+)
 from onestep.reports.commands.bounds import why_not
 from onestep.reports.commands.claims import claim_text, claims_table, leaves_text
 from onestep.reports.commands.errata import errata_text
@@ -211,7 +221,7 @@ LINES = (
     "claims", "claims slides.kernel", "claims section-2", "claims section-2 --json", "claims gradient", "claims 103",
     "claims --leaves", "claims --leaves --json", "claims --leaves slides", "verify", "verify --quiet",
     "verify --seed 7 section-2 slides.kernel", "verify --json --profile ci", "report", "report --pdf --quiet",
-    "report --json --fresh --out other", "report --check --profile ci", "report --check",
+    "report --json --fresh --out other/inner", "report --check --profile ci", "report --check",
     "report --check --json --profile ci",
     "errata",
     "errata --quiet",
@@ -250,6 +260,33 @@ def on_small(line: str) -> str:
     return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue()))
 
 
+class _Piece:
+    low, high, status = 1 / 3, 0.5, "certified"
+
+    def texts(self) -> dict[str, str]:
+        return {"test_error": "[0.1 +/- 0.2]"}
+
+
+def branches() -> str:
+    """A certified branch, whole or in part, with what makes its solution the only one."""
+
+    class Found:
+        parameter, pieces = "alpha", (_Piece(), _Piece())
+
+        def __init__(self, fraction: float, only_by: str) -> None:
+            self.certified_fraction, self.only_by = fraction, only_by
+
+    return "\n".join(branch_text(Found(*case)) for case in ((1.0, ""), (2 / 3, "words"), (0.0, "")))
+
+
+def documents() -> str:
+    """A document with letters beyond ASCII and numbers that JSON does not have."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        print_json({"é": math.nan, "list": [math.inf, 1 / 3, {"inside": -math.inf}], "none": None})
+    return out.getvalue()
+
+
 def titles() -> str:
     """Names of activations over a drawing, which end in dots where they are long."""
     return "\n".join(curves._short("z" * letters) for letters in (1, 40, 41, 99))
@@ -281,8 +318,9 @@ def with_optima(line: str) -> str:
         "estimated_bracket": [0.5, 2.0], "upper_bound": CERTIFIED, "lower_bound": CERTIFIED | {"one_minimum": False},
     }  # fmt: skip
     spike = {
-        f"{which}_bound": CERTIFIED | {"spike": 3.5, "bound": bound}
-        for which, bound in (("upper", 0.4), ("lower", 0.2))
+        f"{which}_bound": CERTIFIED
+        | {"spike": 10 / 3, "bound": bound, "bracket": [bound, 5 * bound], "tried": [bound / 7, 9.0]}
+        for which, bound in (("upper", 1 / 3), ("lower", 2 / 7))
     }
 
     class Rate:
@@ -324,6 +362,8 @@ def sayings() -> dict[str, Callable[[], str]]:
         "learned bias": learned,
         "reasons": reasons,
         "titles": titles,
+        "branches": branches,
+        "documents": documents,
         "an activation": an_activation,
         **{line: partial(with_optima, line) for line in OPTIMA},
         "files written": written,

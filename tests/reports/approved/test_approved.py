@@ -39,6 +39,12 @@ def test_nothing_is_approved_that_is_no_longer_there() -> None:
         ("error 0.1234 of 12 at 3e-16\nmore", False),
         ("error 0.12340000001 of 12 at 3e-16", True),
         ("error 0.12360000001 of 12 at 3e-16", False),
+        ("error 0.12336 of 12 at 3e-16", False),  # printed with more digits
+        ("error 0.123 of 12 at 3e-16", False),  # with fewer
+        ("error 0.1234 of 12 at 0", True),
+        ("error 0.1234 of 12 at -1.5e-34", True),
+        ("error 0.1234 of 12 at 1", False),
+        ("error 0.1234 of 12 at 3e-09", False),
     ],
 )
 def test_what_counts_as_a_difference(found: str, same: bool) -> None:
