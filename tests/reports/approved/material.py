@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import pkgutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from types import FunctionType
-from typing import Any
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from onestep import reports
 from onestep.reports.command_line.cli import run
 from onestep.reports.figures.drawn import all_figures
 from onestep.reports.figures.figures import Figure
@@ -147,40 +141,9 @@ def formulas() -> str:
     return "\n".join(f"{id_} {digest(formula)} {formula.count('<mtr>')}" for id_, formula in set_)
 
 
-def constants() -> str:
-    """The limits, lists and words that modules are made with, and what functions take where nothing is given; once."""
-    told: dict[str, str] = {}
-    for found in pkgutil.walk_packages(reports.__path__, "onestep.reports."):
-        module = import_module(found.name)
-        for name, value in vars(module).items():
-            own = isinstance(value, FunctionType | type) and value.__module__ == found.name
-            made = vars(value).get("__init__") if isinstance(value, type) else value
-            if own and isinstance(made, FunctionType):
-                told.setdefault(f"{name} {_plain((made.__defaults__, made.__kwdefaults__))}", found.name)
-            elif name.strip("_").isupper() and ".machine" not in found.name and "EXPERIMENTS" not in name:
-                told.setdefault(f"{name} {_plain(value)}", found.name)
-    return "\n".join(f"{place} {text}" for text, place in told.items())
-
-
-def _plain(value: Any) -> str:
-    """A value of plain parts as text; of a path its end, and of what is no value or stands in the ledger its type."""
-    if isinstance(value, float):
-        return repr(float(value))
-    if isinstance(value, Path):
-        return "/".join(value.parts[-2:])
-    if isinstance(value, Mapping):
-        return "; ".join(f"{_plain(key)}: {_plain(one)}" for key, one in value.items())
-    if isinstance(value, tuple | list | np.ndarray):
-        return f"({', '.join(map(_plain, value))})"
-    if isinstance(value, set | frozenset):
-        return f"{{{', '.join(sorted(map(_plain, value)))}}}"
-    known = type(value).__module__.startswith("onestep.verify")
-    return type(value).__name__ if known or " at 0x" in repr(value) else repr(value)
-
-
 FAMILIES: dict[str, Callable[[], dict[str, Callable[[], str]]]] = {
     "pages": pages, "studies": studies, "figures": figures, "commands": commands,
     "refusals": refusals, "sayings": sayings, "parts": studies_in_part,
-    "formulas": lambda: {"statements": formulas, "constants": constants},
+    "formulas": lambda: {"statements": formulas},
     "results": lambda: {kind: partial(result, kind) for kind in KINDS},
 }  # fmt: skip
