@@ -83,7 +83,7 @@ def _zeta(j: int) -> tuple[Claim, Claim]:
 
 
 def _size(along: sp.Expr, across: sp.Expr, forces: sp.Expr) -> sp.Expr:
-    """A square of the readout from what drives it along the spike, with the squares of its ``forces``, and across it."""
+    """A square of the readout from what drives it along the spike, with the squares of its forces, and across it."""
     return along * (s.q2_hat + s.beta * s.c * forces) + across * (s.q1_hat + s.beta * s.psi_hat**2)
 
 
