@@ -43,9 +43,12 @@ _ROUGHLY = 1.0
 def solve_nonlinear(
     table: OneGroupTable, bulk: NetworkBulk, ratio: float, start: Array | None = None, unit: float = 1.0
 ) -> NonlinearPart:
-    """x = F(x) as `equations.nonlinear_part`, which takes over where the two steps at once lead nowhere."""
+    """x = F(x) as `equations.nonlinear_part`, which takes over where the two steps at once lead nowhere.
+
+    It begins from above then: from far below the solution it may go on to a T < 0.
+    """
     found = _together(table, bulk, ratio, start, unit)
-    return nonlinear_part(table.profile, bulk, ratio, start, unit) if found is None else found
+    return nonlinear_part(table.profile, bulk, ratio, None, unit) if found is None else found
 
 
 def _together(

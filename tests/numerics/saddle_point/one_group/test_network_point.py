@@ -118,6 +118,24 @@ def test_a_start_that_leads_nowhere_is_taken_over() -> None:
     assert again.values == pytest.approx(solved.values, rel=1e-12)
 
 
+def test_no_start_leads_to_a_negative_overlap() -> None:
+    model = Model.from_gradient_step(
+        activation("tanh"), activation("tanh"), alpha=0.5, beta=11.0, ridge=0.0, alpha0=4.7, eta=7.7,
+        bulk_model="network", gaussian_rows=True,
+    )  # fmt: skip
+    bulk, table, ratio = equivalent_of(model, 1.0), profile(model, 0, 0, extra_reach(0.0)), model.alpha / model.beta
+    assert isinstance(bulk, NetworkBulk)
+    solved = solve_nonlinear(table.one_group, bulk, ratio, unit=0.0)
+    start = 0.03 * solved.values
+    with np.errstate(all="ignore"):
+        below = nonlinear_part(table, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio, start, 0.0)
+        again = solve_nonlinear(table.one_group, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio, start, 0.0)
+    # The other solver, from there, goes on to what solves the equations and is no overlap.
+    assert below.converged
+    assert below.values[0] < 0.0
+    assert again.values == pytest.approx(solved.values, rel=1e-12)
+
+
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_overlaps_of_one_point_are_the_contracted_forms(case: int) -> None:
     _, _, model = _problem(case)
