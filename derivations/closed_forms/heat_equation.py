@@ -38,38 +38,35 @@ from onestep.derivations.closed_forms.gaussian_class import (
 )
 from onestep.derivations.closed_forms.semigroup import semigroup, valid_below
 from onestep.derivations.language import symbols
-from onestep.derivations.language.derivation import Vanishing
+from onestep.derivations.language.derivation import Said, Vanishing
 
 x, c = symbols.x, symbols.c
 s = sp.Symbol("s", positive=True)
 
 
 @dataclass(frozen=True)
-class InitialValue:
+class InitialValue(Said):
     """The obligation that ``expression`` -> ``value`` as c -> 0+, on one piece.
 
     ``place`` is x as a function of a positive parameter s that runs through the piece (x itself if there is one piece).
     """
 
-    says: str
     expression: sp.Expr
     place: sp.Expr
     value: sp.Expr
 
 
 @dataclass(frozen=True)
-class UniformGrowth:
+class UniformGrowth(Said):
     """The obligation that |expression| <= A exp(B x^2) for all x and 0 < c < c_1, for some A, B, c_1 > 0."""
 
-    says: str
     expression: sp.Expr
 
 
 @dataclass(frozen=True)
-class AnalyticBelow:
+class AnalyticBelow(Said):
     """The obligation that ``expression`` is analytic in c for 0 < c < below: its radicands are positive there."""
 
-    says: str
     expression: sp.Expr
     below: sp.Expr
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import (
-    add,
-    call,
-    divide,
-    maximum,
-    minimum,
-    multiply,
-    negate,
-    piecewise,
-    power,
-    subtract,
-)
+from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, piecewise, power, subtract
 from onestep.derivations.expressions.tree import ONE, ZERO, Expression, number
 
 
@@ -39,18 +28,18 @@ def derivative(expr: Expression) -> Expression:
             return multiply(tree.Number(q), power(base, tree.Number(q - 1)), derivative(base))
         case tree.Call(name, argument):
             return multiply(_outer(name, argument), derivative(argument))
-        case tree.Maximum(args):
-            return _extremum(args, ">", maximum)
-        case tree.Minimum(args):
-            return _extremum(args, "<", minimum)
+        case tree.Maximum():
+            return _extremum(expr, ">")
+        case tree.Minimum():
+            return _extremum(expr, "<")
         case tree.Piecewise(pieces):
             return piecewise(*((derivative(value), condition) for value, condition in pieces))
     return ONE
 
 
-def _extremum(args: tuple[Expression, ...], op: str, join: object) -> Expression:
-    first, rest = args[0], args[1:]
-    other = rest[0] if len(rest) == 1 else (maximum if join is maximum else minimum)(*rest)
+def _extremum(expr: tree.Maximum | tree.Minimum, op: str) -> Expression:
+    first, *rest = expr.args
+    other = rest[0] if len(rest) == 1 else type(expr)(tuple(rest))
     condition = tree.Comparison(first, op, other)
     return piecewise((derivative(first), condition), (derivative(other), tree.Always()))
 

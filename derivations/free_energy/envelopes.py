@@ -38,6 +38,14 @@ def distance(h: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
     return (h - omega) ** 2 / (2 * V)
 
 
+def stationary_at(
+    place: sp.Expr, energy: Theorem, variable: sp.Symbol, name: str, reference: str, *universal: sp.Symbol
+) -> Theorem:
+    """The slope of an energy is zero at ``place``, which the model makes the minimum."""
+    slope = instantiate((differentiate((energy,), variable),), {variable: place})
+    return rewrite((in_model(name, Equation(sides(slope.statement)[0], _ZERO), reference, *universal), slope))
+
+
 @functools.cache
 def proximal() -> tuple[Theorem, ...]:
     """The energy of a sample, its stationarity at the proximal point, the envelope and the force, at any label, centre
@@ -50,14 +58,10 @@ def proximal() -> tuple[Theorem, ...]:
         *PLACES,
         _h,
     )
-    balance = instantiate((differentiate((energy,), _h),), {_h: _prox})
-    least = in_model(
-        "proximal point of a convex loss",
-        Equation(sides(balance.statement)[0], _ZERO),
-        "the proximal point is where the energy of the sample is stationary, which is its minimum",
-        *PLACES,
-    )
-    stationary = rewrite((least, balance))
+    stationary = stationary_at(
+        _prox, energy, _h, "proximal point of a convex loss",
+        "the proximal point is where the energy of the sample is stationary, which is its minimum", *PLACES,
+    )  # fmt: skip
     at_prox = instantiate((energy,), {_h: _prox})
     least_energy = define(
         envelope_of(*PLACES), sides(at_prox.statement)[0], "the least energy, the Moreau envelope", *PLACES
@@ -166,14 +170,10 @@ def regulariser() -> Derivation:
         _weight,
         _J,
     )
-    slope = instantiate((differentiate((energy,), _weight),), {_weight: at})
-    least = in_model(
-        "least weight",
-        Equation(sides(slope.statement)[0], _ZERO),
-        "the readout's weight is where its energy is stationary, which is its minimum",
-        _J,
-    )
-    stationary = rewrite((least, slope))
+    stationary = stationary_at(
+        at, energy, _weight, "least weight",
+        "the readout's weight is where its energy is stationary, which is its minimum", _J,
+    )  # fmt: skip
     at_least = instantiate((energy,), {_weight: at})
     meaning = define(named.weight_envelope(_J), sides(at_least.statement)[0], "the least energy", _J)
     change = differentiate((rewrite((meaning, at_least)),), _J)

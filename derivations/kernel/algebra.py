@@ -38,8 +38,7 @@ from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 _x, _y = sp.symbols("x y", real=True)
 _f = sp.Function("f", real=True)(_x, _y)
-EXCHANGE = Assumption(
-    Ground.LEMMA,
+EXCHANGE = Assumption.lemma(
     "derivative under an average",
     Equation(sp.Derivative(Expectation(_f, _x), _y), Expectation(sp.Derivative(_f, _y), _x)),
     "dominated convergence, for a derivative of at most exponential growth in the variable averaged over",

@@ -10,17 +10,7 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import holds_for_all
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import (
-    Assumption,
-    AtLeast,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Statement,
-    Tends,
-)
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
 from onestep.derivations.kernel.terms import admit, defined_where, derivative, free, nonnegative, nonzero, substitute
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
@@ -29,57 +19,53 @@ _z, _t, _a, _b = sp.symbols("z t a b", real=True)
 _f, _h, _f_prime = (sp.Function(name) for name in ("f", "h", "f'"))  # no terms: no schema is assumed as it stands
 
 
-def _lemma(name: str, statement: Statement, reference: str) -> Assumption:
-    return Assumption(Ground.LEMMA, name, statement, reference)
-
-
-LINEAR = _lemma(
+LINEAR = Assumption.lemma(
     "linearity",
     Equation(Expectation(_a * _f(_z) + _b * _h(_z), _z), _a * Expectation(_f(_z), _z) + _b * Expectation(_h(_z), _z)),
     "a Gaussian average is linear in integrands whose averages exist",
 )
-SAME = _lemma(
+SAME = Assumption.lemma(
     "equal integrands",
     Equation(Expectation(_f(_z), _z), Expectation(_h(_z), _z)),
     "f = h everywhere implies E[f] = E[h]",
 )
-MONOTONE = _lemma(
+MONOTONE = Assumption.lemma(
     "monotony",
     AtLeast(Expectation(_f(_z), _z), Expectation(_h(_z), _z)),
     "f >= h everywhere implies E[f] >= E[h]",
 )
-INDEPENDENT = _lemma(
+INDEPENDENT = Assumption.lemma(
     "independence",
     Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(_f(_z), _z) * Expectation(_h(_t), _t)),
     "Fubini: functions of different variables average on their own",
 )
-ITERATED = _lemma(
+ITERATED = Assumption.lemma(
     "iterated averages",
     Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(Expectation(_f(_z) * _h(_t), _z), _t)),
     "Fubini: an average over independent variables is taken one after the other",
 )
-MOMENTS = _lemma(
+MOMENTS = Assumption.lemma(
     "moments",
     Equation(Expectation(_z**4, _z), sp.Integer(3)),
     "E[z^k] = (k - 1)!! for even k and 0 for odd k",
 )
-STEIN = _lemma(
+STEIN = Assumption.lemma(
     "Stein",
     Equation(Expectation(_z * _f(_z), _z), Expectation(_f_prime(_z), _z)),
     "Stein's lemma: integration by parts, for f absolutely continuous of at most exponential growth",
 )
-ROTATION = _lemma(
+ROTATION = Assumption.lemma(
     "rotation",
     Equation(Expectation(_f(_z), _z), Expectation(_f((3 * _z + 4 * _t) / 5), _z, _t)),
     "the standard normal law is invariant under orthogonal maps, and so is each of its marginals",
 )
 
-TRANSLATION = _lemma(
+TRANSLATION = Assumption.lemma(
     "translation",
     Equation(Expectation(_f(_z), _z), Expectation(_f(_z + _a) * sp.exp(-_a * _z - _a**2 / 2), _z)),
     "a shift of the variable under the normal density (Cameron and Martin)",
 )
-DILATION = _lemma(
+DILATION = Assumption.lemma(
     "dilation",
     Equation(
         Expectation(_f(_z), _z),
@@ -89,9 +75,9 @@ DILATION = _lemma(
 )
 
 
-def _by(lemma: Assumption, statement: Statement, conditions: frozenset[Condition] = frozenset()) -> Conclusion:
+def _by(lemma: Assumption, statement: Equation | AtLeast, conditions: frozenset[Condition] = frozenset()) -> Conclusion:
     """A conclusion that names the lemma it is an instance of."""
-    if not isinstance(statement, Tends) and statement.left == statement.right:
+    if statement.left == statement.right:
         raise Refused(f"{statement.left} = {statement.right} says nothing")
     return Conclusion(statement, frozenset({lemma}), conditions)
 

@@ -78,8 +78,7 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
             touched = spoken(leaf) & (moving | {x})
             if touched:
                 raise Refused(f"{leaf.name} speaks of {', '.join(map(str, touched))}")
-    rate = sp.Derivative(statement.left, x, evaluate=False)
-    leaves = {Assumption(Ground.DEFINITION, str(name), Equation(name, rate), meaning)}
+    leaves = {Assumption.definition(name, Equation(name, sp.Derivative(statement.left, x, evaluate=False)), meaning)}
     if any(x in free(average) for average in statement.right.atoms(Expectation)):
         leaves.add(EXCHANGE)
     asked = (c.term for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x}))

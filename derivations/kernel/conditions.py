@@ -16,17 +16,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.rational import degrees, vanishing
-from onestep.derivations.kernel.statements import (
-    Assumption,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Statement,
-    Tends,
-    sides,
-)
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (
     ELEMENTARY,
     admit,
@@ -65,11 +55,6 @@ def _can_be_met_together(conditions: frozenset[Condition]) -> None:
         total = sp.expand(first.term + second.term)
         if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
             raise Refused(f"{first.term} is not negative, nor is {second.term}")
-
-
-def variables(*statements: Statement) -> frozenset[sp.Symbol]:
-    """The variables of the limits among statements."""
-    return frozenset(statement.variable for statement in statements if isinstance(statement, Tends))
 
 
 def grows(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> None:

@@ -11,16 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import constants, signed
 from onestep.derivations.kernel.rational import degrees, vanishing
-from onestep.derivations.kernel.statements import (
-    Assumption,
-    AtLeast,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Tends,
-)
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
 from onestep.derivations.kernel.terms import (
     bounded_below,
     defined_where,
@@ -39,16 +30,14 @@ _CONTINUOUS = (sp.exp, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 
 _x, _d = sp.symbols("x d", real=True)
 _f, _slope = (sp.Function(name) for name in ("f", "f'"))
-DOMINATED = Assumption(
-    Ground.LEMMA,
+DOMINATED = Assumption.lemma(
     "dominated convergence",
     Tends(Expectation(_f(_x, 1 / _d), _x), Expectation(_f(_x, 0), _x), _d),
     "a Gaussian average of functions that converge almost everywhere and grow at most exponentially, uniformly, "
     "converges to the average of the limit",
 )
 
-TAYLOR = Assumption(
-    Ground.LEMMA,
+TAYLOR = Assumption.lemma(
     "Taylor's formula",
     Tends(_d * (_f(_x / _d) - _f(sp.Integer(0))), _x * _slope(sp.Integer(0)), _d),
     "the remainder of Taylor's formula in Peano's form, for functions with as many derivatives at zero",
@@ -235,7 +224,7 @@ def name_limit(premises: tuple[Theorem, ...], name: sp.Symbol, meaning: str) -> 
         raise Refused(f"{limit} is no limit")
     if name in free(limit.expression) | free(limit.value) | {limit.variable}:
         raise Refused(f"{name} is not fresh")
-    leaf = Assumption(Ground.DEFINITION, str(name), Tends(limit.expression, name, limit.variable), meaning)
+    leaf = Assumption.definition(name, Tends(limit.expression, name, limit.variable), meaning)
     found = Condition(limit.value, Demand.IS, name)
     return Conclusion(Equation(name, limit.value), frozenset({leaf}), signed(name, limit.value) | {found})
 

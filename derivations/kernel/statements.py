@@ -47,6 +47,11 @@ def sides(statement: Statement) -> tuple[sp.Expr, sp.Expr]:
     return statement.left, statement.right
 
 
+def variables(*statements: Statement) -> frozenset[sp.Symbol]:
+    """The variables of the limits among statements."""
+    return frozenset(statement.variable for statement in statements if isinstance(statement, Tends))
+
+
 class Ground(StrEnum):
     """The four kinds of leaves, from the most harmless to the one that carries a verdict of its own."""
 
@@ -74,6 +79,16 @@ class Assumption:
     statement: Statement
     reference: str
     universal: frozenset[sp.Symbol] = frozenset()
+
+    @classmethod
+    def definition(cls, name: sp.Expr, statement: Statement, meaning: str, *universal: sp.Symbol) -> Assumption:
+        """The leaf that gives ``name`` its meaning, and is called like it."""
+        return cls(Ground.DEFINITION, str(name), statement, meaning, frozenset(universal))
+
+    @classmethod
+    def lemma(cls, name: str, statement: Statement, reference: str, *universal: sp.Symbol) -> Assumption:
+        """The leaf that states a lemma."""
+        return cls(Ground.LEMMA, name, statement, reference, frozenset(universal))
 
 
 class Demand(StrEnum):

@@ -12,32 +12,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, wraps
 from types import NoneType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import sympy as sp
 
-from onestep.derivations.kernel.conditions import (
-    can_hold,
-    exists,
-    far_out,
-    fixed,
-    grows,
-    meanings_of,
-    supposed,
-    variables,
-)
+from onestep.derivations.kernel.conditions import can_hold, exists, far_out, fixed, grows, meanings_of, supposed
 from onestep.derivations.kernel.families.along import hold_all_along
 from onestep.derivations.kernel.statements import (
     Assumption,
-    AtLeast,
     Condition,
     Demand,
-    Equation,
     Ground,
     Refused,
     Statement,
-    Tends,
     sides,
+    variables,
 )
 from onestep.derivations.kernel.terms import admit, averages, defined_where, plain, without_formula
 
@@ -133,7 +122,7 @@ def _written(part: Any) -> None:
     if type(part) in (tuple, frozenset, dict):
         for inner in (*part, *(part.values() if isinstance(part, dict) else ())):
             _written(inner)
-    elif type(part) in (Equation, AtLeast, Tends, Assumption):
+    elif type(part) in (*get_args(Statement), Assumption):
         for name in part.__dataclass_fields__:
             _written(getattr(part, name))
     elif type(part) not in (str, int, bool, NoneType, Ground) and not without_formula(part):

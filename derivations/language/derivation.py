@@ -19,36 +19,40 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Vanishing:
-    """The obligation that ``residual`` is identically zero on the domain of the derivation."""
+class Said:
+    """What stands of an obligation on the page."""
 
     says: str
+
+
+@dataclass(frozen=True)
+class Vanishing(Said):
+    """The obligation that ``residual`` is identically zero on the domain of the derivation."""
+
     residual: sp.Expr
 
 
 @dataclass(frozen=True)
-class RationalLimit:
+class RationalLimit(Said):
     """The obligation that ``expression`` -> ``value`` as ``variable`` -> infinity.
 
     ``expression`` has to be rational in ``variable``: the checker compares the degrees of numerator and denominator of
     the difference, and nothing else.
     """
 
-    says: str
     expression: sp.Expr
     variable: sp.Symbol
     value: sp.Expr
 
 
 @dataclass(frozen=True)
-class NonNegative:
+class NonNegative(Said):
     """The obligation that ``expression`` >= 0, witnessed by a sum of squares with non-negative weights.
 
     ``squares`` lists pairs (weight, base): the checker verifies that expression = sum weight * base**2 identically and
     that every weight is non-negative by the assumptions on its symbols.
     """
 
-    says: str
     expression: sp.Expr
     squares: tuple[tuple[sp.Expr, sp.Expr], ...]
 

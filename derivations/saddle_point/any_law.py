@@ -17,7 +17,7 @@ from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.gradient_step.leaves import WIDTH, repeated_is
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, proved
+from onestep.derivations.kernel.search.leaves import define, proved, proved_in_turn
 from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -125,13 +125,9 @@ def finite_bulk() -> Derivation:
         f"{SECTION}, (18)-(24)",
         proved("The spike's form with the resolvent of the whole bulk.", x),
         proved("G s = G0 s/(1 - V1^ s.G0 s): forms with G are those with G0 over powers of one factor.", form),
-        *(
-            step
-            for name in meanings
-            for step in (
-                proved("Mode by mode.", meanings[name]),
-                proved("As an integral over the law; G by Sherman-Morrison.", known[name]),
-            )
+        *proved_in_turn(
+            ("Mode by mode.", meanings.values()),
+            ("As an integral over the law; G by Sherman-Morrison.", [known[name] for name in meanings]),
         ),
         *of_saddle,
         results=(saddle | known).values(),

@@ -23,7 +23,7 @@ from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
 from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
+from onestep.derivations.kernel.search.leaves import define, hypothesis, proved, proved_in_turn
 from onestep.derivations.kernel.search.steps import isolated, rewritten, value
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -130,13 +130,9 @@ def samples() -> Derivation:
         ),
         proved("Along a direction orthogonal to v and theta_perp the force answers to the readout alone,", elsewhere),
         proved("and on the noise of a neuron to its own weight.", own),
-        *(
-            step
-            for name in names
-            for step in (
-                proved("In lambda a = (1/sqrt p) sum phi r:", names[name]),
-                proved("averaged over the sample's own variables.", found[name]),
-            )
+        *proved_in_turn(
+            ("In lambda a = (1/sqrt p) sum phi r:", names.values()),
+            ("averaged over the sample's own variables.", [found[name] for name in names]),
         ),
         results=found.values(),
         hypotheses=HYPOTHESES,

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -55,14 +55,20 @@ class EquivalentPoint(Protocol):
 
 
 @dataclass(frozen=True)
-class ExplicitPoint:
-    """An equivalent at one pair (C, D) with all of it computed: K and dK/d(C, D) = `slopes` as arrays."""
+class _Values:
+    """What a point says of (T, tau), whatever makes its K."""
 
     values: Array
     jacobian: Array
+    lost: float = field(default=0.0, kw_only=True)
+
+
+@dataclass(frozen=True)
+class ExplicitPoint(_Values):
+    """An equivalent at one pair (C, D) with all of it computed: K and dK/d(C, D) = `slopes` as arrays."""
+
     overlap: Array
     slopes: Array
-    lost: float = 0.0
 
     def overlap_jacobian(self) -> Array:
         """dK/d(C, D), of shape (entries, *K)."""
@@ -164,13 +170,10 @@ def marchenko_pastur(conjugate: float, shift: float, beta: float, bulk: float) -
 
 
 @dataclass(frozen=True)
-class _UniformPoint:
-    values: Array
-    jacobian: Array
+class _UniformPoint(_Values):
     beta: float
     bulk: float
     directions: int
-    lost: float = 0.0
 
     @property
     def overlap(self) -> Array:
@@ -232,13 +235,10 @@ class IsotropicUniform(OneGroup):
 
 
 @dataclass(frozen=True)
-class _GroupsPoint:
-    values: Array
-    jacobian: Array
+class _GroupsPoint(_Values):
     beta: float
     bulks: Array
     directions: int
-    lost: float
 
     @property
     def overlap(self) -> Array:
@@ -259,7 +259,27 @@ class _GroupsPoint:
         return overlap
 
 
-class IsotropicGroups:
+class SeveralGroups:
+    """What equivalents of any number of groups share: rows of mean squared norm c_a, `bulks`, in shares pi_a."""
+
+    def __init__(self, ridge: float, beta: float, bulks: ArrayLike, fractions: ArrayLike) -> None:
+        self.ridge = ridge
+        self.beta = beta
+        self.bulks = np.asarray(bulks, dtype=float)
+        self.fractions = np.asarray(fractions, dtype=float)
+
+    @property
+    def groups(self) -> int:
+        """How many."""
+        return len(self.bulks)
+
+    def largest(self) -> Array:
+        """(T, tau) at C = D = 0, packed; at ridge = 0 that of 1/ridge times as much."""
+        tau = self.fractions / (self.ridge or 1.0)
+        return pack(np.diag(self.bulks * tau), tau)
+
+
+class IsotropicGroups(SeveralGroups):
     """Any number of isotropic groups (Appendix D, without its traces of large matrices).
 
     tau_a = pi_a/(ridge + D_a + c_a M_aa),  M = C (1 + Theta C)^{-1},  Theta = diag(c_a beta tau_a),
@@ -271,24 +291,13 @@ class IsotropicGroups:
     """
 
     def __init__(self, ridge: float, beta: float, bulks: Array, fractions: Array, directions: int = 1) -> None:
-        self.ridge = ridge
-        self.beta = beta
+        super().__init__(ridge, beta, bulks, fractions)
         self.directions = directions
-        self.bulks = np.asarray(bulks, dtype=float)
-        self.fractions = np.asarray(fractions, dtype=float)
         self._identity = np.eye(len(self.bulks))
         self._couplings = beta * np.outer(self.bulks, self.bulks)
         rows, columns = upper_triangle(len(self.bulks))
         self._twice = np.where(rows == columns, 1.0, 2.0)
         self._last: tuple[Array, _GroupsPoint] | None = None
-
-    @property
-    def groups(self) -> int:
-        return len(self.bulks)
-
-    def largest(self) -> Array:
-        tau = self.fractions / (self.ridge or 1.0)
-        return pack(np.diag(self.bulks * tau), tau)
 
     def at(self, conjugates: Array) -> _GroupsPoint:
         if self._last is not None and np.array_equal(conjugates, self._last[0]):
@@ -299,7 +308,7 @@ class IsotropicGroups:
         # sums that cancel as far: 4 of these. ROUNDING is 24 eps.
         lost = 4.0 * self.groups**2 * math.sqrt(float(np.sum(found.product**2))) / 24.0
         values = pack(found.across, found.tau)
-        point = _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions, lost)
+        point = _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions, lost=lost)
         self._last = conjugates.copy(), point
         return point
 

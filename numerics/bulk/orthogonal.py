@@ -10,36 +10,27 @@ the former by Sherman-Morrison for the k columns W_a v, which in a diagonal S is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent, ExplicitPoint, pack, packed_directions, unpack
+from onestep.numerics.bulk.equivalent import (
+    DeterministicEquivalent,
+    ExplicitPoint,
+    SeveralGroups,
+    pack,
+    packed_directions,
+    unpack,
+)
 from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class OrthogonalGroups:
+class OrthogonalGroups(SeveralGroups):
     """The equivalent of orthogonal rows at a ridge > 0, for k groups: `numerics.bulk.equivalent`."""
 
-    ridge: float
-    beta: float
-    bulks: tuple[float, ...]
-    fractions: tuple[float, ...]
-
-    @property
-    def groups(self) -> int:
-        return len(self.bulks)
-
-    def largest(self) -> Array:
-        tau = np.array(self.fractions) / self.ridge
-        return pack(np.diag(np.array(self.bulks) * tau), tau)
-
     def at(self, conjugates: Array) -> ExplicitPoint:
-        bulks, fractions = np.array(self.bulks), np.array(self.fractions)
+        bulks, fractions = self.bulks, self.fractions
         C, D = unpack(conjugates)
         tau = fractions / (self.ridge + D + bulks * np.diag(C))
         matrices, diagonals = packed_directions(self.groups)

@@ -22,19 +22,18 @@ Ball = Any
 
 
 @dataclass(frozen=True)
-class Motion:
-    """How slope and scale of a line move."""
+class MovingLine(BallLine):
+    """A line whose slope and scale move with a parameter, and at which rates."""
 
-    slope: Ball
-    scale: Ball
+    slope_rate: Ball = None
+    scale_rate: Ball = None
 
 
 @dataclass(frozen=True)
 class Problem:
     """A model of one group, ridge > 0: its functions, and its numbers as balls, or wider or with slopes (`slope`).
 
-    bulk: the norm c that the isotropic equations have, the square of the scale of `along`. moves, turns: of the lines
-    along and teacher, where they move.
+    bulk: the norm c that the isotropic equations have, the square of the scale of `along`.
     """
 
     student: Activation
@@ -46,8 +45,6 @@ class Problem:
     ridge: Any
     noise: Any
     bulk: Any
-    moves: Motion | None = None
-    turns: Motion | None = None
 
     @property
     def fixed(self) -> bool:
@@ -101,17 +98,18 @@ def _bounded(
     return tuple(Along(column, bound) for column, bound in zip(columns, known, strict=True))
 
 
-def _moving(known: tuple[Along, ...], identity: Along, scale: Ball, motion: Motion | None) -> tuple[Any, ...]:
+def _moving(known: tuple[Along, ...], identity: Along, line: Line) -> tuple[Any, ...]:
     """E f, E z f and E f^2 with their slopes along w = slope kappa + bias and the scale s. By Stein's lemma
 
     dE f = (E z f) dw/s + (E z^2 f - E f) ds/s,
     dE z f = (E z^2 f - E f) dw/s + (E z^3 f - 2 E z f) ds/s,
     dE f^2 = (E z f^2) dw/s + (E z^2 f^2 - E f^2) ds/s.
     """
-    if motion is None:
+    if not isinstance(line, MovingLine):
         return known
     mean, first, square, second, first_square, third, second_square = known
-    turn, stretch = identity * (motion.slope / scale), motion.scale / scale
+    scale = line.scale()
+    turn, stretch = identity * (line.slope_rate / scale), line.scale_rate / scale
     bent = second - mean
     return (
         Moving(mean, first * turn + bent * stretch),
@@ -124,13 +122,11 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
     """The functions on the nodes of a rule, to about 2**-bits; `reach` bounds the nodes."""
     identity = _identity(rule.nodes, height)
     found = []
-    for function, line, motion in (
-        (problem.student, problem.along, problem.moves),
-        (problem.target, problem.teacher, problem.turns),
-    ):
-        known = averages_on_nodes(function, line, rule, reach, bits, few=motion is None)
-        columns = tuple(zip(*known, strict=True))[: len(ORDERS) if motion else 3]
-        found.append(_moving(_bounded(columns, function, line, height), identity, line.scale(), motion))
+    for function, line in ((problem.student, problem.along), (problem.target, problem.teacher)):
+        moves = isinstance(line, MovingLine)
+        known = averages_on_nodes(function, line, rule, reach, bits, few=not moves)
+        columns = tuple(zip(*known, strict=True))[: len(ORDERS) if moves else 3]
+        found.append(_moving(_bounded(columns, function, line, height), identity, line))
     return _combined(problem, identity, *found)
 
 
@@ -159,7 +155,7 @@ def _averages(
 def _combined(problem: Problem, identity: Along, student: tuple[Any, ...], teacher: tuple[Any, ...]) -> Functions:
     mean, first, square = student
     scale = problem.along.scale()
-    mu1 = first * (1 / (Moving(scale, problem.moves.scale) if problem.moves else scale))
+    mu1 = first * (1 / (Moving(scale, problem.along.scale_rate) if isinstance(problem.along, MovingLine) else scale))
     return Functions(
         mu0=mean,
         mu1=mu1,

@@ -8,7 +8,7 @@ from typing import Any
 from onestep.numerics.balls.arithmetic import BallError, rational_ball
 from onestep.numerics.balls.gaussian_bounds import rational_upper
 from onestep.numerics.balls.growth_bounds import BallLine, Line
-from onestep.numerics.certificates.functions import Motion, Problem
+from onestep.numerics.certificates.functions import MovingLine, Problem
 from onestep.numerics.certificates.slope import Moving, slope_of, value_of
 from onestep.numerics.models.model import Model
 
@@ -68,31 +68,27 @@ def _mapped(model: Model, numbers: dict[str, Any], bits: int) -> dict[str, Any]:
 
 def _problem(model: Model, numbers: dict[str, Any]) -> Problem:
     alignment = numbers["alignment"]
-    along, moves = _line(numbers["spike"], Fraction(model.biases[0]), numbers["bulk"])
-    teacher, turns = _line(alignment, Fraction(0), 1 - alignment * alignment)
     return Problem(
         student=model.activation,
         target=model.target,
-        along=along,
-        teacher=teacher,
+        along=_line(numbers["spike"], Fraction(model.biases[0]), numbers["bulk"]),
+        teacher=_line(alignment, Fraction(0), 1 - alignment * alignment),
         **{name: _ball(numbers[name]) for name in (*_RATIOS, "bulk")},
-        moves=moves,
-        turns=turns,
     )
 
 
-def _line(slope: Any, bias: Fraction, variance: Any) -> tuple[Line, Motion | None]:
+def _line(slope: Any, bias: Fraction, variance: Any) -> Line:
     if isinstance(slope, Fraction) and isinstance(variance, Fraction):
-        return Line(slope, bias, variance), None
+        return Line(slope, bias, variance)
     slopes, variances = _ball(slope), _ball(variance)
     if not value_of(variances) > 0:
         raise BallError("the variance across the spike has to be positive over the whole interval")
     scales = variances.sqrt()
     across = value_of(slopes)
-    line = BallLine(rational_upper(abs(across)), bias, Fraction(1), across, value_of(scales))
+    numbers = rational_upper(abs(across)), bias, Fraction(1), across, value_of(scales)
     if not (isinstance(slopes, Moving) or isinstance(scales, Moving)):
-        return line, None
-    return line, Motion(slope_of(slopes), slope_of(scales))
+        return BallLine(*numbers)
+    return MovingLine(*numbers, slope_of(slopes), slope_of(scales))
 
 
 def _ball(number: Any) -> Any:

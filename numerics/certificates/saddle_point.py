@@ -116,12 +116,7 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
         [ratio * cross, ratio * mean(features[1] * features[1] * squared)],
     ]
     signal = [alpha * alpha / beta * (c * zt * zt * gamma[1][j] + pt * pt * gamma[0][j]) for j in (0, 1)]
-    right = [-(gamma[i][0] * hats[0] + gamma[i][1] * hats[1]) - signal[i] for i in (0, 1)]
-    matrix = [
-        [arb(int(i == j)) + gamma[i][0] * curvature[0][j] + gamma[i][1] * curvature[1][j] for j in (0, 1)]
-        for i in (0, 1)
-    ]
-    q1, q2 = solve_two(matrix, right)
+    q1, q2 = solve_two(*equations_of_squares(gamma, hats, curvature, signal))
     error = fixed + features[0] * q1 + features[1] * q2
     return Enclosed(
         m=m,
@@ -134,6 +129,20 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
         test_error=mean(error) - noise,
         training_error=mean(error * squared),
     )
+
+
+def equations_of_squares(
+    gamma: Sequence[Sequence[Ball]], hats: Sequence[Ball], curvature: Sequence[Sequence[Ball]], signal: Sequence[Ball]
+) -> tuple[list[list[Ball]], list[Ball]]:
+    """Matrix and right side of the two linear equations of (q1, q2): (1 + dGamma K) q = -dGamma h - signal.
+
+    dGamma = `gamma`, d(T, tau)/d(C, D); h = `hats`, the conjugates at q = 0, and K = `curvature`, how they fall with q.
+    """
+    matrix = [
+        [arb(int(i == j)) + gamma[i][0] * curvature[0][j] + gamma[i][1] * curvature[1][j] for j in (0, 1)]
+        for i in (0, 1)
+    ]
+    return matrix, [-(gamma[i][0] * hats[0] + gamma[i][1] * hats[1]) - signal[i] for i in (0, 1)]
 
 
 def _prediction(problem: Problem, table: Functions, rule: SpikeRule, weight: Any, pull: Any) -> tuple[Any, Any]:

@@ -25,7 +25,7 @@ from onestep.derivations.expressions.budget import spend
 from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.gaussian.smooth_panels import distinct, smooth_panels
-from onestep.numerics.gaussian.steep_places import steep_places
+from onestep.numerics.gaussian.steep_places import frequency, steep_places
 
 Array = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ class Integrand:
     width `strip` (infinite when entire) and the trapezoidal rule serves; otherwise panels of width 2 that also end at
     the splits (the breakpoints, and places found by bisection) resolve it. `rough`: bisection never ended, so that f is
     not smooth up to a breakpoint; `hidden`: steep places may be left unresolved. |f(x)| grows no faster than
-    |x|^degree exp(rate |x| + quadratic x^2).
+    |x|^degree exp(rate |x| + quadratic x^2), and oscillates no faster than sin(frequency x), as far as that is seen.
     """
 
     values: Callable[[Array], Array]
@@ -86,6 +86,7 @@ class Integrand:
     quadratic: float
     rough: bool
     hidden: bool = False
+    frequency: float = 0.0
 
 
 class Moments(NamedTuple):
@@ -145,6 +146,7 @@ def _followed(activation: Activation, growth: Growth, map_: Callable[[Expression
         rate=float(growth.rate),
         quadratic=float(growth.quadratic),
         rough=False,
+        frequency=frequency(map_(activation.expression)),
     )
     edges, found = _coarse_edges(function), []
     for panel in activation.panels:
@@ -352,8 +354,10 @@ def step(strip: float) -> float:
 
 
 def _z_step(function: Integrand, scale: float, refine: int) -> float:
-    # 0.4 rather than the widest step: an entire function may oscillate, which its strip does not show.
-    return min(0.4, step(0.95 * function.strip / scale)) / FINER**refine
+    # 0.4 rather than the widest step: an entire function may oscillate, which its strip does not show. Its square does
+    # so twice as fast, and the step's own frequency lies as far beyond that as a Gaussian's transform reaches.
+    seen = 2.0 * math.pi / (2.0 * function.frequency * scale + math.sqrt(2.0 * LOG_ACCURACY))
+    return min(0.4, seen, step(0.95 * function.strip / scale)) / FINER**refine
 
 
 def _z_panel(scale: float, refine: int) -> float:

@@ -45,17 +45,23 @@ def layers(function: Integrand, slope: float, variance: float, bias: float = 0.0
 def spacing(function: Integrand, slope: float, variance: float) -> float:
     """A trapezoidal step in kappa for E_z f(slope kappa + sqrt(variance) z) with f analytic.
 
-    The Fourier transform of the average at frequency w in x decays like exp(-strip w - variance w^2/2).
+    The Fourier transform of the average at frequency w in x decays like exp(-strip w - variance w^2/2). What oscillates
+    is seen with the products of four such averages, as far as its variance leaves any of it.
     """
-    if slope == 0.0 or function.splits is not None or math.isinf(function.strip):
+    if slope == 0.0 or function.splits is not None:
         return math.inf
-    a = function.strip
+    a, widest, fastest = function.strip, math.inf, math.sqrt(2.0 * LOG_ACCURACY)
+    if function.frequency:
+        left = min(function.frequency, fastest / math.sqrt(variance)) if variance > 0.0 else function.frequency
+        widest = 2.0 * math.pi / (4.0 * abs(slope) * left + fastest)
+    if math.isinf(a):
+        return widest
     if variance > 0:
         # The stable root of variance w^2/2 + a w = LOG_ACCURACY.
         frequency = 2.0 * LOG_ACCURACY / (a + math.sqrt(a * a + 2.0 * variance * LOG_ACCURACY))
     else:
         frequency = LOG_ACCURACY / a
-    return 2.0 * math.pi / (abs(slope) * frequency)
+    return min(widest, 2.0 * math.pi / (abs(slope) * frequency))
 
 
 @lru_cache(maxsize=256)

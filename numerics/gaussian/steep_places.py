@@ -1,7 +1,8 @@
 """Where functions that saturate hide their steps and peaks, found from the arguments of those functions.
 
 exp(-10^8 (z - 1/3)^2) vanishes at every node of every rule that does not know of 1/3, so that no comparison of rules
-notices it; its argument -10^8 (z - 1/3)^2 is smooth on the scale of the line and shows the place.
+notices it; its argument -10^8 (z - 1/3)^2 is smooth on the scale of the line and shows the place. How fast a function
+oscillates is read off its sines in the same way.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.expressions.tree import Call, Expression, walk
+from onestep.derivations.expressions.tree import Call, Expression, Number, Power, Product, Quotient, walk
 from onestep.numerics.gaussian.evaluate import compile_numpy
 
 Array = NDArray[np.float64]
@@ -30,6 +31,8 @@ _VARIATION = 8.0
 _SHORTEST = 1e-11
 _MOST_PANELS = 1_000
 _SAMPLES = np.array([0.0, 0.11, 0.31, 0.5, 0.69, 0.89, 1.0])
+# Where the arguments of sin and cos are looked at: most of a standard Gaussian's weight.
+_LINE = np.linspace(-4.0, 4.0, 65)
 
 
 class SteepPlaces(NamedTuple):
@@ -72,3 +75,24 @@ def steep_places(expression: Expression, edges: Array) -> SteepPlaces:
                     [np.stack([steep[:, 0], middle], axis=1), np.stack([middle, steep[:, 1]], axis=1)]
                 )
     return SteepPlaces(tuple(sorted(found)), narrowest, complete)
+
+
+def frequency(expression: Expression) -> float:
+    """How fast an expression oscillates: the steepest argument of sin and cos in it, added up over factors.
+
+    Two trapezoidal rules may mistake one fast oscillation for the same slow one, or for its mirror image, and agree to
+    the last digit: only the expression shows it. The harmonics that another function makes of it are left out, and
+    arguments whose slope grows are looked at on [-4, 4]: there rules that are compared have to show it.
+    """
+    match expression:
+        case Call(("sin" | "cos"), argument):
+            with np.errstate(all="ignore"):
+                slopes = np.abs(np.diff(compile_numpy(argument)(_LINE))) / (_LINE[1] - _LINE[0])
+            return float(np.max(slopes))
+        case Product(factors):
+            return sum(frequency(factor) for factor in factors)
+        case Quotient(above, below):
+            return frequency(above) + frequency(below)
+        case Power(base, Number(exponent)):
+            return max(1.0, abs(float(exponent))) * frequency(base)
+    return max((frequency(child) for child in expression.children()), default=0.0)

@@ -35,8 +35,8 @@ from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_leg
 from onestep.numerics.gaussian.spike_rule import half_length
 from onestep.numerics.models.gradient_step import even_part
 from onestep.numerics.models.model import Model
-from onestep.numerics.spectrum.panels import Panels, Table, legendre_series
-from onestep.numerics.spectrum.point import Complex, Equations, RowLaw, upper_argument
+from onestep.numerics.spectrum.panels import Complex, Panels, Table, legendre_series
+from onestep.numerics.spectrum.point import Equations, RowLaw, upper_argument
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.profile import Profile
-from onestep.numerics.spectrum.point import Complex, RowLaw
+from onestep.numerics.spectrum.panels import Complex
+from onestep.numerics.spectrum.point import RowLaw
 
 Array = NDArray[np.float64]
 

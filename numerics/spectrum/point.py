@@ -29,10 +29,9 @@ from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_leg
 from onestep.numerics.gaussian.spike_rule import half_length
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.equations import multiplicity
-from onestep.numerics.spectrum.panels import Panels, Table, legendre_series
+from onestep.numerics.spectrum.panels import Complex, Panels, Table, legendre_series
 
 Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 # Sixteen nodes resolve the functions mu, smooth on the scale sqrt(c)/|u|, on panels of this many scales.
 _PANEL_SCALES = 1.0

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -58,6 +58,13 @@ class Experiment:
             inputs=self.inputs,
         )
         return {name: [float(f"{x:.7g}") for x in found.values(name)] for name in self.observables}
+
+
+def at_sizes(
+    runs: Iterable[tuple[int, int]], name: Callable[[int], str], subject: Network | Model, **options: Any
+) -> tuple[Experiment, ...]:
+    """One subject at several dimensions, each with its number of seeds; the name is a function of the dimension."""
+    return tuple(Experiment(name(dimension), subject, dimension, seeds, **options) for dimension, seeds in runs)
 
 
 def stored(slug: str, folder: Path = FOLDER) -> Data:

@@ -49,10 +49,8 @@ class StepView:
 class DerivationView:
     """One derivation on the page; ``results`` are those that no step shown here states."""
 
+    described: DescribedDerivation
     anchor: str
-    title: str
-    source: str
-    hypotheses: tuple[str, ...]
     steps: tuple[StepView, ...]
     results: tuple[Markup, ...]
     claims: tuple[str, ...]
@@ -215,10 +213,8 @@ def derivation_views(ledger: Ledger, derivations: Sequence[DescribedDerivation])
         stated_here = {step.formula for step in derivation.steps if step not in shown}
         views.append(
             DerivationView(
+                derivation,
                 name,
-                derivation.title,
-                derivation.source,
-                derivation.hypotheses,
                 tuple(_step_views(derivation, outcomes, shown)),
                 tuple(Markup(mathml(one, block=True)) for one in derivation.results if one not in stated_here),
                 tuple(e.claim.id for e in ledger.entries if any(x.check == derivation.check for x in e.evidence)),

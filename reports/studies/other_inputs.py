@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.command_line.console import estimate_text
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, panels
-from onestep.reports.measurements.experiments import Data, Experiment, studied
+from onestep.reports.measurements.experiments import Data, at_sizes, studied
 from onestep.reports.measurements.study import Study, Table, command
 from onestep.verify.checks.finite_size import Comparison, Observation, compare, fit_line
 
@@ -48,18 +49,17 @@ def name_of(case: str, inputs: Inputs, dimension: int) -> str:
 
 
 EXPERIMENTS = tuple(
-    Experiment(
-        name_of(case, inputs, dimension),
-        subject,
-        dimension,
-        seeds,
-        inputs,
-        ("test_error", *(MAP if isinstance(subject, Network) else ())),
-        stream=k,
-    )
+    experiment
     for case, subject in CASES
     for k, inputs in enumerate(VARIANTS)
-    for dimension, seeds in RUNS
+    for experiment in at_sizes(
+        RUNS,
+        partial(name_of, case, inputs),
+        subject,
+        inputs=inputs,
+        observables=("test_error", *(MAP if isinstance(subject, Network) else ())),
+        stream=k,
+    )
 )
 
 

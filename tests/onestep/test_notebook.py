@@ -113,6 +113,11 @@ def test_what_is_fixed_is_in_the_title_and_what_is_swept_is_not() -> None:
     batch = onestep.solve_batch(stepped, eta=[1.0, 2.0], ridge=0.3)
     assert batch._title() == "tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.3, alpha0=2"
     assert list(batch.swept) == ["eta"]
+    # A zero is a value like any other, but for the noise, which most models are without.
+    batch = onestep.solve_batch(model().changed(alignment=0.0, noise=0.0), alpha=ALPHAS)
+    assert batch._title() == "tanh(z) learns sin(z), beta=1, ridge=0.1, spike=1, bulk=1, alignment=0"
+    noisy = onestep.solve_batch(model().changed(noise=0.5), alpha=ALPHAS)._title()
+    assert noisy == "tanh(z) learns sin(z), beta=1, ridge=0.1, noise=0.5, spike=1, bulk=1, alignment=0.8"
 
 
 @pytest.mark.parametrize("one", [0.3, [0.3], [[0.3]]])

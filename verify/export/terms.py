@@ -147,10 +147,17 @@ def _power(term: sp.Pow, names: Names, scope: Scope) -> str:
     base = text(term.base, names, scope)
     if not term.exp.is_Rational or term.exp.q > 2:
         return f"(Rpower {base} {text(term.exp, names, scope)})"
-    root = f"(sqrt {base})" if term.exp.q == 2 else base
-    size = abs(int(term.exp.p))
-    power = root if size == 1 else f"({root} ^ {size})"
-    return power if term.exp > 0 else f"(/ {power})"
+    return half_power(term.exp, base, "(sqrt {0})", "({0} ^ {1})", "(/ {0})")
+
+
+def half_power(exponent: sp.Rational, base: str, root: str, power: str, inverse: str) -> str:
+    """base^exponent for a multiple of 1/2, put together of a square root, a natural power and an inverse: patterns with
+    {0} for what they are taken of, and {1} for the natural number.
+    """
+    base = root.format(base) if exponent.q == 2 else base
+    size = abs(int(exponent.p))
+    base = base if size == 1 else power.format(base, size)
+    return base if exponent > 0 else inverse.format(base)
 
 
 def nested(integrand: sp.Expr, variables: Iterable[sp.Symbol], names: Names, scope: Scope | None = None) -> str:

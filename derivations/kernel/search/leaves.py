@@ -14,7 +14,7 @@ from onestep.derivations.language.derivation import Step, eq, ge
 
 def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
     """name := meaning."""
-    leaf = Assumption(Ground.DEFINITION, str(name), Equation(name, meaning), reference, frozenset(universal))
+    leaf = Assumption.definition(name, Equation(name, meaning), reference, *universal)
     return assume((), leaf)
 
 
@@ -25,7 +25,7 @@ def in_model(name: str, statement: Equation | AtLeast | Tends, reference: str, *
 
 def lemma(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
     """A lemma of the textbooks."""
-    return assume((), Assumption(Ground.LEMMA, name, statement, reference, frozenset(universal)))
+    return assume((), Assumption.lemma(name, statement, reference, *universal))
 
 
 def hypothesis(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:
@@ -45,3 +45,9 @@ def proved(reason: str, theorem: Theorem) -> Step:
 def each_proved(reason: str, theorems: Iterable[Theorem]) -> tuple[Step, ...]:
     """A step for each of several theorems that have one reason."""
     return tuple(proved(reason, theorem) for theorem in theorems)
+
+
+def proved_in_turn(*told: tuple[str, Iterable[Theorem]]) -> tuple[Step, ...]:
+    """For each of several quantities its theorems one after the other, each with the reason of its kind."""
+    reasons, theorems = [reason for reason, _ in told], zip(*(found for _, found in told), strict=True)
+    return tuple(proved(reason, one) for of_one in theorems for reason, one in zip(reasons, of_one, strict=True))

@@ -39,10 +39,8 @@ _MOST_POINTS = 400
 
 @dataclass(frozen=True)
 class Segment:
-    """The entries of both blocks on [low, high], in the order of `Block.entries`."""
+    """The entries of both blocks on one interval, in the order of `Block.entries`."""
 
-    low: Fraction
-    high: Fraction
     along: tuple[Interpolated, ...]
     across: tuple[Interpolated, ...]
 
@@ -182,7 +180,7 @@ def _segment(moments: Moments, low: Fraction, high: Fraction, rho: Fraction, bit
                     for i in range(len(rows[0]))
                 )
             )
-    return Segment(low, high, found[0], found[1])
+    return Segment(found[0], found[1])
 
 
 def _sizes(moments: Moments, low: Fraction, high: Fraction, rho: Fraction) -> list[Ball]:

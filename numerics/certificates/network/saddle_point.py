@@ -29,7 +29,7 @@ from onestep.numerics.bulk.resolvent import Blocks, block_slopes, blocks
 from onestep.numerics.certificates.functions import Functions, Problem, averages_on_nodes, over_variance
 from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.newton import Box, System
-from onestep.numerics.certificates.saddle_point import Enclosed
+from onestep.numerics.certificates.saddle_point import Enclosed, equations_of_squares
 from onestep.numerics.certificates.slope import Moving, expectation, slope_of, value_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.one_group.law_of_any_precision import RowsLaw, rows_law, slope_balls
@@ -252,12 +252,7 @@ def enclosed(
     signal = [ratio * ratio * sum((force * overlap[i, j, e].slope for i, j, force in both), arb(0)) for e in (0, 1)]
     hats = [ratio * mean(f * fixed * squared) for f in features]
     curvature = [[ratio * mean(f * g * squared) for g in features] for f in features]
-    needed = [-(gamma[i][0] * hats[0] + gamma[i][1] * hats[1]) - signal[i] for i in (0, 1)]
-    matrix = [
-        [arb(int(i == j)) + gamma[i][0] * curvature[0][j] + gamma[i][1] * curvature[1][j] for j in (0, 1)]
-        for i in (0, 1)
-    ]
-    q1, q2 = _solution(matrix, needed)
+    q1, q2 = _solution(*equations_of_squares(gamma, hats, curvature, signal))
     error = fixed + features[0] * q1 + features[1] * q2
     return NetworkEnclosed(
         m=fit[0], zeta=fit[1], psi=psi, q1=q1, q2=q2, V1=T, V2=tau,

@@ -238,7 +238,7 @@ def limit_on(model: Model, law: ReadoutLaw, span: Spanned, count: int, refine: i
         u, pi = u[count:], 2.0 * pi[count:]
     table = letter_table(model, u, pi, base)
     regime = regime_of(base, model)
-    ratios = Ratios(model.alpha, model.beta, regime.ridge, model.noise, regime.unit)
+    ratios = Ratios(model.alpha, model.beta, model.noise, regime)
     response = respond(table, ratios)
     deviation = _deviation(model, span, table, response)
     found = errors(table, ratios, response, deviation)

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from onestep.numerics.saddle_point.level import Regime
+
 Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 80
@@ -50,13 +52,12 @@ class LetterTable:
 
 @dataclass(frozen=True)
 class Ratios:
-    """alpha, beta, ridge and noise of a model; `unit` is the 1 in 1 + V (`numerics.saddle_point.level.Regime`)."""
+    """alpha, beta and noise of a model, with the scale on which it is solved."""
 
     alpha: float
     beta: float
-    ridge: float
     noise: float
-    unit: float = 1.0
+    regime: Regime
 
     @property
     def samples(self) -> float:
@@ -96,7 +97,7 @@ class _Evaluated:
 
 
 def _evaluate(table: LetterTable, ratios: Ratios, s: Array, V: Array) -> _Evaluated:
-    inverse = 1.0 / (ratios.unit + V)
+    inverse = 1.0 / (ratios.regime.unit + V)
     rho = ratios.samples * table.weights * inverse
     tau = table.fractions * s
     kernel = ratios.beta * (table.mu1.T * (table.bulks * tau)) @ table.mu1
@@ -111,7 +112,7 @@ def _evaluate(table: LetterTable, ratios: Ratios, s: Array, V: Array) -> _Evalua
         seen=seen,
         mixed=mixed,
         answered=table.bulks[:, None] * seen**2 + table.mu2_squared,
-        tau_image=1.0 / (ratios.ridge + table.mu2_squared @ rho + table.bulks * np.diag(mixed)),
+        tau_image=1.0 / (ratios.regime.ridge + table.mu2_squared @ rho + table.bulks * np.diag(mixed)),
         V_image=np.diag(across) + tau @ table.mu2_squared,
     )
 
@@ -120,7 +121,7 @@ def respond(table: LetterTable, ratios: Ratios) -> Response:
     """Solve for s and V by Newton's method from above, where F is increasing and concave
     (`numerics.saddle_point.equations`)."""
     letters = len(table.fractions)
-    s = np.full(letters, 1.0 / (ratios.ridge or 1.0))
+    s = np.full(letters, 1.0 / (ratios.regime.ridge or 1.0))
     V = (table.fractions * s) @ (table.bulks[:, None] * table.mu1**2 + table.mu2_squared)
     above, previous, converged = (s, V), math.inf, False
     for _ in range(MOST_ITERATIONS):
@@ -203,7 +204,7 @@ def errors(table: LetterTable, ratios: Ratios, response: Response, deviation: Ar
     condition = float((np.abs(inverse) @ response.V / response.V).max())
     return Errors(
         test_error=float(table.weights @ error) - ratios.noise,
-        training_error=ratios.unit**2 * float((pulled * response.inverse) @ error),
+        training_error=ratios.regime.unit**2 * float((pulled * response.inverse) @ error),
         psi=ratios.alpha * table.bulks * tau * heard,
         condition=condition,
     )

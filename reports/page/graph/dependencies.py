@@ -24,15 +24,6 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Link:
-    """How many times claims of one group rest on claims of another."""
-
-    source: str
-    target: str
-    count: int
-
-
-@dataclass(frozen=True)
 class Node:
     """A claim in the tree beneath a result; ``repeated`` where what is beneath it stands further up on the page."""
 
@@ -75,16 +66,15 @@ def _group(name: str, entries: list[Entry]) -> Group:
     )
 
 
-def links(ledger: Ledger) -> tuple[Link, ...]:
-    """Between which parts claims rest on one another, and how often."""
+def links(ledger: Ledger) -> Counter[tuple[str, str]]:
+    """How often claims of a second part rest on claims of a first, for all pairs of which they do."""
     known = {entry.claim.id for entry in ledger.entries}
-    counted = Counter(
+    return Counter(
         (part_of(used), part_of(entry.claim.id))
         for entry in ledger.entries
         for used in entry.claim.uses
         if used in known and part_of(used) != part_of(entry.claim.id)
     )
-    return tuple(Link(source, target, count) for (source, target), count in counted.items())
 
 
 def is_headline(entry: Entry) -> bool:

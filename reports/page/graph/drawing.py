@@ -7,12 +7,12 @@ in each layer between, and within the layers the places are ordered by the mean 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from onestep.reports.page.graph.dependencies import Group, Link
+from onestep.reports.page.graph.dependencies import Group
 
 BOX_WIDTH, BOX_HEIGHT = 136, 42
 COLUMN, ROW, BEND = 206, 56, 16
@@ -24,17 +24,17 @@ class Layout:
     """Where each part stands, and the places through which each line passes: (layer, height) in boxes."""
 
     places: Mapping[str, tuple[int, float]]
-    routes: tuple[tuple[Link, tuple[tuple[int, float], ...]], ...]
+    routes: Mapping[tuple[str, str], tuple[tuple[int, float], ...]]
     loose: tuple[str, ...]
 
 
-def layers(names: Sequence[str], links: Sequence[Link]) -> dict[str, int]:
+def layers(names: Sequence[str], links: Collection[tuple[str, str]]) -> dict[str, int]:
     """The layer of each part: the length of the longest chain beneath it.
 
     Parts can rest on each other although claims cannot; a link that would close a circle is then passed over.
     """
     found: dict[str, int] = {}
-    below = {name: [link.source for link in links if link.target == name] for name in names}
+    below = {name: [source for source, target in links if target == name] for name in names}
 
     def visit(name: str, path: tuple[str, ...]) -> int:
         if name not in found:
@@ -47,22 +47,22 @@ def layers(names: Sequence[str], links: Sequence[Link]) -> dict[str, int]:
     return found
 
 
-def layout(names: Sequence[str], links: Sequence[Link]) -> Layout:
+def layout(names: Sequence[str], links: Collection[tuple[str, str]]) -> Layout:
     """Places for all parts that are linked, and routes for the links."""
-    linked = [name for name in names if any(name in (link.source, link.target) for link in links)]
+    linked = [name for name in names if any(name in link for link in links)]
     level = layers(linked, links)
     columns: list[list[str]] = [[] for _ in range(1 + max(level.values(), default=-1))]
     for name in linked:
         columns[level[name]].append(name)
-    chains = []
-    for number, link in enumerate(links):
-        first, last = level[link.source], level[link.target]
+    chains: dict[tuple[str, str], tuple[str, ...]] = {}
+    for number, (source, target) in enumerate(links):
+        first, last = level[source], level[target]
         between = [f"{number} {column}" for column in range(first + 1, last)]
         for column, place in enumerate(between, first + 1):
             columns[column].append(place)
-        chains.append((link, (link.source, *between, link.target)))
+        chains[source, target] = (source, *between, target)
     neighbours: dict[str, list[str]] = {}
-    for _, chain in chains:
+    for chain in chains.values():
         for one, other in pairwise(chain):
             neighbours.setdefault(one, []).append(other)
             neighbours.setdefault(other, []).append(one)
@@ -70,7 +70,7 @@ def layout(names: Sequence[str], links: Sequence[Link]) -> Layout:
     column_of = {place: number for number, column in enumerate(columns) for place in column}
     return Layout(
         {name: (level[name], height[name]) for name in linked},
-        tuple((link, tuple((column_of[place], height[place]) for place in chain)) for link, chain in chains),
+        {link: tuple((column_of[place], height[place]) for place in chain) for link, chain in chains.items()},
         tuple(name for name in names if name not in linked),
     )
 
@@ -105,24 +105,24 @@ def _size(column: Sequence[str]) -> float:
     return sum(_room(place) for place in column)
 
 
-def svg(groups: Sequence[Group], links: Sequence[Link]) -> str:
+def svg(groups: Sequence[Group], links: Mapping[tuple[str, str], int]) -> str:
     """The graph as an SVG element: each box a link to the first claim of its part, coloured by its weakest verdict."""
     drawn = layout([group.name for group in groups], links)
     by_name = {group.name: group for group in groups}
     wide = 1 + max((column for column, _ in drawn.places.values()), default=-1)
-    tall = max((y for _, route in drawn.routes for _, y in route), default=0.0) + 0.5 if drawn.places else 0.0
+    tall = max((y for route in drawn.routes.values() for _, y in route), default=0.0) + 0.5 if drawn.places else 0.0
     per_row = max(wide, 4)
     loose_rows = -(-len(drawn.loose) // per_row)
     width = (per_row - 1) * COLUMN + BOX_WIDTH + 4
     height = round(tall * ROW + loose_rows * ROW + (14 if drawn.loose else 0))
     label = "Which parts of the theory rest on which: " + "; ".join(
-        f"{link.target} on {link.source} ({link.count})" for link in links
+        f"{target} on {source} ({count})" for (source, target), count in links.items()
     )
     lines = [
         f'<svg class="graph" role="img" aria-label="{escape(label, quote=True)}" viewBox="0 0 {width} {height}" '
         'xmlns="http://www.w3.org/2000/svg">'
     ]
-    lines += [_line(link, route) for link, route in drawn.routes]
+    lines += [_line(*link, links[link], route) for link, route in drawn.routes.items()]
     lines += [_box(by_name[name], 2 + column * COLUMN, y * ROW) for name, (column, y) in drawn.places.items()]
     for number, name in enumerate(drawn.loose):
         row, column = divmod(number, per_row)
@@ -130,7 +130,7 @@ def svg(groups: Sequence[Group], links: Sequence[Link]) -> str:
     return "\n".join([*lines, "</svg>"])
 
 
-def _line(link: Link, route: Sequence[tuple[int, float]]) -> str:
+def _line(source: str, target: str, count: int, route: Sequence[tuple[int, float]]) -> str:
     """A smooth line: level through each place on the way."""
     middle = BOX_WIDTH / 2
     points = [(2 + column * COLUMN + middle, y * ROW) for column, y in route]
@@ -144,8 +144,8 @@ def _line(link: Link, route: Sequence[tuple[int, float]]) -> str:
         if number < len(points) - 1:
             path.append(f"H{to_x + middle:g}")
         x, y = to_x + middle, to_y
-    thickness = min(1.0 + 0.35 * link.count, 4.5)
-    title = f"{link.target} rests on {link.source}: {link.count} link{'s' * (link.count != 1)}"
+    thickness = min(1.0 + 0.35 * count, 4.5)
+    title = f"{target} rests on {source}: {count} link{'s' * (count != 1)}"
     return f'<path d="{"".join(path)}" stroke-width="{thickness:g}"><title>{escape(title)}</title></path>'
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri, stdtr
@@ -17,7 +18,7 @@ from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.command_line.console import estimate_text
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
-from onestep.reports.measurements.experiments import Data, Experiment, studied
+from onestep.reports.measurements.experiments import Data, at_sizes, studied
 from onestep.reports.measurements.study import Study, Table, command
 from onestep.verify.checks.finite_size import fit_line
 
@@ -37,17 +38,12 @@ def name_of(case: str, overlap: float, dimension: int) -> str:
 
 
 EXPERIMENTS = tuple(
-    Experiment(
-        name_of(case, overlap, dimension),
-        replace(network, overlap=overlap),
-        dimension,
-        seeds,
-        observables=OBSERVED,
-        stream=k,
-    )
+    experiment
     for case, network in CASES
     for k, overlap in enumerate(OVERLAPS)
-    for dimension, seeds in RUNS
+    for experiment in at_sizes(
+        RUNS, partial(name_of, case, overlap), replace(network, overlap=overlap), observables=OBSERVED, stream=k
+    )
 )
 
 

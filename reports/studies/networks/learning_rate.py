@@ -21,27 +21,30 @@ from onestep.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "learning_rate", 74
 DIMENSION, SEEDS = 600, 20
-CASES: tuple[tuple[str, Network, tuple[float, ...]], ...] = (
-    (
-        "tanh/tanh",
-        Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.01, alpha0=4.0, eta=1.0),
-        (0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0),
-    ),
-    (
-        "tanh/sin",
-        Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=1.0, noise=0.1),
-        (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.5, 8.0),
-    ),
-    (
-        "erf/sign",
-        Network(activation("erf"), activation("sign"), 2.0, 1.0, 0.05, alpha0=2.0, eta=1.0),
-        (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 8.0, 12.0),
-    ),
-    (
-        "atan/hardtanh",
-        Network(activation("atan"), activation("hardtanh"), 1.0, 0.5, 0.05, alpha0=8.0, eta=1.0),
-        (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0),
-    ),
+
+
+class Setting(NamedTuple):
+    """A network, by name, and the learning rates at which it is measured."""
+
+    name: str
+    network: Network
+    etas: tuple[float, ...]
+
+
+def _setting(
+    student: str, target: str, ratios: tuple[float, float], ridge: float, etas: tuple[float, ...], *, alpha0: float,
+    noise: float = 0.0,
+) -> Setting:  # fmt: skip
+    """A network by the names of its activation and target; `ratios` are alpha and beta."""
+    made = Network(activation(student), activation(target), *ratios, ridge, alpha0=alpha0, eta=1.0, noise=noise)
+    return Setting(f"{student}/{target}", made, etas)
+
+
+CASES = (
+    _setting("tanh", "tanh", (1.5, 1.0), 0.01, (0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0), alpha0=4.0),
+    _setting("tanh", "sin", (1.5, 1.0), 0.1, (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.5, 8.0), alpha0=2.0, noise=0.1),
+    _setting("erf", "sign", (2.0, 1.0), 0.05, (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.5, 8.0, 12.0), alpha0=2.0),
+    _setting("atan", "hardtanh", (1.0, 0.5), 0.05, (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0), alpha0=8.0),
 )
 
 
@@ -73,9 +76,7 @@ class Vertex(NamedTuple):
 class Case:
     """One network: both theories' best rates, and what simulated networks say."""
 
-    name: str
-    network: Network
-    etas: tuple[float, ...]
+    setting: Setting
     measured: tuple[Measured, ...]
     best: dict[str, BestEta]
     found: Vertex
@@ -102,7 +103,8 @@ def vertex(etas: Sequence[float], errors: Sequence[float]) -> Vertex:
 def cases_of(data: Data) -> tuple[Case, ...]:
     """Every network with its theories; the standard error of the measured vertex by leaving out one seed at a time."""
     found = []
-    for name, network, etas in CASES:
+    for setting in CASES:
+        name, network, etas = setting
         samples = np.array([data[name_of(name, eta)]["test_error"] for eta in etas])
         rest = [vertex(etas, np.delete(samples, k, axis=1).mean(axis=1).tolist()) for k in range(samples.shape[1])]
         factor = np.sqrt((len(rest) - 1) / len(rest))
@@ -116,9 +118,7 @@ def cases_of(data: Data) -> tuple[Case, ...]:
             for theory in THEORIES
         }  # fmt: skip
         measured = tuple(Measured.of(row.tolist()) for row in samples)
-        found.append(
-            Case(name, network, etas, measured, best, vertex(etas, samples.mean(axis=1).tolist()), spread, coarse)
-        )
+        found.append(Case(setting, measured, best, vertex(etas, samples.mean(axis=1).tolist()), spread, coarse))
     return tuple(found)
 
 
@@ -147,7 +147,7 @@ def page(cases: Sequence[Case]) -> Study:
         ("network", "paper: eta", "error", "network's own: eta", "error", "measured: eta", "error"),
         tuple(
             (
-                case.name,
+                case.setting.name,
                 *(cell for theory in THEORIES for cell in _cells(case.best[theory])),
                 estimate_text(case.found.eta, case.found_error.eta),
                 estimate_text(case.found.error, case.found_error.error),
@@ -165,9 +165,9 @@ def _cells(best: BestEta) -> tuple[str, str]:
 
 def _sentence(case: Case) -> str:
     usual, own = (case.best[theory] for theory in THEORIES)
-    z = case.z
+    name, z = case.setting.name, case.z
     return (
-        f"{case.name}: the paper's theory puts the least error at eta = {_cells(usual)[0]}, the network's own at "
+        f"{name}: the paper's theory puts the least error at eta = {_cells(usual)[0]}, the network's own at "
         f"{_cells(own)[0]}; simulated networks have it at {estimate_text(case.found.eta, case.found_error.eta)}, "
         f"{abs(z['isotropic']):.1f} standard errors from the former and {abs(z['network']):.1f} from the latter (read "
         "off the same grid)."
@@ -177,13 +177,13 @@ def _sentence(case: Case) -> str:
 def cost(case: Case, theory: str) -> float:
     """What choosing eta by a theory costs the network, by its own theory: a share of the least error."""
     rate = case.best[theory].eta
-    return errors(case.network, "network", [rate])[0] / case.best["network"].test_error - 1.0
+    return errors(case.setting.network, "network", [rate])[0] / case.best["network"].test_error - 1.0
 
 
 def _verdict(cases: Sequence[Case]) -> str:
-    costs = {case.name: cost(case, "isotropic") for case in cases}
+    costs = {case.setting.name: cost(case, "isotropic") for case in cases}
     worst = max(costs, key=lambda name: costs[name])
-    lower = [case.name for case in cases if case.best["isotropic"].eta < case.best["network"].eta]
+    lower = [case.setting.name for case in cases if case.best["isotropic"].eta < case.best["network"].eta]
     z = [case.z["network"] for case in cases]
     side = f"too small at {len(lower)} of {len(cases)} networks" if lower else "never too small"
     price = "costs nothing that one would see" if costs[worst] < VISIBLE else "has a price"
@@ -198,14 +198,16 @@ def drawn(cases: Sequence[Case]) -> Figure:
     """Both theories and the measurements over eta, one panel per network."""
     canvas, all_axes = panels(len(cases), width=13.0, height=3.5)
     for axes, case in zip(all_axes, cases, strict=True):
-        grid = np.geomspace(case.etas[0], case.etas[-1], 21)
+        grid = np.geomspace(case.setting.etas[0], case.setting.etas[-1], 21)
         for style, theory, label in ((1, "isotropic", "isotropic bulk"), (0, "network", "network's own bulk")):
             colour, marker, dash = STYLES[style]
-            axes.plot(grid, errors(case.network, theory, grid), color=colour, linestyle=dash, lw=1.7, label=label)
+            axes.plot(
+                grid, errors(case.setting.network, theory, grid), color=colour, linestyle=dash, lw=1.7, label=label
+            )
             best = case.best[theory]
             axes.plot([best.eta], [best.test_error], marker=marker, ms=9, mfc="none", mec=colour, lw=0)
-        points(axes, case.etas, case.measured, 4, "networks")
-        axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case.name)
+        points(axes, case.setting.etas, case.measured, 4, "networks")
+        axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case.setting.name)
         axes.set_xticks([0.5, 2.0, 8.0], ["0.5", "2", "8"])
         axes.minorticks_off()
     all_axes[0].set_ylabel("test error")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, panels, points
-from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
+from onestep.reports.measurements.experiments import Data, Measured, at_sizes, studied
 from onestep.reports.measurements.study import Study, Table, command
 from onestep.verify.checks.finite_size import fit_line
 
@@ -36,17 +36,13 @@ def name_of(case: str, steps: int, eta: float, dimension: int) -> str:
 
 
 EXPERIMENTS = tuple(
-    Experiment(
-        name_of(case, steps, eta, dimension),
-        replace(network, eta=eta, steps=steps),
-        dimension,
-        seeds,
-        observables=OBSERVED,
-    )
+    experiment
     for case, network in CASES
     for steps in STEPS
     for eta in ETAS
-    for dimension, seeds in RUNS
+    for experiment in at_sizes(
+        RUNS, partial(name_of, case, steps, eta), replace(network, eta=eta, steps=steps), observables=OBSERVED
+    )
 )
 
 

@@ -102,10 +102,12 @@ def curves_of(panel: at.Setting, batches: Sequence[float] = at.BATCHES) -> tuple
         Curve(
             rf"$\alpha_0 = {alpha0:g}$",
             f"alpha0 = {alpha0:g}",
-            tuple(panel.network(alpha0, alpha) for alpha in at.RATIOS),
-            tuple(
-                f"figure 2, {panel.student}/{panel.target}, alpha0 {alpha0:g}, alpha {alpha:g}" for alpha in at.RATIOS
-            ),
+            {
+                f"figure 2, {panel.student}/{panel.target}, alpha0 {alpha0:g}, alpha {alpha:g}": panel.network(
+                    alpha0, alpha
+                )
+                for alpha in at.RATIOS
+            },
         )
         for alpha0 in batches
     )
@@ -138,7 +140,7 @@ def figure_2(data: Data, batches: Sequence[float] = at.BATCHES) -> Figure:
 
 def simulated(batches: Sequence[float], dimension: int, seeds: int) -> Data:
     """The networks of Figure 2 at another dimension, simulated now."""
-    wanted = {name for panel in at.PANELS for curve in curves_of(panel, batches) for name in curve.experiments}
+    wanted = {name for panel in at.PANELS for curve in curves_of(panel, batches) for name in curve.networks}
     found = (replace(one, dimension=dimension, seeds=seeds) for one in EXPERIMENTS if one.name in wanted)
     return {one.name: one.run(SEED) for one in found}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,30 +29,34 @@ DARK = "#333333"
 
 @dataclass(frozen=True)
 class Curve:
-    """One learning curve: its label in the legend, its name in the data, its networks and their experiments."""
+    """One learning curve: its label in the legend, its name in the data, its networks by the names of experiments."""
 
     label: str
     name: str
-    networks: tuple[Network, ...]
-    experiments: tuple[str, ...]
+    networks: Mapping[str, Network]
+
+    @property
+    def first(self) -> Network:
+        """That with the least data."""
+        return next(iter(self.networks.values()))
 
     @property
     def alphas(self) -> Array:
         """Where networks were simulated."""
-        return np.array([network.alpha for network in self.networks])
+        return np.array([network.alpha for network in self.networks.values()])
 
     def isotropic(self, alphas: Array) -> Array:
         """The paper's theory of the same step."""
-        return np.asarray(solve_batch(self.networks[0].model(), alpha=alphas).test_error)
+        return np.asarray(solve_batch(self.first.model(), alpha=alphas).test_error)
 
     def own(self, alphas: Array) -> Array:
         """The theory of the rows as the step leaves them."""
-        model = self.networks[0].model("network")
+        model = self.first.model("network")
         return np.array([solve(model.changed(alpha=float(alpha))).test_error for alpha in alphas])
 
     def measured(self, data: Data) -> list[Measured]:
         """The networks."""
-        return [Measured.of(data[name]["test_error"]) for name in self.experiments]
+        return [Measured.of(data[name]["test_error"]) for name in self.networks]
 
 
 def draw(axes: Axes, curves: Sequence[Curve], data: Data, beneath: Axes | None = None, first: int = 0) -> list[Any]:

@@ -29,8 +29,10 @@ def spiked_curve(spike: float, alignment: float, label: str, name: str) -> Curve
     return Curve(
         label,
         name,
-        tuple(spiked_network(spike, alignment, alpha) for alpha in at.RATIOS),
-        tuple(f"figure 4, r {spike:g}, gamma {alignment:g}, alpha {alpha:g}" for alpha in at.RATIOS),
+        {
+            f"figure 4, r {spike:g}, gamma {alignment:g}, alpha {alpha:g}": spiked_network(spike, alignment, alpha)
+            for alpha in at.RATIOS
+        },
     )
 
 
@@ -59,7 +61,7 @@ def figure_4(data: Data) -> Figure:
     right.set_ylim(0.0, 0.56)  # the legend above all lines
     left.set_title(rf"by spike, $\gamma = {at.SPIKE_ALIGNMENT:g}$", fontsize=9)
     right.set_title(f"by alignment, $r = {at.ALIGNED_SPIKE:g}$", fontsize=9)
-    bulk = [curve.networks[0].model().bulk for curve in (*by_spike, *by_alignment)]
+    bulk = [curve.first.model().bulk for curve in (*by_spike, *by_alignment)]
     return finished(
         canvas,
         "figure_4",
@@ -136,8 +138,10 @@ def wide_curve(width: float, scaled: bool) -> Curve:
     return Curve(
         rf"$\beta = {width:g}$",
         f"beta = {width:g}",
-        tuple(wide_network(width, alpha, scaled) for alpha in at.RATIOS),
-        tuple(f"figure 5, {rate}, beta {width:g}, alpha {alpha:g}" for alpha in at.RATIOS),
+        {
+            f"figure 5, {rate}, beta {width:g}, alpha {alpha:g}": wide_network(width, alpha, scaled)
+            for alpha in at.RATIOS
+        },
     )
 
 

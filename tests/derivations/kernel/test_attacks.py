@@ -23,19 +23,11 @@ from onestep.derivations.kernel.averages import (
 )
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
 from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import (
-    Assumption,
-    AtLeast,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Tends,
-)
+from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.theorem import RULES, Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma, sigma_check, sigma_prime, sigma_second
+from tests.shared.leaves import above, said, taken
 
 a, b, x, y, z, t = sp.symbols("a b x y z t", real=True)
 p, n, d, m, c = sp.symbols("p n d m c", positive=True)
@@ -44,18 +36,6 @@ hole = sp.Symbol("hole", real=True)
 f = sp.Function("f", real=True)
 whole, negative = sp.Symbol("k", integer=True), sp.Symbol("k", nonpositive=True)
 ZERO, ONE, TWO = sp.Integer(0), sp.Integer(1), sp.Integer(2)
-
-
-def taken(left: sp.Expr, right: sp.Expr, *universal: sp.Symbol, ground: Ground = Ground.HYPOTHESIS) -> Theorem:
-    """left = right, assumed."""
-    return assume(
-        (), Assumption(ground, f"{left} is {right}", Equation(left, right), "for a test", frozenset(universal))
-    )
-
-
-def above(left: sp.Expr, right: sp.Expr) -> Theorem:
-    """left >= right, assumed."""
-    return assume((), Assumption(Ground.HYPOTHESIS, f"{left} above {right}", AtLeast(left, right), "for a test"))
 
 
 def tends(expression: sp.Expr, value: sp.Expr) -> Theorem:
@@ -105,9 +85,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "a function that SymPy evaluates": lambda: define(a, sp.sign(x), ""),
         "zero to a power that may be zero": lambda: define(f(x), sp.Pow(0, x**2), "", x),
         "a logarithm of what is negative": lambda: define(y, sp.log(-ONE - p, evaluate=False), ""),
-        "a limit without knowing that it exists": lambda: assume(
-            (), Assumption(Ground.DEFINITION, "L", Tends(d, a, d), "")
-        ),
+        "a limit without knowing that it exists": lambda: said(Tends(d, a, d), ground=Ground.DEFINITION),
         "a name for itself": lambda: define(a, a + 1, ""),
         "a name for all values of a symbol": lambda: define(c, x, "", x),
         "a function of one symbol twice": lambda: define(f(x, x), x, "", x),
@@ -116,7 +94,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "a negative number under a positive name, then 1/sqrt of it": lambda: ring(
             (define(c, -p, ""),), Equation(sp.sqrt(-p), a), (ONE,)
         ),
-        "an inequality": lambda: assume((), Assumption(Ground.DEFINITION, "a", AtLeast(a, b), "")),
+        "an inequality": lambda: said(AtLeast(a, b), ground=Ground.DEFINITION),
         "two meanings": lambda: ring((define(a, ONE, ""), define(a, TWO, "")), Equation(ONE, TWO), (-ONE, ONE)),
         "a circle": lambda: ring((define(a, b, ""), define(b, a + 1, "")), Equation(ZERO, ONE), (ONE, ONE)),
         "a floating-point number": lambda: define(a, sp.Float(0.5), ""),

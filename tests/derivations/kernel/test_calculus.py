@@ -7,25 +7,21 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.calculus import average_limit, logarithm, slope
 from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
+from onestep.derivations.kernel.statements import Condition, Demand, Equation, Refused, Tends
 from onestep.derivations.kernel.terms import admit, defined_where, derivative
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import loss, loss_prime, trace_exponent, trace_exponent_slope
 from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
+from tests.shared.leaves import taken
 
 x, y, z, Q, P, c, rate, other = sp.symbols("x y z Q P c rate other", real=True)
 p, q, d = sp.symbols("p q d", positive=True)
 ONE, TWO, ZERO = sp.Integer(1), sp.Integer(2), sp.Integer(0)
-
-
-def taken(left: sp.Expr, right: sp.Expr, *universal: sp.Symbol) -> Theorem:
-    """left = right as a hypothesis."""
-    return assume((), Assumption(Ground.HYPOTHESIS, "taken", Equation(left, right), "for a test", frozenset(universal)))
 
 
 def test_the_slope_of_what_is_defined_is_the_derivative_of_what_it_is() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, order, ring
+from onestep.derivations.kernel.algebra import order, ring
 from onestep.derivations.kernel.inequalities import (
     antisymmetric,
     equal_roots,
@@ -18,9 +18,10 @@ from onestep.derivations.kernel.inequalities import (
 )
 from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
+from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Refused
 from onestep.derivations.kernel.terms import nonnegative, positive
 from onestep.derivations.kernel.theorem import Theorem, replay
+from tests.shared.leaves import above, taken
 
 a, b, c, e, x = sp.symbols("a b c e x", real=True)
 p, q, d = sp.symbols("p q d", positive=True)
@@ -28,16 +29,12 @@ h = sp.Symbol("h", nonnegative=True)
 ZERO, ONE = sp.Integer(0), sp.Integer(1)
 
 
-def taken(statement: AtLeast | Equation, *universal: sp.Symbol) -> Theorem:
-    return assume((), Assumption(Ground.HYPOTHESIS, str(statement), statement, "for a test", frozenset(universal)))
-
-
 def at_least(left: sp.Expr, right: sp.Expr = ZERO) -> Theorem:
-    return taken(AtLeast(left, right))
+    return above(left, right)
 
 
 def equal(left: sp.Expr, right: sp.Expr = ZERO) -> Theorem:
-    return taken(Equation(left, right))
+    return taken(left, right)
 
 
 VANISHING = limit_rational((), a / d, ZERO, d)

@@ -20,20 +20,11 @@ from onestep.derivations.kernel.search.averages import expanded
 from onestep.derivations.kernel.search.goals import follows, limit_of
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import (
-    Assumption,
-    AtLeast,
-    Condition,
-    Equation,
-    Ground,
-    Refused,
-    Statement,
-    Tends,
-    sides,
-)
+from onestep.derivations.kernel.statements import AtLeast, Condition, Equation, Ground, Refused, Statement, Tends, sides
 from onestep.derivations.kernel.theorem import RULES, Theorem, nodes, replay
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma
+from tests.shared.leaves import taken
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 p, q, d = sp.symbols("p q d", positive=True)
@@ -300,7 +291,7 @@ def test_what_is_found_by_search_is_made_by_rules() -> None:
 
 
 def test_a_model_speaks_of_its_own_symbols() -> None:
-    leaf = Assumption(Ground.MODEL, "odd", Equation(sigma(-x), -sigma(x)), "", frozenset({x}))
+    (leaf,) = taken(sigma(-x), -sigma(x), x, ground=Ground.MODEL).assumptions
     assert Theorem(leaf.statement, frozenset({leaf}), frozenset(), "assume", (), (leaf,)).fixed == frozenset()
     narrow = replace(leaf, universal=frozenset())
     assert Theorem(leaf.statement, frozenset({narrow}), frozenset(), "assume", (), (narrow,)).fixed == {x}

@@ -154,3 +154,12 @@ def test_gauss_legendre_nodes_at_high_precision() -> None:
         rule = gauss_legendre_mp(20, mp.prec)
         assert abs(mp.fsum(w for _, w in rule) - 2) < mpf(10) ** -49
         assert abs(mp.fsum(w * x**38 for x, w in rule) - mpf(2) / 39) < mpf(10) ** -49
+
+
+def test_an_oscillation_that_two_rules_see_as_mirror_images_is_seen_through() -> None:
+    # Rules of steps 0.4 and 0.4/sqrt(3.6) both take cos(w z) for cos(1.6 z), and agreed that its mean is 0.27.
+    frequency = math.pi / 0.2 * (math.sqrt(3.6) + 2.0) / 2.0
+    constants = hermite_constants(activation(f"cos({frequency:.15g}*z)"))
+    assert constants.mean == pytest.approx(0.0, abs=constants.errors.mean)
+    assert constants.h2 == pytest.approx(0.5, abs=constants.errors.h2)
+    assert max(constants.errors) < 1e-9 * frequency**2  # E f'^2 is of this size

@@ -113,6 +113,22 @@ def test_an_oscillation_in_step_with_the_rule_is_noticed() -> None:
     assert _share(model) < 1.0
 
 
+def test_an_oscillation_that_two_rules_see_as_mirror_images_is_noticed() -> None:
+    # Rules along the spike of steps 0.2 and 0.2/sqrt(3.6) take it for cos(1.6 kappa), of which much is learnt; so did
+    # the inner rule for E g^2. Nothing is learnt from any oscillation as fast as that, and they are all alike.
+    frequencies = (math.pi / 0.2 * (math.sqrt(3.6) + 2.0) / 2.0, 50.0)
+    found = [
+        solve(
+            Model(
+                activation("relu"), activation(f"cos({w:.15g}*z)"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.0,
+                bulk=1.0, alignment=1.0,
+            )
+        )
+        for w in frequencies
+    ]  # fmt: skip
+    assert abs(found[0].test_error - found[1].test_error) <= sum(x.error_estimate for x in found)
+
+
 def test_any_precision_notices_one_too() -> None:
     # Here only the training error feels it: 30 digits were claimed for 10.
     model = Model(

@@ -14,6 +14,7 @@ import mpmath
 import pytest
 
 from onestep.derivations.activations.activation import activation
+from onestep.derivations.closed_forms.heat_equation import closed_forms
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.balls.coefficients import Certified
 from onestep.reports.activation.formulas import Constant, Formulas
@@ -212,6 +213,13 @@ def test_an_interruption_keeps_the_balls_and_the_closed_forms_reached(monkeypatc
     assert found.unfinished == ("Hermite coefficients",)
     assert all(s.certified.ball is not None for s in found.hermite)
     assert [s.closed_form is not None for s in found.hermite] == [True] * 3 + [False] * 6
+
+
+def test_closed_forms_hold_where_the_narrowest_of_them_does() -> None:
+    forms = closed_forms(activation("exp(z**2/5)"))
+    for names, below in ((("mu0",), "5/2"), (("mu0", "second_moment"), "5/4"), (("second_moment", "mu0"), "5/4")):
+        found = Formulas(forms, {name: getattr(forms, name) for name in names}, (), "proved")
+        assert found.as_dict()["closed_forms"]["holds_for"] == f"0 < c < {below}"
 
 
 def test_more_orders_on_request() -> None:

@@ -6,7 +6,7 @@ import lzma
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "texts"
 _MARK = "\x1e"
 
 

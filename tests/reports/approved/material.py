@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
-import re
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -24,43 +22,20 @@ from onestep.reports.text.mathematics import mathml
 from onestep.verify.claims.index import all_claims
 from onestep.verify.ledger.document import statement_latex
 from tests.onestep.test_notebook import DRAWN, KINDS, results
-from tests.reports.approved.commands import COMMANDS, GRID
+from tests.reports.approved import parts
+from tests.reports.approved.commands import COMMANDS, GRID, GRIDS
+from tests.reports.approved.drawings import digest, drawing, heat_maps
+from tests.reports.approved.refusals import FILES, LINES
+from tests.reports.approved.sayings import VERSION, sayings
 from tests.reports.templates import material as small
 
-# Files of the small report that are copied, or are the docstrings of the library.
-COPIED = (".css", "open.js", "find.js", "sort.js", "library.html")
+# Files of the small report that no one reads here: an embedded font, and the docstrings of the library.
+NOT_READ = ("math.css", "library.html")
 # Studies and figures that take seconds to make: looked at in the thorough profile.
 SLOW = (
     "measurements.calibration", "studies.bound_functions", "studies.spectrum_sample", "learning_curves_by_batch",
     "learning_curves_by_alignment", "learning_curves_by_spike",
 )  # fmt: skip
-# What a document says of the installation that made it.
-_VERSION = re.compile(r'(?<=": ")\d+(?:\.\d+)+[^"]*(?=")')
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-
-
-def drawing(svg: str) -> str:
-    """A drawing as text: its label, its letters and marks, and of all that is drawn, in its order, tag, style and how
-    far its coordinates reach.
-    """
-    definitions = re.compile(r"<defs>.*?</defs>", re.DOTALL)
-    label = re.search(r'aria-label="([^"]*)"', svg)
-    drawn = [_drawn(found) for found in re.findall(r"<(?:svg|path|use|text|g)[^>]*>", definitions.sub("", svg))]
-    return "\n".join((label.group(1) if label else "", _digest("".join(definitions.findall(svg))), *drawn))
-
-
-def _drawn(tag: str) -> str:
-    """One path or mark: numbers of paths move with rounding, so that they are added up, and signs as well."""
-    shape = re.sub(r'(?:id|href|clip-path)="[^"]*"', "", tag)
-    styles = re.findall(r'[\w-]+="[^"]*[a-z#][^"]*"', re.sub(r'd="[^"]*"', "", shape))
-    places = " ".join(re.findall(r'(?:d|x|y|transform)="([^"]*)"', shape))
-    numbers = [float(number) for number in _NUMBER.findall(places)]
-    weighed = sum((1 + 0.1 * (k % 7)) * number for k, number in enumerate(numbers))
-    return f"{tag[1:4].strip()} {len(numbers)} {weighed:.3e} {_digest(' '.join(styles))}"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def figure(drawn: Figure) -> str:
@@ -79,15 +54,15 @@ def study(found: Study | None) -> str:
     return "\n".join((found.slug, found.title, *found.text, *tables, *figures, found.command))
 
 
-def printed(line: tuple[str, ...]) -> str:
-    """What a command prints and how it ends; a drawing that it writes."""
+def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
+    """What a command prints and how it ends; a drawing that it writes. ``file`` is the sweep of grid.toml."""
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        Path("grid.toml").write_text(GRID, encoding="utf-8")
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        Path("grid.toml").write_bytes(file)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), heat_maps() as maps:
             code = run([*line, "--quiet"] if "--help" not in line else list(line))
         drawn = [f"{path.name}: {drawing(path.read_text(encoding='utf-8'))}" for path in sorted(Path().glob("*.svg"))]
-    return "\n".join((f"exit code {code}", _VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn))
+    return "\n".join((f"exit code {code}", VERSION.sub("(version)", out.getvalue()), err.getvalue(), *drawn, *maps))
 
 
 def _main() -> str:
@@ -95,16 +70,21 @@ def _main() -> str:
 
 
 def pages() -> dict[str, Callable[[], str]]:
-    """The small report, page by page, and the text of its PDF."""
+    """The small report, page by page, with style sheet and scripts, and the text of its PDF."""
     texts: dict[str, Callable[[], str]] = {
-        name: partial(small.files().__getitem__, name) for name in small.files() if not name.endswith(COPIED)
+        name: partial(small.files().__getitem__, name) for name in small.files() if not name.endswith(NOT_READ)
     }
     return texts | {"main.typ": _main}
 
 
 def studies() -> dict[str, Callable[[], str]]:
     """The studies on their stored samples."""
-    return {name: (lambda name=name: study(study_of(name))) for name in STUDIES}
+    return {name: partial(_with_maps, partial(study_of, name)) for name in STUDIES}
+
+
+def _with_maps(made: Callable[[], Study | None]) -> str:
+    with heat_maps() as maps:
+        return "\n".join((study(made()), *maps))
 
 
 def figures() -> dict[str, Callable[[], str]]:
@@ -114,7 +94,21 @@ def figures() -> dict[str, Callable[[], str]]:
 
 def commands() -> dict[str, Callable[[], str]]:
     """What the commands print."""
-    return {" ".join(line): partial(printed, line) for line in COMMANDS}
+    sweep = ("sweep", "grid.toml", "--out", "results", "--plot", "diagram.svg")
+    drawn = {f"a sweep, {name}": partial(printed, sweep, file.encode()) for name, file in GRIDS.items()}
+    return {" ".join(line): partial(printed, line) for line in COMMANDS} | drawn
+
+
+def studies_in_part() -> dict[str, Callable[[], str]]:
+    """What takes seconds whole, in part; and what the pages of the small report have no measurements for."""
+    return {name: (lambda made=made: study(made())) for name, made in parts.STUDIES.items()} | parts.TEXTS
+
+
+def refusals() -> dict[str, Callable[[], str]]:
+    """With which sentences what is no input is refused."""
+    lines = {" ".join(line): partial(printed, line) for line in LINES}
+    sweep = ("sweep", "grid.toml", "--out", "results")
+    return lines | {f"a sweep, {name}": partial(printed, sweep, file) for name, file in FILES.items()}
 
 
 def result(kind: str) -> str:
@@ -125,19 +119,21 @@ def result(kind: str) -> str:
         shown += [f"{name}: {' '.join(map(str, values))}" for name, values in dict(found._columns()).items()]
     if kind in DRAWN:
         canvas = Canvas()
-        found.plot(canvas.subplots())
-        shown.append(drawing(svg_of(canvas, kind, kind)))
+        with heat_maps() as maps:
+            found.plot(canvas.subplots())
+        shown += [drawing(svg_of(canvas, kind, kind)), *maps]
     return "\n".join(shown)
 
 
 def formulas() -> str:
     """How the statement of each claim is set: a digest of its formula and the lines it takes."""
     set_ = ((claim.id, mathml(statement_latex(claim), block=True)) for claim in all_claims())
-    return "\n".join(f"{id_} {_digest(formula)} {formula.count('<mtr>')}" for id_, formula in set_)
+    return "\n".join(f"{id_} {digest(formula)} {formula.count('<mtr>')}" for id_, formula in set_)
 
 
 FAMILIES: dict[str, Callable[[], dict[str, Callable[[], str]]]] = {
     "pages": pages, "studies": studies, "figures": figures, "commands": commands,
+    "refusals": refusals, "sayings": sayings, "parts": studies_in_part,
     "formulas": lambda: {"statements": formulas},
     "results": lambda: {kind: partial(result, kind) for kind in KINDS},
 }  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.reports.approved.comparison import differences
+from tests.reports.approved.drawings import drawing
 from tests.reports.approved.files import read
-from tests.reports.approved.material import FAMILIES, SLOW, drawing
+from tests.reports.approved.material import FAMILIES, SLOW
 
 CASES = [
     pytest.param(family, name, marks=pytest.mark.thorough) if name in SLOW else (family, name)

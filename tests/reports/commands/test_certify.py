@@ -56,6 +56,16 @@ def test_no_certificate_is_said_and_is_exit_code_3(capfd: pytest.CaptureFixture[
     assert certificate["only_solution_by"] is None
 
 
+def test_digits_that_are_not_reached_are_exit_code_3_beside_a_certificate(capfd: pytest.CaptureFixture[str]) -> None:
+    # Without a spike the absolute value has no linear part, mu1 = 0: certified, but not to any precision.
+    even = changed("--activation", "abs")
+    even[even.index("--spike") + 1] = "0"
+    assert onestep([*even, "--certify", "--digits", "20"]) == 3
+    said = capfd.readouterr().out
+    assert "not reached: the activation has no part" in said
+    assert "digits certain" in said
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [

@@ -143,7 +143,7 @@ def test_labels_blurred_row_by_row_are_those_of_the_table(monkeypatch: pytest.Mo
         found = []
         for longest in (0, 10**9):
             monkeypatch.setattr(network_constants, "_LONG_ROW", longest)
-            found.append(network_constants._labels(activation(name), 0.01, 10.0, 0))
+            found.append(network_constants._labels(activation(name), 0.01, 10.0, centre=0.0, refine=0))
         assert np.array_equal(found[0].nodes, found[1].nodes)
         assert found[0].table == pytest.approx(found[1].table, rel=1e-12, abs=1e-300)  # the same sums
 

@@ -102,26 +102,32 @@ def test_a_greek_name_is_its_letter() -> None:
     assert len(names) == len(set(names))
 
 
-def test_prose_sets_indices_powers_and_code() -> None:
-    assert str(prose("`onestep solve --alpha 1` at x_perp")) == "<code>onestep solve --alpha 1</code> at x<sub>⊥</sub>"
-    assert str(prose("`a < b_1^2`")) == "<code>a &lt; b_1^2</code>"
-    assert (
-        str(prose("r = v.theta/sqrt(p), f.theta_perp, w_k.x, e.g. it"))
-        == "r = v·θ/√p, f·θ<sub>⊥</sub>, w<sub>k</sub>·x, e.g. it"
-    )
-    assert str(prose("a.Wv, a.W theta, Phi^T Phi/p")) == "a·Wv, a·W θ, Φ<sup>T</sup> Φ/p"
-    assert str(prose("sqrt(2c) of a file a.x.y or model.x")) == "√(2c) of a file a.x.y or model.x"
-    assert str(prose("He_k, theta_perp, alpha_0")) == "He<sub>k</sub>, θ<sub>⊥</sub>, α₀"
-    assert str(prose("d^(-1/2), W^T")) == "d<sup>−1/2</sup>, W<sup>T</sup>"
-    assert str(prose("10^-8, x^20, x^2")) == "10<sup>−8</sup>, x<sup>20</sup>, x²"
+SET = {
+    "`onestep solve --alpha 1` at x_perp": "<code>onestep solve --alpha 1</code> at x<sub>⊥</sub>",
+    "`a < b_1^2`": "<code>a &lt; b_1^2</code>",
+    "r = v.theta/sqrt(p), f.theta_perp, w_k.x, e.g. it": "r = v·θ/√p, f·θ<sub>⊥</sub>, w<sub>k</sub>·x, e.g. it",
+    "a.Wv, a.W theta, Phi^T Phi/p": "a·Wv, a·W θ, Φ<sup>T</sup> Φ/p",
+    "sqrt(2c) of a file a.x.y or model.x": "√(2c) of a file a.x.y or model.x",
+    "He_k, theta_perp, alpha_0": "He<sub>k</sub>, θ<sub>⊥</sub>, α₀",
+    "d^(-1/2), W^T": "d<sup>−1/2</sup>, W<sup>T</sup>",
+    "10^-8, x^20, x^2": "10<sup>−8</sup>, x<sup>20</sup>, x²",
     # The k-th derivative is no power.
-    assert str(prose("sigma^(k)(z)")) == "σ<sup>(k)</sup>(z)"
-    assert str(prose("V1^ and zeta^")) == "V\u0302₁ and ζ\u0302"
-    assert str(prose("fixed_point, z**2")) == "fixed_point, z**2"
-    assert str(prose("h1_check != h_omega")) == "h\u030c₁ ≠ h<sub>ω</sub>"
-    assert str(prose("int dnu varrho^2 psi_rho")) == "∫ dν ϱ² ψ<sub>ρ</sub>"
-    assert str(prose("mu2_u a.xi_u, He_ijk")) == "μ<sub>2,u</sub> a·ξ<sub>u</sub>, He<sub>ijk</sub>"
-    assert str(prose("w.w_1* + w.x_perp. Then W_c^T")) == "w·w₁* + w·x<sub>⊥</sub>. Then W<sub>c</sub><sup>T</sup>"
+    "sigma^(k)(z)": "σ<sup>(k)</sup>(z)",
+    "V1^ and zeta^": "V\u0302₁ and ζ\u0302",
+    "fixed_point, z**2": "fixed_point, z**2",
+    "h1_check != h_omega": "h\u030c₁ ≠ h<sub>ω</sub>",
+    "int dnu varrho^2 psi_rho": "∫ dν ϱ² ψ<sub>ρ</sub>",
+    "mu2_u a.xi_u, He_ijk": "μ<sub>2,u</sub> a·ξ<sub>u</sub>, He<sub>ijk</sub>",
+    "w.w_1* + w.x_perp. Then W_c^T": "w·w₁* + w·x<sub>⊥</sub>. Then W<sub>c</sub><sup>T</sup>",
+}
+
+
+@pytest.mark.parametrize("text", SET)
+def test_prose_sets_indices_powers_and_code(text: str) -> None:
+    assert str(prose(text)) == SET[text]
+
+
+def test_prose_leaves_an_equation_behind_a_formula() -> None:
     assert str(prose(r"at h^{\star}_1=0.5")).startswith("at <math>")
     assert str(prose(r"at h^{\star}_1=0.5")).endswith("</math>=0.5")
 

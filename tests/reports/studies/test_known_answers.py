@@ -32,7 +32,7 @@ def test_the_best_rate_of_samples_has_the_standard_error_of_their_scatter(monkey
 
     The theories place it at log eta = 0.3 exactly.
     """
-    network = learning_rate.CASES[0][1]
+    network = learning_rate.CASES[0].network
     etas = (0.5, 1.0, 1.5, 2.0, 3.0)
     shifts = 1e-3 * np.random.default_rng(7).standard_normal(12)
 

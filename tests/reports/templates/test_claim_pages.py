@@ -13,23 +13,8 @@ from onestep.reports.page.site import site
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.power import MutantResult
 from onestep.verify.protocol.verdict import Verdict
-from tests.reports.templates.material import (
-    NUMBER,
-    ROWS,
-    SLIDES,
-    Row,
-    badges,
-    claim_page,
-    facts,
-    files,
-    letter,
-    links,
-    material,
-    of_class,
-    page,
-    read,
-    words,
-)
+from tests.reports.templates.material import NUMBER, ROWS, SLIDES, Row, claim_page, files, letter, material, page
+from tests.reports.templates.reading import badges, facts, links, of_class, read, words
 
 MARKS = {"printed": " as printed", "reading": " a reading"}
 # The slides are called by their title.

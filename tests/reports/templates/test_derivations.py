@@ -10,7 +10,8 @@ from onestep.reports.page.described import DescribedDerivation, DescribedStep
 from onestep.reports.page.site import CUT, site
 from onestep.reports.page.views import derivation_views
 from onestep.reports.text.mathematics import mathml
-from tests.reports.templates.material import NUMBER, ROWS, claim_page, links, material, of_class, read, words
+from tests.reports.templates.material import NUMBER, ROWS, claim_page, material
+from tests.reports.templates.reading import links, of_class, read, words
 
 # The proofs of two claims of one chapter, which share a step, and of one of another.
 FIRST, SECOND, OTHER = "section-2.gradient-step", "result-3-1.spike-strength", "bounds.lower"
@@ -101,6 +102,10 @@ def test_a_chapter_that_goes_on_says_where_and_under_which_title() -> None:
     assert words(main.find("h1")) == "Derivations The gradient step (1 of 2)"
     assert of_class(read(pages["derivations-gradient-step-2.html"]), "p", "next") == []
     assert [row.chapter for row in ROWS if row.id == SECOND] == ["gradient-step"]
+    for file, id_ in (("derivations-gradient-step.html", FIRST), ("derivations-gradient-step-2.html", SECOND)):
+        symbols = read(pages[file]).find("details/div/ul")
+        assert symbols is not None
+        assert [words(one) for one in symbols] == [f"B{NUMBER[id_]}: letter {NUMBER[id_]}"]
 
 
 def test_every_result_is_a_step_of_its_derivation_or_stands_below() -> None:

@@ -13,21 +13,8 @@ from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.evidence import Leaf, Made, Proof
-from tests.reports.templates.material import (
-    NUMBER,
-    ROWS,
-    badges,
-    cells,
-    claim_page,
-    facts,
-    figure,
-    files,
-    links,
-    material,
-    page,
-    read,
-    words,
-)
+from tests.reports.templates.material import NUMBER, ROWS, claim_page, figure, files, material, page
+from tests.reports.templates.reading import badges, cells, facts, links, read, words
 
 LEAVES = {
     kind: tuple(Leaf(f"{kind} {k}", kind, f"L_{{{place}{k}}} = {k}", f"source of {kind} {k}") for k in (1, 2))

@@ -15,24 +15,8 @@ from onestep.reports.page.pdf import sources
 from onestep.reports.page.site import site
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.run import Ledger
-from tests.reports.templates.material import (
-    FIGURES,
-    NUMBER,
-    ROWS,
-    STUDIES,
-    Row,
-    badges,
-    cells,
-    claim_page,
-    facts,
-    files,
-    links,
-    material,
-    of_class,
-    page,
-    read,
-    words,
-)
+from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, Row, claim_page, files, material, page
+from tests.reports.templates.reading import badges, cells, facts, links, of_class, read, words
 from tests.shared.report_page import pages_of
 
 BY_ID = {row.id: row for row in ROWS}

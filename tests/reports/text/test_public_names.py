@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import onestep
@@ -18,7 +20,10 @@ def test_every_public_name_stands_with_its_call_and_words() -> None:
     assert 25 in found["solve"].equations
     members = {one.name: one.call for one in found["Solution"].members}
     assert members["Solution.to_frame"] == "Solution.to_frame()"  # inherited, and its own all the same
-    assert "Model.from_gradient_step" in {one.name for one in found["Model"].members}
+    made = {one.name: one.call for one in found["Model"].members}["Model.from_gradient_step"]
+    assert made.startswith("Model.from_gradient_step(\n    activation: ")
+    called = [one.call for name in found.values() for one in (name, *name.members)]
+    assert not any(re.search(r"\b(cls|self)\b", call) for call in called)  # Python gives it, not who calls
     assert not any(one.name.split(".")[-1].startswith("_") for name in found.values() for one in name.members)
 
 

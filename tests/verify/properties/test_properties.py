@@ -14,7 +14,8 @@ from onestep.derivations.expressions.parser import parse
 from onestep.reports.command_line.cli import run as onestep
 from onestep.verify.claims.index import all_claims
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import THEORY, Property, is_so, near, plant
+from onestep.verify.properties.margins import is_so, near
+from onestep.verify.properties.property import THEORY, Property, plant
 from onestep.verify.properties.run import BY_NAME, PROPERTIES, TIMES, meant, named, run, search
 from onestep.verify.properties.strategies import wide
 from onestep.verify.properties.themes.language import parity_is_true

@@ -16,7 +16,7 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES
 from onestep.verify.export.tactics.agreement import settled
 from onestep.verify.export.tactics.equalities import Premise, Writer
-from onestep.verify.export.terms import slug, stated, text
+from onestep.verify.export.terms import half_power, slug, stated, text
 
 _Y = "y__"
 _LAWS = {
@@ -72,10 +72,9 @@ class Differentiator:
             return f"(slope_exp _ _ _ (slope_mul _ _ _ _ _ {self.proof(term.exp)} {constant}))"
         if not term.exp.is_Rational or term.exp.q > 2:
             return f"(slope_power {text(term.exp, self.writer.names)} _ _ _ {inside} ltac:(cbv beta; sign))"
-        root = f"(slope_sqrt _ _ _ {inside} ltac:(cbv beta; sign))" if term.exp.q == 2 else inside
-        size = abs(int(term.exp.p))
-        power = root if size == 1 else f"(slope_pow {size} _ _ _ {root})"
-        return power if term.exp > 0 else f"(slope_inv _ _ _ {power} ltac:(cbv beta; sign))"
+        signed = "_ _ _ {0} ltac:(cbv beta; sign)"
+        patterns = f"(slope_sqrt {signed})", "(slope_pow {1} _ _ _ {0})", f"(slope_inv {signed})"
+        return half_power(term.exp, inside, *patterns)
 
 
 def differentiated(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:

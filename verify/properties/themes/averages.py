@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import THEORY, Property, Theory, error_of, holds, near, plant, trusted
+from onestep.verify.properties.margins import error_of, near, trusted
+from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant
 from onestep.verify.properties.strategies import ANY, ODD, SMOOTH, powers, stepped, steps
 from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, QUADRATURE
 from onestep.verify.second_route.grids import LINE, WEIGHT, average

@@ -13,18 +13,8 @@ from numpy.typing import NDArray
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import (
-    ESTIMATES,
-    THEORY,
-    Property,
-    Theory,
-    decided,
-    error_of,
-    holds,
-    near,
-    plant,
-    trusted,
-)
+from onestep.verify.properties.margins import ESTIMATES, decided, error_of, near, trusted
+from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant
 from onestep.verify.properties.strategies import SMOOTH, TAME, models, odd, powers, readouts, stepped, steps, tame, wide
 from onestep.verify.properties.themes.limits import moved
 from onestep.verify.properties.themes.positivity import reordered

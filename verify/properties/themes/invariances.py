@@ -13,17 +13,8 @@ from hypothesis import strategies as st
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import (
-    THEORY,
-    Property,
-    Theory,
-    error_of,
-    holds,
-    near,
-    plant,
-    plant_in_step,
-    trusted,
-)
+from onestep.verify.properties.margins import error_of, near, trusted
+from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant, plant_in_step
 from onestep.verify.properties.strategies import (
     ANY,
     ODD,

@@ -16,7 +16,8 @@ from onestep.derivations.expressions.algebra import add, multiply, substitute
 from onestep.derivations.expressions.parser import Expression, ExpressionError
 from onestep.derivations.expressions.tree import Number, number
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import ESTIMATES, THEORY, Theory, decided, holds, is_so, near, plant
+from onestep.verify.properties.margins import ESTIMATES, decided, is_so, near
+from onestep.verify.properties.property import THEORY, Theory, holds, plant
 from onestep.verify.properties.strategies import Z, any_activations, expressions, steps
 
 places = steps(-40, 40, "0.1")

@@ -18,18 +18,8 @@ from hypothesis import strategies as st
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import (
-    THEORY,
-    Theory,
-    at_most,
-    decided,
-    error_of,
-    holds,
-    near,
-    plant,
-    plant_in_step,
-    trusted,
-)
+from onestep.verify.properties.margins import at_most, decided, error_of, near, trusted
+from onestep.verify.properties.property import THEORY, Theory, holds, plant, plant_in_step
 from onestep.verify.properties.strategies import ODD, odd, powers, stepped, tame, wide
 from onestep.verify.protocol.tolerances import CONVEX_SOLVER
 from onestep.verify.second_route.grids import LINE, WEIGHT

@@ -14,20 +14,8 @@ from hypothesis.strategies import SearchStrategy
 from onestep.numerics.bounds.results import Bounds
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import (
-    ESTIMATES,
-    FLOOR,
-    THEORY,
-    Property,
-    Theory,
-    at_most,
-    decided,
-    error_of,
-    holds,
-    plant,
-    plant_in_step,
-    trusted,
-)
+from onestep.verify.properties.margins import ESTIMATES, FLOOR, at_most, decided, error_of, trusted
+from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant, plant_in_step
 from onestep.verify.properties.strategies import (
     ANY,
     LABELS,

@@ -14,18 +14,8 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import OrderParameters, Solution
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import (
-    FLOOR,
-    THEORY,
-    Theory,
-    at_most,
-    decided,
-    error_of,
-    holds,
-    is_so,
-    plant,
-    trusted,
-)
+from onestep.verify.properties.margins import FLOOR, at_most, decided, error_of, is_so, trusted
+from onestep.verify.properties.property import THEORY, Theory, holds, plant
 from onestep.verify.properties.strategies import (
     ANY,
     KINKED,

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from onestep.numerics.models.model import Model
 from onestep.verify.properties import commands
-from onestep.verify.properties.property import THEORY, Theory, holds, plant, trusted
+from onestep.verify.properties.margins import trusted
+from onestep.verify.properties.property import THEORY, Theory, holds, plant
 from onestep.verify.properties.strategies import models, stepped, steps
 from onestep.verify.properties.themes.limits import changed, moved
 from onestep.verify.properties.themes.positivity import reordered

@@ -24,7 +24,7 @@ from onestep.numerics.saddle_point.letters.density import (
     with_letters,
 )
 from onestep.numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
-from onestep.numerics.saddle_point.level import solve_on
+from onestep.numerics.saddle_point.level import Regime, solve_on
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.finite_size import Observation, compare_all
@@ -87,7 +87,7 @@ def few(model: Model, law: ReadoutLaw, count: int) -> tuple[Model, LetterTable, 
     grouped = with_letters(model.changed(readout=law), count)
     u, pi = (np.array([getattr(group, field) for group in grouped.groups]) for field in ("weight", "fraction"))
     table = letter_table(model, u, pi, profile(grouped, 1))
-    return grouped, table, Ratios(model.alpha, model.beta, model.ridge, model.noise)
+    return grouped, table, Ratios(model.alpha, model.beta, model.noise, Regime(1.0, model.ridge))
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.5])

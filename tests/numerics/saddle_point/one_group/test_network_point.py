@@ -14,14 +14,7 @@ from onestep.numerics.bulk.network import NetworkBulk, frame, signal_overlaps
 from onestep.numerics.bulk.network_law import step_laws
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.equations import (
-    LinearPart,
-    NonlinearPart,
-    State,
-    linear_part,
-    nonlinear_part,
-    residual,
-)
+from onestep.numerics.saddle_point import equations
 from onestep.numerics.saddle_point.level import extra_reach
 from onestep.numerics.saddle_point.one_group import network_point
 from onestep.numerics.saddle_point.one_group.network_point import network_residual, solve_linear, solve_nonlinear
@@ -50,15 +43,15 @@ def _problem(case: int) -> tuple[Profile, NetworkBulk, Model]:
     return profile(model, 0, 0, extra_reach(ridge)), bulk, model
 
 
-def _both(case: int) -> tuple[list[NonlinearPart], list[LinearPart]]:
+def _both(case: int) -> tuple[list[equations.NonlinearPart], list[equations.LinearPart]]:
     table, bulk, model = _problem(case)
     ratio = model.alpha / model.beta
     with np.errstate(all="raise", under="ignore"):
         ours = solve_nonlinear(table.one_group, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio)
-        theirs = nonlinear_part(table, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio)
+        theirs = equations.nonlinear_part(table, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio)
         rests = [
             solve_linear(table.one_group, ours, ratio, model.noise, 1.0, rough=False),
-            linear_part(table, theirs, ratio, model.noise),
+            equations.linear_part(table, theirs, ratio, model.noise),
         ]
     return [ours, theirs], rests
 
@@ -87,7 +80,9 @@ def test_scalars_are_the_general_solution(case: int, monkeypatch: pytest.MonkeyP
 def test_both_residuals_see_the_same(case: int) -> None:
     table, bulk, model = _problem(case)
     (solved, _), (linear, _) = _both(case)
-    state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
+    state = equations.State(
+        solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats
+    )
     ratio = model.alpha / model.beta
     rng = np.random.default_rng(case)
     # One unknown at a time, off by one part in a thousand, which no other may hide.
@@ -95,7 +90,7 @@ def test_both_residuals_see_the_same(case: int) -> None:
         moved = replace(state, **({name: getattr(state, name) * (1.0 + 1e-3 * rng.random())} if name else {}))
         seen = network_residual(table.one_group, bulk, ratio, model.noise, moved, 1.0)
         # Of a solution both are rounding.
-        assert seen == pytest.approx(residual(table, bulk, ratio, model.noise, moved), rel=1e-9, abs=1e-14)
+        assert seen == pytest.approx(equations.residual(table, bulk, ratio, model.noise, moved), rel=1e-9, abs=1e-14)
 
 
 def test_a_rough_answer_is_the_answer_without_its_rounding() -> None:
