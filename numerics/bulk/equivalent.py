@@ -158,12 +158,13 @@ def marchenko_pastur(conjugate: float, shift: float, beta: float, bulk: float) -
     """(T, tau) for one isotropic group, with shift = ridge + D > 0 and conjugate = C >= 0.
 
     tau is the positive root of A B beta tau^2 + (A + B - beta B) tau - 1 = 0 with A = ridge + D and B = bulk C (the
-    Marchenko-Pastur law of ratio beta scaled by the bulk variance), and T = bulk tau/(1 + beta B tau).
+    Marchenko-Pastur law of ratio beta scaled by the bulk variance), and T = bulk tau/(1 + beta B tau). Not numbers
+    where that root is none, as on the way of Newton's method it may be.
     """
     spread = bulk * conjugate
     linear = shift + (1.0 - beta) * spread
     quadratic = shift * spread * beta
-    root = math.sqrt(linear * linear + 4.0 * quadratic)
+    root = math.sqrt(linear * linear + 4.0 * quadratic) if linear * linear >= -4.0 * quadratic else math.nan
     # The form that adds numbers of the same sign.
     tau = 2.0 / (linear + root) if linear >= 0.0 else (root - linear) / (2.0 * quadratic)
     return bulk * tau / (1.0 + beta * spread * tau), tau
@@ -226,7 +227,7 @@ class IsotropicUniform(OneGroup):
         # Implicit differentiation of the quadratic in tau, whose slope at the root is that of its discriminant. The
         # equation itself turns (A beta tau^2 + (1 - beta) tau), a difference of large numbers, into tau/inner.
         inner = 1.0 + beta * spread * tau
-        slope = math.sqrt((shift + (1.0 - beta) * spread) ** 2 + 4.0 * shift * spread * beta)
+        slope = math.sqrt((shift + (1.0 - beta) * spread) ** 2 + 4.0 * shift * spread * beta) if tau == tau else tau
         tau_shift = -tau * inner / slope
         tau_spread = -tau / (inner * slope)
         scale = bulk / inner**2

@@ -211,7 +211,12 @@ class NetworkBulk(OneGroup):
         )
 
     def _solve(self, C: float, shift: float, conjugates: Array) -> Array:
-        """(x, b1, b2) with x = beta tau in (0, beta/shift], by Newton's method; not numbers where it found none."""
+        """(x, b1, b2) with x = beta tau in (0, beta/shift], by Newton's method; not numbers where it found none.
+
+        For C < 0 there is none; what asks for it is on the way to a solution and has gone astray.
+        """
+        if not (C >= 0.0 and shift > 0.0):
+            return np.full(3, math.nan)
         if self._last is not None:
             there, point = self._last
             found, size = self._newton(C, shift, point.solution + point.slopes @ (conjugates - there))

@@ -71,13 +71,14 @@ def nonlinear_part(
         gap = values - point.values
         sizes = _magnitude(values)
         size = float((np.abs(gap) / sizes).max()) if sizes.min() > 0.0 else math.inf
-        # Newton's method has converged when the gap is at rounding, or stops shrinking near it.
-        converged = size < 1e-15 or (size < 1e-13 and size >= previous)
+        # Newton's method has ended when the gap is at rounding, or stops shrinking near it; it may at a T that is none.
+        ended = size < 1e-15 or (size < 1e-13 and size >= previous)
+        converged = ended and bool(unpack(values)[0].diagonal().min() > 0.0)
         if converged:
             break
         previous = size
         moved = values - _solution(identity - slope, gap, sizes)
-        if moved[-equivalent.groups :].min() > 0.0:
+        if moved[-equivalent.groups :].min() > 0.0 and not ended:
             values = moved
         else:
             values, above = above, 10.0 * above

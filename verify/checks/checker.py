@@ -17,7 +17,7 @@ import sympy as sp
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.glossary import refuse_repeated_names
-from onestep.verify.checks.evaluate import evaluate, evaluate_all
+from onestep.verify.checks.evaluate import ABSOLUTE, evaluate, evaluate_all
 from onestep.verify.checks.rational_zero import rational_zero
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome, Settled
@@ -236,7 +236,7 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
 
 def clear_witness(residual: sp.Expr, domain: Domain) -> str:
     """What `find_witness` finds at its first point, of the residual as it stands: empty unless more than ``CLEAR`` of
-    the sizes of its terms is left there.
+    the sizes of its terms is left there, and of ``ABSOLUTE``.
 
     As in `clearly_differ` nothing is multiplied out. An empty answer decides nothing.
     """
@@ -247,7 +247,8 @@ def clear_witness(residual: sp.Expr, domain: Domain) -> str:
         except (TypeError, ZeroDivisionError, OverflowError, ValueError):
             return ""
         gap, size = sum(values), sum(map(abs, values))
-        clear = CLEAR * size < abs(gap) and size < float("inf")
+        # In a product of sums that cancel all of its one term is rounding: of numbers of order one, far below 1e-6.
+        clear = CLEAR * max(size, ABSOLUTE) < abs(gap) and size < float("inf")
         if clear and abs(sum(again) - gap) <= SAME_ON_BOTH_GRIDS * abs(gap):
             return _told(gap, point, residual)
     return ""

@@ -43,9 +43,9 @@ _ROUGHLY = 1.0
 def solve_nonlinear(
     table: OneGroupTable, bulk: NetworkBulk, ratio: float, start: Array | None = None, unit: float = 1.0
 ) -> NonlinearPart:
-    """x = F(x) as `equations.nonlinear_part`, which takes over where the two steps at once lead nowhere."""
+    """x = F(x) as `equations.nonlinear_part`, which takes over, from above, where two steps at once lead nowhere."""
     found = _together(table, bulk, ratio, start, unit)
-    return nonlinear_part(table.profile, bulk, ratio, start, unit) if found is None else found
+    return nonlinear_part(table.profile, bulk, ratio, None, unit) if found is None else found
 
 
 def _together(
@@ -63,10 +63,12 @@ def _together(
     place: list[float] = []
     previous = math.inf
     for iteration in range(1, MOST_ITERATIONS + 1):
+        if not (overlap > 0.0 and tau > 0.0):
+            return None
         inverse = 1.0 / (table.rows @ np.array([overlap, tau, unit]))
         C, D = (ratio * (table.conjugates @ inverse)).tolist()
         place = place or bulk.begun(C, D, near=start is not None)
-        if not (overlap > 0.0 and tau > 0.0 and bulk.inside(bulk.ridge + D, place)):
+        if not bulk.inside(bulk.ridge + D, place):
             return None
         bend = (ratio * (table.curvature @ (inverse * inverse))).tolist()
         step = bulk.step(C, D, place)

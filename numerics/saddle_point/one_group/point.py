@@ -118,16 +118,17 @@ def _newton(
         image, jacobian, bend = point[3:]
         gaps = overlap - image[0], tau - image[1]
         size = max(abs(gaps[0]) / abs(overlap), abs(gaps[1]) / abs(tau)) if overlap and tau else math.inf
-        # Converged when the gap is at rounding, or stops shrinking near it.
-        converged = size < 0.01 * enough or (size < enough and size >= previous)
+        # Converged when the gap is at rounding, or stops shrinking near it. There is a solution of negative T, too.
+        ended = size < 0.01 * enough or (size < enough and size >= previous)
+        converged = ended and overlap > 0.0
         if converged:
             break
         previous = size
         steps = solve_pair(one_minus(jacobian, bend), *gaps)
-        if tau - steps[1] > 0.0:
+        if tau - steps[1] > 0.0 and not ended:
             overlap, tau = overlap - steps[0], tau - steps[1]
         else:
-            # A step from below led to something negative: begin again, higher each time.
+            # A step from below led to something negative or nowhere: begin again, higher each time.
             overlap, tau, higher = higher * largest[0], higher * largest[1], 10.0 * higher
     return (overlap, tau), point, iteration, converged
 

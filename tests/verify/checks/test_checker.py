@@ -125,6 +125,8 @@ def test_a_clear_witness_is_told_as_any_other_and_rounding_is_none() -> None:
     rounded = (root - 10**8) - r**2 / (root + 10**8)
     for zero in ((c + r) ** 2 - c**2 - 2 * c * r - r**2, sp.sin(r) ** 2 + sp.cos(r) ** 2 - 1, rounded):
         assert clear_witness(zero, DOMAIN) == ""
+        # One term, which is all rounding.
+        assert clear_witness(c * zero, DOMAIN) == clear_witness(sp.exp(r) * zero, DOMAIN) == ""
     # What differs by less, and what has no value there, are left to others.
     small = sp.sin(r) ** 2 + sp.cos(r) ** 2 - 1 - sp.Rational(1, 10**4)
     assert clear_witness(small, DOMAIN) == ""

@@ -19,6 +19,7 @@ from onestep.numerics.saddle_point.level import extra_reach
 from onestep.numerics.saddle_point.one_group import network_point
 from onestep.numerics.saddle_point.one_group.network_point import network_residual, solve_linear, solve_nonlinear
 from onestep.numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.saddle_point.solve import solve
 
 # Student, target, alpha, ridge, eta, noise and whether the rows begin Gaussian: odd and other activations, targets
 # that an even part meets and that it does not, stiff and slack fits, and far more samples than features can fit.
@@ -111,6 +112,40 @@ def test_a_start_that_leads_nowhere_is_taken_over() -> None:
     again = solve_nonlinear(table.one_group, bulk, ratio, 1e-3 * solved.values)
     assert again.converged
     assert again.values == pytest.approx(solved.values, rel=1e-12)
+
+
+def test_no_start_leads_to_a_negative_overlap() -> None:
+    model = Model.from_gradient_step(
+        activation("tanh"), activation("tanh"), alpha=0.5, beta=11.0, ridge=0.0, alpha0=4.7, eta=7.7,
+        bulk_model="network", gaussian_rows=True,
+    )  # fmt: skip
+    bulk, table, ratio = equivalent_of(model, 1.0), profile(model, 0, 0, extra_reach(0.0)), model.alpha / model.beta
+    assert isinstance(bulk, NetworkBulk)
+    solved = solve_nonlinear(table.one_group, bulk, ratio, unit=0.0)
+    # From there the slopes lead to what solves the equations and is no overlap.
+    start = 0.03 * solved.values
+    with np.errstate(all="ignore"):
+        below = equations.nonlinear_part(table, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio, start, 0.0)
+        again = solve_nonlinear(table.one_group, NetworkBulk(bulk.ridge, bulk.beta, bulk.law), ratio, start, 0.0)
+    assert below.values == pytest.approx(solved.values, rel=1e-12)
+    assert again.values == pytest.approx(solved.values, rel=1e-12)
+
+
+def test_where_no_step_leads_to_a_solution_it_is_said() -> None:
+    # A little beyond interpolation both solvers are led to C < 0, where there is no equivalent.
+    model = Model.from_gradient_step(
+        activation("relu"), activation("z + z**2"), alpha=1.001 * 1.031641869792883, beta=1.031641869792883, ridge=0.0,
+        alpha0=0.1300611829700652, eta=7.666698505003225, bulk_model="network",
+    )  # fmt: skip
+    found = solve(model)
+    assert found.converged or "not converged" in found.status
+    bulk = equivalent_of(model, 1.0)
+    assert isinstance(bulk, NetworkBulk)
+    with np.errstate(all="ignore"):
+        assert np.isnan(bulk.at(np.array([-1e-3, 0.4])).values).all()
+    # What it has kept of it is no start for what has one.
+    fresh = NetworkBulk(bulk.ridge, bulk.beta, bulk.law)
+    assert bulk.at(np.array([0.7, 0.4])).values == pytest.approx(fresh.at(np.array([0.7, 0.4])).values, rel=1e-13)
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from onestep.numerics.saddle_point.equations import LinearPart, NonlinearPart, l
 from onestep.numerics.saddle_point.level import extra_reach, state_of
 from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.saddle_point.solve import solve
 
 CASES = [
     ("tanh", "sin", {"spike": 1.0, "bulk": 1.0, "alignment": 0.8}, 1.5, 1.0, 0.1, 0.0),
@@ -105,3 +107,24 @@ def test_any_start_leads_to_the_same_point() -> None:
         found = solve_one_group(table.one_group, problem, start)
         assert found.converged
         assert found.values == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("beta", "excess", "bulk"), [(2.0, 0.001, 2.0), (2.0, 0.01, 1.0), (5.0, 0.01, 1.0)])
+def test_a_little_beyond_interpolation_the_solution_is_the_one_of_positive_overlap(
+    beta: float, excess: float, bulk: float
+) -> None:
+    # Without a ridge, steps from below the solution lead to T < 0 where tau > 0: on to what solves the equations and is
+    # no overlap, or to roots of negative numbers.
+    tanh, sin = activation("tanh"), activation("sin")
+    model = Model(tanh, sin, alpha=beta * (1.0 + excess), beta=beta, ridge=0.0, spike=1.0, bulk=bulk, alignment=0.8)
+    found, near = solve(model), solve(replace(model, ridge=1e-12))
+    assert found.converged
+    # The ridge moves it by its share of excess^2, times some tens.
+    assert found.test_error == pytest.approx(near.test_error, rel=1e-10 / excess**2)
+    table, ratio = profile(model, 1, 0, extra_reach(0.0)), model.alpha / beta
+    problem = Problem(IsotropicUniform(0.0, beta, bulk), ratio, 0.0, 1.0)
+    scalars, (general, linear) = solve_one_group(table.one_group, problem), _general(table, problem)
+    # A fold at distance `excess` magnifies rounding.
+    assert general.values.min() > 0.0
+    assert scalars.values == pytest.approx(general.values, rel=1e-9)
+    assert scalars.test_error == pytest.approx(linear.test_error, rel=1e-9)
