@@ -47,7 +47,8 @@ def rows() -> Iterator[tuple[str, float, str]]:
         solve(model)
         along = fresh(model, alpha=(1.5, 1.6))
         yield f"{name}: a point at another alpha", 1e3 * best_per_call([partial(solve, one) for one in along], 5), "ms"
-        # No two runs have an eta in common: nothing of a step is known before.
+        # No two runs have an eta in common: nothing of a step is known before but what it shares with others, the
+        # target along a rule and where the rules across the spike were compared.
         runs = [fresh(model, eta=(3.0 + k / 7.0, 3.1 + k / 7.0)) for k in range(3)]
         seconds = min(best([_all(run)]) for run in runs) / CALLS
         yield f"{name}: a point at another eta", 1e3 * seconds, "ms"
