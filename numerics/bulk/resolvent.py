@@ -218,7 +218,7 @@ def steepest(law: RowLaw, rule: Labels) -> tuple[float, float]:
     """(b1, b2) as g -> infinity, where the poles of 1/D are closest to the line; to a few digits, on any rule."""
     b1 = b2 = 0.0
     for g in _GAINS:
-        for _ in range(_MOST_STEPS):
+        for step in range(_MOST_STEPS):
             S1, S2, first, second, third = rule.moved_sums(b1, b2)
             at = blocks(law, g, S1, S2)
             _, (_, p1, p2), (_, q1, q2) = block_slopes(law, g, S1, S2, at)
@@ -228,8 +228,9 @@ def steepest(law: RowLaw, rule: Labels) -> tuple[float, float]:
             share, x, y = 1.0 / (a * d - b * c or math.inf), at.b1 - b1, at.b2 - b2
             one, two = share * (d * x - b * y), share * (a * y - c * x)
             if not 4.0 * (b2 + two) > (b1 + one) ** 2:
-                # Where it leads to a zero of D: half of the way to F, of which all may circle.
-                one, two = 0.5 * x, 0.5 * y
+                # Where it leads to a zero of D: some of the way to F, and less each time, since more of it may circle.
+                share = 2.0 / (4.0 + step)
+                one, two = share * x, share * y
             b1, b2 = b1 + one, b2 + two
             if abs(two) <= _STEADY * b2:
                 break
