@@ -3,7 +3,7 @@
     python -m benchmarks.speed.network_speed
 
 prints processor seconds, the best of several runs: a point at another alpha and one at another eta, a point of a batch
-and of a curve, a certificate, and an interval of a certified branch, for an odd activation and another.
+and of a curve, a certificate, and intervals of certified branches, for an odd activation and another.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def rows() -> Iterator[tuple[str, float, str]]:
         curve = np.geomspace(0.1, 10.0, CURVE)
         yield f"{name}: a curve of {CURVE} points", 1e3 * best([partial(solve_batch, model, alpha=curve)] * 5), "ms"
         yield f"{name}: a certificate", 1e3 * best([partial(certify, model)] * 5), "ms"
-        branch = partial(certify_branch, model, "alpha", 1.5, 1.501)
-        yield f"{name}: a certified branch, alpha 1.5 to 1.501", best([branch] * 2), "s"
+        for parameter, low in (("alpha", 1.5), ("eta", 3.0)):
+            branch = partial(certify_branch, model, parameter, low, low + 0.001)
+            yield f"{name}: a certified branch, {parameter} {low:g} to {low + 0.001:g}", best([branch] * 2), "s"
     yield "isotropic bulk: the certificate of the worked value", 1e3 * best([partial(certify, worked())] * 10), "ms"
 
 
