@@ -185,7 +185,7 @@ def _labels_for(target: Activation, noise: float, centre: float, alpha0: float, 
 
 def _rounded_up(size: float) -> float:
     """To a quarter of an octave."""
-    return 2.0 ** (math.ceil(4.0 * math.log2(size)) / 4.0)
+    return math.exp2(math.ceil(4.0 * math.log2(size)) / 4.0)
 
 
 class _Norms(NamedTuple):

@@ -281,7 +281,7 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
     function varies somewhat faster does so here: models in a row, along a step's length for example, share that check.
     Raises ExpressionError when a rule would have more than MOST_NODES_ACROSS nodes.
     """
-    wider = 2.0 ** (math.ceil(_CELLS * math.log2(scale)) / _CELLS)
+    wider = math.exp2(math.ceil(_CELLS * math.log2(scale)) / _CELLS)
     if function.rate == function.quadratic == 0.0 and resolvable(function, wider):
         found = _compared(function, low, high, wider)
         if wider == scale or found == (0, 0.0):

@@ -380,7 +380,8 @@ class OneGroupTable:
 
     def terms(self, m: Number, *overlaps: Number) -> Number:
         """The `terms` of `equations.fit_rounding`."""
-        mean, *lines, y = self.profile.reaches.tolist()
+        reaches: list[float] = self.profile.reaches.tolist()
+        mean, *lines, y = reaches
         return sum((abs(x) * line for x, line in zip(overlaps, lines, strict=True)), abs(m) * mean + y)
 
     @cached_property
