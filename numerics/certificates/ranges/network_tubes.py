@@ -3,7 +3,8 @@
 Along alpha and ridge the law of its rows and their functions are those of one model. Along alpha0, eta and beta both
 move: the constants of the step are balls that hold those of the interval, with their slopes.
 The unknowns are (T, tau, b1, b2) of `certificates.network.saddle_point`, where b1 = 0 may be none. At the middle of an
-interval a small box within the tube's holds the solution, and the only one of the tube.
+interval a small box within the tube's holds the solution, and the only one of the tube. Where not even that is enclosed
+well, as after a short step, which leaves the readout's mean hardly any signal, the branch goes on with more bits.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.certificates.certify import NETWORK_BITS
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.certificates.certify import GUARD_BITS, NETWORK_BITS
 from onestep.numerics.certificates.functions import Functions, at_rest, narrowed, narrowed_one
 from onestep.numerics.certificates.network.saddle_point import (
     NetworkProblem,
@@ -26,7 +27,7 @@ from onestep.numerics.certificates.network.saddle_point import (
     nonlinear_system,
 )
 from onestep.numerics.certificates.newton import Box, Zero, krawczyk
-from onestep.numerics.certificates.ranges.tubes import BITS, Tubes, zeros
+from onestep.numerics.certificates.ranges.tubes import Tubes, zeros
 from onestep.numerics.certificates.saddle_point import Enclosed
 from onestep.numerics.certificates.setting import Setting
 from onestep.numerics.certificates.slope import Moving, value_of
@@ -36,8 +37,14 @@ Ball = Any
 
 # What the law of the rows depends on, and no average over labels.
 OF_ROWS = ("beta", "alpha0", "eta")
+# How many more bits at a time, up to how many; and of the test error in the middle, so that a tube's width is its own.
+_MORE_BITS, _MOST_BITS, _LEAST_BITS = 16, 72, 20
 # Half width of the box in the middle, relative: far above the errors of doubles, far below a tube's.
 _SMALL = 1e-9
+
+
+class _Imprecise(BallError):
+    """Raised where the solution in the middle of an interval is not enclosed with these bits."""
 
 
 class NetworkTubes(Tubes):
@@ -47,7 +54,20 @@ class NetworkTubes(Tubes):
 
     @cached_property
     def _network(self) -> NetworkProblem:
-        return network_problem(self._model, BITS + NETWORK_BITS)
+        return network_problem(self._model, self.bits + NETWORK_BITS)
+
+    def tube(self, low: float, high: float) -> tuple[Box, Enclosed]:
+        """As for any bulk, with as many bits as that takes."""
+        while True:
+            try:
+                with precision(self.bits + GUARD_BITS):
+                    return super().tube(low, high)
+            except _Imprecise:
+                if self.bits >= _MOST_BITS:
+                    raise
+                self.bits += _MORE_BITS
+                self._known = self._tables = None
+                del self._network
 
     def _unknowns(self, value: float) -> Sequence[float]:
         self._pair(value)
@@ -74,26 +94,35 @@ class NetworkTubes(Tubes):
             nonlinear_system(one, table, place.rule, place.inverse)
             for one, (table, _) in zip(networks, tables, strict=True)
         )
-        zero, slopes = zeros(at, over, along, (box, room), offset)
         unknowns = self._unknowns(middle)
-        small = tuple(
-            arb(x, _SMALL * size) for x, size in zip(unknowns, self._sizes(unknowns), strict=True)
-        )
-        inner = krawczyk(at, small)
-        if not all(outer.contains(one) for outer, one in zip(zero.box, small, strict=True)):
-            raise BallError("the solution at the middle of the interval is not shown to be that of its box")
-        moved = tuple(map(Moving, zero.enclosure, slopes))
-        return (
-            zero,
-            enclosed(networks[0], *tables[0], place.rule, place.inverse, inner.enclosure),
-            enclosed(networks[2], *tables[2], place.rule, place.inverse, moved),
-        )
+        small = tuple(arb(x, _SMALL * size) for x, size in zip(unknowns, self._sizes(unknowns), strict=True))
+
+        def thin() -> Enclosed:
+            try:
+                inner = krawczyk(at, small).enclosure
+                found = enclosed(networks[0], *tables[0], place.rule, place.inverse, inner)
+            except BallError as reason:
+                raise _Imprecise(str(reason)) from reason
+            if not found.test_error.rel_accuracy_bits() > _LEAST_BITS:
+                raise _Imprecise("the test error in the middle of the interval is not enclosed to a millionth")
+            return found
+
+        try:
+            zero, slopes = zeros(at, over, along, (box, room), offset)
+            if not all(outer.contains(one) for outer, one in zip(zero.box, small, strict=True)):
+                raise BallError("the solution at the middle of the interval is not shown to be that of its box")
+            moved = tuple(map(Moving, zero.enclosure, slopes))
+            found = enclosed(networks[2], *tables[2], place.rule, place.inverse, moved)
+        except BallError:
+            thin()
+            raise
+        return zero, thin(), found
 
     def _network_at(self, value: Any) -> NetworkProblem:
         """With another value of the parameter; the labels, and what is known of them, are the same."""
         changed: dict[str, Any] = {self._parameter: value}
         if self._parameter in OF_ROWS:
-            moved = network_problem(self._model, BITS + NETWORK_BITS, **changed)
+            moved = network_problem(self._model, self.bits + NETWORK_BITS, **changed)
             return replace(moved, labels=self._network.labels)
         return replace(self._network, problem=replace(self._network.problem, **changed))
 

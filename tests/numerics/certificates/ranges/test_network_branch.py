@@ -29,6 +29,7 @@ RANGES = {
     "alpha": ("tanh", "alpha", 1.5, 1.504), "ridge": ("tanh", "ridge", 0.1, 0.1004),
     "eta": ("tanh", "eta", 3.0, 3.002), "alpha0": ("tanh", "alpha0", 2.0, 2.002), "beta": ("tanh", "beta", 1.0, 1.001),
     "any": ("relu", "alpha", 1.5, 1.501), "turned": ("relu", "eta", 3.0, 3.001),
+    "short": ("tanh", "eta", 0.1, 0.1001),
 }  # fmt: skip
 ERRORS = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2", "V1", "V2")
 
@@ -61,8 +62,9 @@ def _outside(found: Branch) -> int:
     return missed
 
 
-# Two seconds a tube of relu are too many for the fast tests; along eta more moves than along the others.
-_SLOW = [pytest.param(which, marks=pytest.mark.thorough) for which in ("any", "turned", "ridge", "alpha0", "beta")]
+# Two seconds a tube of relu are too many for the fast tests, and so is a short step, which takes more bits; along eta
+# more moves than along the others.
+_SLOW = [pytest.param(name, marks=pytest.mark.thorough) for name in RANGES if name not in ("alpha", "eta")]
 
 
 @pytest.mark.parametrize("which", ["alpha", "eta", *_SLOW])
