@@ -341,20 +341,16 @@ def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, 
         values[weights > 0.0] = function.values(x[weights > 0.0])
     else:
         values = function.values(x)
-    mean = _sum(values, weights)
-    slope = _sum(values, weights * z)
-    square = _sum(values * values, weights)
+    # Sums row by row are added up in blocks: thousands of nodes cost a few roundings.
+    mean = np.vecdot(values, weights)
+    slope = np.vecdot(values, weights * z)
+    square = np.vecdot(values * values, weights)
     # First the mean: what is left is known to its own rounding, however large the mean.
     deviation = values - mean[:, None]
     deviation -= slope[:, None] * z
-    curvature = _sum(deviation, weights * (z * z - 1.0))
+    curvature = np.vecdot(deviation, weights * (z * z - 1.0))
     deviation *= deviation
-    return Moments(mean, slope, square, _sum(deviation, weights), curvature)
-
-
-def _sum(values: Array, weights: Array) -> Array:
-    """Sum of weights times values, row by row, added up in blocks: thousands of nodes cost a few roundings."""
-    return np.asarray(np.vecdot(values, weights))
+    return Moments(mean, slope, square, np.vecdot(deviation, weights), curvature)
 
 
 def across_rule(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Array, Array]:
@@ -420,10 +416,12 @@ def _even_steps(h: float, count: int) -> tuple[Array, Array]:
 def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Array, Array]:
     """Panels split where shift + scale z meets a split: arrays of shape (shifts, nodes)."""
     length = _line(function, float(np.max(np.abs(shift), initial=0.0)), scale)
-    panels = math.ceil(2.0 * length / _z_panel(scale, refine))
-    base = np.broadcast_to(np.linspace(-length, length, panels + 1), (len(shift), panels + 1))
-    crossings = np.clip((np.asarray(function.splits) - shift[:, None]) / scale, -length, length)
-    edges = np.sort(np.concatenate([base, crossings], axis=1), axis=1)
+    base = _even_panels(length, math.ceil(2.0 * length / _z_panel(scale, refine)))
+    crossings = (np.asarray(function.splits) - shift[:, None]) / scale
+    edges = np.empty((len(shift), len(base) + crossings.shape[1]))
+    edges[:, : len(base)] = base
+    np.clip(crossings, -length, length, out=edges[:, len(base) :])
+    edges.sort(axis=1)
     for _ in range(refine if len(function.splits or ()) > len(function.breakpoints) else 0):
         # Panels found by bisection are halved like the others.
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
@@ -431,10 +429,18 @@ def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) ->
     return composite(edges)
 
 
+@lru_cache(maxsize=16)
+def _even_panels(length: float, count: int) -> Array:
+    """The edges of so many panels; as `_even_steps`."""
+    edges = np.linspace(-length, length, count + 1)
+    edges.flags.writeable = False
+    return edges
+
+
 def composite(edges: Array) -> tuple[Array, Array]:
     """The composite Gauss-Legendre rule with Gaussian density between edges of shape (..., panels + 1)."""
     nodes, weights = gauss_legendre(PANEL_ORDER)
-    half = 0.5 * np.diff(edges, axis=-1)[..., None]
+    half = 0.5 * (edges[..., 1:, None] - edges[..., :-1, None])
     shape = (*edges.shape[:-1], -1)
     places = half * (1.0 + nodes)
     places += edges[..., :-1, None]
