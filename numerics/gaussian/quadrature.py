@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -277,15 +278,15 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
     """How often the rule in z has to be refined for shifts in [low, high], and what is left of the error.
 
     Strip and panel width cannot show everything, so the rule is compared with a finer one at a few shifts. The
-    second value is 0.0 when they agree to rounding, else their relative distance. A rule that settles at once where the
-    function varies somewhat faster does so here: models in a row, along a step's length for example, share that check.
-    Raises ExpressionError when a rule would have more than MOST_NODES_ACROSS nodes.
+    second value is 0.0 when they agree to rounding, else their relative distance. A rule that settles at once for a
+    scale a little larger does so here: models in a row share that check. Raises ExpressionError when a rule would have
+    more than MOST_NODES_ACROSS nodes.
     """
     wider = math.exp2(math.ceil(_CELLS * math.log2(scale)) / _CELLS)
-    if function.rate == function.quadratic == 0.0 and resolvable(function, wider):
-        found = _compared(function, low, high, wider)
-        if wider == scale or found == (0, 0.0):
-            return found
+    if function.quadratic == 0.0 and resolvable(function, wider):
+        with suppress(ExpressionError):  # further out it may overflow
+            if (found := _compared(function, low, high, wider)) == (0, 0.0):
+                return found
     return _compared(function, low, high, scale)
 
 
@@ -324,9 +325,8 @@ def _compared(function: Integrand, low: float, high: float, scale: float) -> tup
         coarse, level = fine, level + 1
 
 
-# Scales of a check to the octave: it is made for one 4 % larger at most, and the shifts it looks at lie further apart.
-_CELLS = 16
-_SAMPLES = 12
+# Shifts of a check, and its scales to the octave: one is 4 % larger at most, and the shifts lie further apart.
+_SAMPLES, _CELLS = 12, 16
 _MOST_DOUBLINGS = 4
 _AGREEMENT = 1e-13
 
