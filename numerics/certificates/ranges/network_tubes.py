@@ -2,9 +2,10 @@
 
 Along alpha and ridge the law of its rows and their functions are those of one model. Along alpha0, eta and beta both
 move: the constants of the step are balls that hold those of the interval, with their slopes.
+
 The unknowns are (T, tau, b1, b2) of `certificates.network.saddle_point`, where b1 = 0 may be none. At the middle of an
-interval a small box within the tube's holds the solution, and the only one of the tube. Where not even that is enclosed
-well, as after a short step, which leaves the readout's mean hardly any signal, the branch goes on with more bits.
+interval a small box within the tube's holds the solution, and the only one of the tube. After a short step, which leaves
+the readout's mean hardly any signal, roundings grow, and an interval takes more bits.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from onestep.numerics.certificates.newton import Box, Zero, krawczyk
 from onestep.numerics.certificates.ranges.tubes import Tubes, zeros
 from onestep.numerics.certificates.saddle_point import Enclosed
 from onestep.numerics.certificates.setting import Setting
-from onestep.numerics.certificates.slope import Moving, value_of
+from onestep.numerics.certificates.slope import Moving, slope_of, value_of
 from onestep.numerics.saddle_point.one_group.network_any_precision import network_start
 
 Ball = Any
@@ -44,7 +45,7 @@ _SMALL = 1e-9
 
 
 class _Imprecise(BallError):
-    """Raised where the solution in the middle of an interval is not enclosed with these bits."""
+    """Raised where more bits may help."""
 
 
 class NetworkTubes(Tubes):
@@ -58,16 +59,19 @@ class NetworkTubes(Tubes):
 
     def tube(self, low: float, high: float) -> tuple[Box, Enclosed]:
         """As for any bulk, with as many bits as that takes."""
+        before = self.bits
         while True:
             try:
                 with precision(self.bits + GUARD_BITS):
                     return super().tube(low, high)
             except _Imprecise:
-                if self.bits >= _MOST_BITS:
-                    raise
-                self.bits += _MORE_BITS
+                # Where no bits help the interval is too wide, and its halves may need no more than others.
+                failed = self.bits >= _MOST_BITS
+                self.bits = before if failed else self.bits + _MORE_BITS
                 self._known = self._tables = None
                 del self._network
+                if failed:
+                    raise
 
     def _unknowns(self, value: float) -> Sequence[float]:
         self._pair(value)
@@ -116,6 +120,8 @@ class NetworkTubes(Tubes):
         except BallError:
             thin()
             raise
+        if not slope_of(found.test_error).is_finite():
+            raise _Imprecise("the slope of the test error along the interval is not enclosed")
         return zero, thin(), found
 
     def _network_at(self, value: Any) -> NetworkProblem:

@@ -29,7 +29,7 @@ RANGES = {
     "alpha": ("tanh", "alpha", 1.5, 1.504), "ridge": ("tanh", "ridge", 0.1, 0.1004),
     "eta": ("tanh", "eta", 3.0, 3.002), "alpha0": ("tanh", "alpha0", 2.0, 2.002), "beta": ("tanh", "beta", 1.0, 1.001),
     "any": ("relu", "alpha", 1.5, 1.501), "turned": ("relu", "eta", 3.0, 3.001),
-    "short": ("tanh", "eta", 0.1, 0.1001),
+    "short": ("tanh", "eta", 0.05, 0.05001),
 }  # fmt: skip
 ERRORS = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2", "V1", "V2")
 
