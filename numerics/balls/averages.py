@@ -32,7 +32,7 @@ _MOST_NODES = 4000
 
 
 class Averages(NamedTuple):
-    """M_01, M_11, M_02, and where they are known M_21, M_12, M_31 and M_22 (else None)."""
+    """M_01, M_11, M_02, and where they are known M_21, M_12, M_31, M_22 and M_41 (else None)."""
 
     mean: Ball
     first: Ball
@@ -41,6 +41,7 @@ class Averages(NamedTuple):
     first_square: Ball = None
     third: Ball = None
     second_square: Ball = None
+    fourth: Ball = None
 
 
 class Smoothing(Protocol):
@@ -111,7 +112,7 @@ class _Polynomials:
 
     def at(self, w: Ball) -> Averages:
         degree = max(len(piece) for piece in self.pieces) - 1
-        top = max(2 * degree + 2, degree + 3)
+        top = max(2 * degree + 2, degree + 4)
         everywhere = [arb(math.prod(range(1, m, 2)) if m % 2 == 0 else 0) for m in range(top + 1)]
         above = [everywhere] + [_above((cut - w) / self.scale, top) for cut in self.cuts]
         above.append([arb(0)] * (top + 1))
@@ -155,7 +156,7 @@ def _product(p: Sequence[Ball], q: Sequence[Ball]) -> list[Ball]:
 
 
 # (j, l) of the averages in the order of `Averages`.
-ORDERS = ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2), (3, 1), (2, 2))
+ORDERS = ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2), (3, 1), (2, 2), (4, 1))
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,8 @@ class _Analytic:
             weighted = weight * value
             shifted, squared = z * weighted, weighted * value
             along, twice = z * squared, z * shifted
-            terms = (weighted, shifted, squared, twice, along, z * twice, z * along)
+            thrice = z * twice
+            terms = (weighted, shifted, squared, twice, along, thrice, z * along, z * thrice)
             totals = list(map(add, totals, terms))
         kind = acb if complex_ else arb
         return Averages(*(t + _around_zero(kind, error) for t, error in zip(totals, self.errors, strict=True)))

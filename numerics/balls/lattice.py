@@ -92,7 +92,7 @@ def averages(
     columns: tuple[Columns, Columns] = (
         (lambda z: (arb(1), z), lambda z: (arb(1),))
         if few
-        else (lambda z: (arb(1), z, z * z, z * z * z), lambda z: (arb(1), z, z * z))
+        else (lambda z: [z**k for k in range(5)], lambda z: (arb(1), z, z * z))
     )
     found = sums(function, line, step, first, last, bits, ORDERS, columns)
     if found is None:
@@ -103,5 +103,5 @@ def averages(
         return [Averages(*(x + error for x, error in zip(row, wide, strict=False))) for row, wide in values]
     rows = zip(found.plain, found.squared, strict=True)
     # In the order of ORDERS.
-    ordered = ((f[0], f[1], ff[0], f[2], ff[1], f[3], ff[2]) for f, ff in rows)
+    ordered = ((f[0], f[1], ff[0], f[2], ff[1], f[3], ff[2], f[4]) for f, ff in rows)
     return [Averages(*(value + error for value, error in zip(row, errors, strict=True))) for row in ordered]

@@ -192,7 +192,7 @@ def on_nodes(at: Callable[[Sequence[Ball]], list[Averages]], places: Sequence[Ba
     upper = at(places[half:])
     sign = -1 if parity == "odd" else 1
     # z -> -z turns f(w + s z) into sign f(-w + s z), and z^j into (-1)^j z^j.
-    signs = (sign, -sign, 1, sign, -1, -sign, 1)
+    signs = (sign, -sign, 1, sign, -1, -sign, 1, sign)
     lower = [
         Averages(*(None if ball is None else s * ball for s, ball in zip(signs, a, strict=True)))
         for a in upper[len(places) % 2 :]

@@ -38,6 +38,7 @@ from onestep.numerics.bulk.equivalent import LazyPoint, OneGroup, marchenko_past
 from onestep.numerics.bulk.network_constants import ALONG, ROWS, TILTED
 from onestep.numerics.bulk.network_law import BulkLaw, step_laws
 from onestep.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
+from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.model import Model
 
 Array = NDArray[np.float64]
@@ -46,8 +47,10 @@ _STEP = 1e-100
 _MOST_STEPS = 200
 # Sweeps before Newton's method, and the size of the last step of one that has found something.
 _SWEEPS, _SOLVED, _LAST = (3, 30, 300), 1e-8, 1e-10
-# Pairs (C, D) that are no further apart than this share: a third of the rounding that every average is granted.
-_SAME = 8.0 * float(np.finfo(float).eps)
+# K's slopes at a pair (C, D) serve another one no further away than this share: half of the rounding that C and D, as
+# averages, are granted, and that the estimates count. It is measured from where they were computed: were each pair
+# compared with the one before it, six refinements could add up to more.
+_SAME = 0.5 * ROUNDING
 
 
 def law_error(model: Model) -> float:
@@ -58,7 +61,7 @@ def law_error(model: Model) -> float:
 @dataclass(frozen=True)
 class _Point(LazyPoint):
     """NetworkBulk at one pair (C, D): x = beta tau and the averages' places, with how they move with C and D; K is on
-    (v, delta, theta_perp).
+    (v, delta, theta_perp), and follows from another point's slopes where one is `beside`, with how far it is.
     """
 
     network: NetworkBulk
@@ -67,19 +70,22 @@ class _Point(LazyPoint):
     jacobian: Array
     solution: Array
     slopes: Array
+    beside: tuple[_Point, Array] | None = None
     lost: float = 0.0
 
     @cached_property
     def _overlaps(self) -> tuple[Array, Array]:
+        if self.beside is not None:
+            known, apart = self.beside
+            overlap, slopes = known._overlaps
+            return overlap + apart[0] * slopes[0] + apart[1] * slopes[1], slopes
         found = self.network.overlaps(self.conjugate, self.solution, self.slopes)
-        return found[..., 0].real, np.moveaxis(found.imag, -1, 0) / _STEP
+        return found[0].real, found.imag / _STEP
 
-    def follow(self, other: _Point, apart: Array, conjugates: Array) -> None:
-        """K along the slopes of another point that has it, where (C, D) are a few roundings apart."""
-        known = other.__dict__.get("_overlaps")
-        if known is not None and bool((np.abs(apart) <= _SAME * conjugates).all()):
-            overlap, slopes = known
-            self.__dict__["_overlaps"] = overlap + apart[0] * slopes[0] + apart[1] * slopes[1], slopes
+    @property
+    def computed(self) -> bool:
+        """Whether K was computed here."""
+        return self.beside is None and "_overlaps" in self.__dict__
 
 
 class _Linear(NamedTuple):
@@ -135,6 +141,7 @@ class NetworkBulk(OneGroup):
         self.law = law
         self._on_theta, self._form_sums = _form_sums(law)
         self._last: tuple[Array, _Point] | None = None
+        self._computed: tuple[Array, _Point] | None = None
 
     def at(self, conjugates: Array) -> _Point:
         """(T, tau), K (3 x 3) on (v, delta, theta_perp), and the derivatives of both at the pair (C, D)."""
@@ -149,9 +156,15 @@ class NetworkBulk(OneGroup):
         """The point of a last step from a place, remembered."""
         solution = np.array([at + move for at, move in zip(place, step.move, strict=True)])
         C, values, jacobian = float(conjugates[0]), np.array(step.values), np.array(step.jacobian).reshape(2, 2)
-        point = _Point(self, C, values, jacobian, solution, np.array(step.slopes))
-        if self._last is not None:
-            point.follow(self._last[1], conjugates - self._last[0], conjugates)
+        if self._last is not None and self._last[1].computed:
+            self._computed = self._last
+        beside = None
+        if self._computed is not None:
+            there, known = self._computed
+            apart = conjugates - there
+            if bool((np.abs(apart) <= _SAME * conjugates).all()):
+                beside = known, apart
+        point = _Point(self, C, values, jacobian, solution, np.array(step.slopes), beside)
         self._last = conjugates.copy(), point
         return point
 
@@ -261,18 +274,18 @@ class NetworkBulk(OneGroup):
         return self.beta * marchenko_pastur(C, shift, self.beta, self.law.bulk)[1]
 
     def overlaps(self, C: float, solution: Array, slopes: Array) -> NDArray[Any]:
-        """K as complex numbers (3, 3, 2) whose imaginary parts are its steps along C and along D."""
+        """K as complex numbers (2, 3, 3) whose imaginary parts are its steps along C and along D."""
         law = self.law
         averages = self._form_sums @ law.labels.over(float(solution[1]), float(solution[2]))
         sums = averages[:, :1] + 1j * _STEP * (averages[:, 1:] @ slopes[1:])
-        found = np.empty((3, 3, 2), dtype=complex)
-        for k, (conjugate, moved) in enumerate(((C + 1j * _STEP, slopes[0, 0]), (C, slopes[0, 1]))):
+        found = []
+        for conjugate, moved, along in zip((C + 1j * _STEP, C), slopes[0].tolist(), sums.T.tolist(), strict=True):
             x = complex(solution[0], _STEP * moved)
             try:
-                found[:, :, k] = _few_overlaps(law, self._on_theta, x, x * conjugate, sums[:, k].tolist())
+                found.append(_few_overlaps(law, self._on_theta, x, x * conjugate, along))
             except (ZeroDivisionError, OverflowError):  # where an array would have no number
-                found[:, :, k] = math.nan
-        return found
+                found.append([[complex(math.nan, math.nan)] * 3] * 3)
+        return np.array(found)
 
 
 def frame(law: BulkLaw) -> tuple[Array, Array]:

@@ -173,12 +173,19 @@ def network_law(
 
 def _labels_for(target: Activation, noise: float, centre: float, alpha0: float, omega: float, turn: float) -> Labels:
     """The rule that is fine enough for every g that the resolvent may be asked for."""
-    # At nu = 0: lambda b < 1 and b >= 1, so that l = lambda omega/alpha0 stays below omega/alpha0.
+    # At nu = 0: lambda b < 1 and b >= 1, so that l = lambda omega/alpha0 stays below omega/alpha0. Without noise that
+    # bound only says where rules are compared, and steps of similar length share one.
     if not turn:
-        return labels(target, noise, omega / alpha0, centre)
+        most = omega / alpha0
+        return labels(target, noise, most if noise > 0.0 or not most else _rounded_up(most), centre)
     guess = (omega + turn**2 / alpha0) / alpha0
     b1, b2 = steepest(Rows(alpha0, omega, turn), coarse_labels(target, noise, guess, centre))
     return labels(target, noise, b2, centre, b1)
+
+
+def _rounded_up(size: float) -> float:
+    """To a quarter of an octave."""
+    return math.exp2(math.ceil(4.0 * math.log2(size)) / 4.0)
 
 
 class _Norms(NamedTuple):

@@ -17,6 +17,7 @@ from averages over D with u and u^2. Everything is written so that nothing cance
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -210,18 +211,27 @@ def _framed(corner: Any, row: NDArray[Any], column: NDArray[Any], rest: NDArray[
 
 
 # Where (b1, b2) have all but stopped to change with g, from where they start to; and to what share they are wanted.
-_GAINS, _STEADY, _MOST_SWEEPS = (1.0, 30.0, 1e3, 1e5), 3e-3, 60
+_GAINS, _STEADY, _MOST_STEPS = (1.0, 30.0, 1e3, 1e5), 3e-3, 60
 
 
 def steepest(law: RowLaw, rule: Labels) -> tuple[float, float]:
     """(b1, b2) as g -> infinity, where the poles of 1/D are closest to the line; to a few digits, on any rule."""
     b1 = b2 = 0.0
     for g in _GAINS:
-        for _ in range(_MOST_SWEEPS):
-            at = blocks(law, g, *rule.sums(b1, b2))
-            moved = abs(at.b2 - b2)
-            # Half of the way: all of it may circle.
-            b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)
-            if moved <= _STEADY * b2:
+        for step in range(_MOST_STEPS):
+            S1, S2, first, second, third = rule.moved_sums(b1, b2)
+            at = blocks(law, g, S1, S2)
+            _, (_, p1, p2), (_, q1, q2) = block_slopes(law, g, S1, S2, at)
+            # Newton's method for b = F(b), by 1 - F'.
+            a, b = 1.0 + p1 * first + p2 * second, p1 * second + p2 * third
+            c, d = q1 * first + q2 * second, 1.0 + q1 * second + q2 * third
+            share, x, y = 1.0 / (a * d - b * c or math.inf), at.b1 - b1, at.b2 - b2
+            one, two = share * (d * x - b * y), share * (a * y - c * x)
+            if not 4.0 * (b2 + two) > (b1 + one) ** 2:
+                # Where it leads to a zero of D: some of the way to F, and less each time, since more of it may circle.
+                share = 2.0 / (4.0 + step)
+                one, two = share * x, share * y
+            b1, b2 = b1 + one, b2 + two
+            if abs(two) <= _STEADY * b2:
                 break
     return b1, b2

@@ -186,7 +186,7 @@ def _certified_network(model: Model, solution: Solution, bits: int) -> Certifica
     table = place.functions(network.problem)
     system = network_saddle_point.nonlinear_system(network, table, place.rule, place.inverse)
     zero = _first_zero(system, boxes)
-    curved = network_saddle_point.norm_slope(network, place.rule, place.height, place.reach, bits + 8)
+    curved = place.norm_slope(network.problem)
     found = network_saddle_point.enclosed(network, table, curved, place.rule, place.inverse, zero.enclosure)
     return _certificate(model, zero, found, bits)
 

@@ -20,6 +20,9 @@ from onestep.numerics.certificates.slope import Moving, value_of
 
 Ball = Any
 
+# How many averages the functions and their slopes are made of.
+_MOVING = 7
+
 
 @dataclass(frozen=True)
 class MovingLine(BallLine):
@@ -118,6 +121,31 @@ def _moving(known: tuple[Along, ...], identity: Along, line: Line) -> tuple[Any,
     )
 
 
+def norm_slope(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fraction, bits: int) -> Any:
+    """dmu0/dc = (E z^2 f - E f)/(2 c), `Along` the spike, with a slope where the line moves. By Stein's lemma
+
+    d(E z^2 f - E f) = (E z^3 f - 3 E z f) dw/s + (E z^4 f - 4 E z^2 f + E f) ds/s.
+    """
+    function, line = problem.student, problem.along
+    moves = isinstance(line, MovingLine)
+    known = averages_on_nodes(function, line, rule, reach, bits)
+    columns = tuple(zip(*known, strict=True))
+    wanted = {order: columns[ORDERS.index((order, 1))] for order in range(5 if moves else 3)}
+    found = {}
+    for order, values in wanted.items():
+        bound = average_bound(function, line.slope, line.bias, line.scale(), height, order, 1)
+        if bound is None:
+            raise BallError(f"no bound by a power was found for {function} off the real line")
+        found[order] = Along(values, bound)
+    bent, share = found[2] - found[0], 1 / (2 * problem.bulk)
+    if not isinstance(line, MovingLine):
+        return bent * share
+    scale, identity = line.scale(), _identity(rule.nodes, height)
+    turned = (found[3] - found[1] * arb(3)) * identity * (line.slope_rate / scale)
+    stretched = (found[4] - found[2] * arb(4) + found[0]) * (line.scale_rate / scale)
+    return Moving(bent, turned + stretched) * share
+
+
 def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fraction, bits: int) -> Functions:
     """The functions on the nodes of a rule, to about 2**-bits; `reach` bounds the nodes."""
     identity = _identity(rule.nodes, height)
@@ -125,7 +153,7 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
     for function, line in ((problem.student, problem.along), (problem.target, problem.teacher)):
         moves = isinstance(line, MovingLine)
         known = averages_on_nodes(function, line, rule, reach, bits, few=not moves)
-        columns = tuple(zip(*known, strict=True))[: len(ORDERS) if moves else 3]
+        columns = tuple(zip(*known, strict=True))[: _MOVING if moves else 3]
         found.append(_moving(_bounded(columns, function, line, height), identity, line))
     return _combined(problem, identity, *found)
 
@@ -178,14 +206,18 @@ def narrowed(table: Functions, middle: Functions, offset: Ball) -> Functions:
     Directly the averages in mu2^2 = E f^2 - (E f)^2 - (E z f)^2 would move each for itself.
     """
 
-    def of(number: Any, at: Along) -> Any:
-        if not isinstance(number, Moving):
-            return number
-        rows = zip(number.value.values, number.slope.values, at.values, strict=True)
-        values = tuple(value.intersection(start + slope * offset) for value, slope, start in rows)
-        return Moving(Along(values, number.value.bound), number.slope)
+    return Functions(
+        *(narrowed_one(getattr(table, one.name), getattr(middle, one.name), offset) for one in fields(table))
+    )
 
-    return Functions(*(of(getattr(table, one.name), getattr(middle, one.name)) for one in fields(table)))
+
+def narrowed_one(number: Any, at: Along, offset: Ball) -> Any:
+    """One of them."""
+    if not isinstance(number, Moving):
+        return number
+    rows = zip(number.value.values, number.slope.values, at.values, strict=True)
+    values = tuple(value.intersection(start + slope * offset) for value, slope, start in rows)
+    return Moving(Along(values, number.value.bound), number.slope)
 
 
 def over_variance(table: Functions, overlap: Any, tau: Any, inverse: Ball) -> Any:

@@ -71,13 +71,14 @@ def _problem(model: Model, numbers: dict[str, Any]) -> Problem:
     return Problem(
         student=model.activation,
         target=model.target,
-        along=_line(numbers["spike"], Fraction(model.biases[0]), numbers["bulk"]),
-        teacher=_line(alignment, Fraction(0), 1 - alignment * alignment),
+        along=line_of(numbers["spike"], Fraction(model.biases[0]), numbers["bulk"]),
+        teacher=line_of(alignment, Fraction(0), 1 - alignment * alignment),
         **{name: _ball(numbers[name]) for name in (*_RATIOS, "bulk")},
     )
 
 
-def _line(slope: Any, bias: Fraction, variance: Any) -> Line:
+def line_of(slope: Any, bias: Fraction, variance: Any) -> Line:
+    """slope kappa + bias across a variance, each a fraction, a ball or a number with a slope."""
     if isinstance(slope, Fraction) and isinstance(variance, Fraction):
         return Line(slope, bias, variance)
     slopes, variances = _ball(slope), _ball(variance)

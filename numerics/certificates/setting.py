@@ -11,7 +11,7 @@ from flint import arb
 
 from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
 from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from onestep.numerics.certificates.functions import Functions, Problem, bounds, functions
+from onestep.numerics.certificates.functions import Functions, Problem, bounds, functions, norm_slope
 from onestep.numerics.certificates.newton import Box
 from onestep.numerics.certificates.saddle_point import fixed_error
 from onestep.numerics.certificates.strip import inverse_bound, student
@@ -39,6 +39,10 @@ class Setting:
     def functions(self, problem: Problem) -> Functions:
         """The functions along the spike of the problem, or of one whose numbers are within its own."""
         return functions(problem, self.rule, self.height, self.reach, self.bits + 8)
+
+    def norm_slope(self, problem: Problem) -> Any:
+        """dmu0/dc along the spike, of the same problems."""
+        return norm_slope(problem, self.rule, self.height, self.reach, self.bits + 8)
 
 
 def setting(problem: Problem, solution: Solution, box: Box, bits: int) -> Setting:

@@ -46,10 +46,12 @@ class Moving(Combined):
         share = other / self.value
         return Moving(share, -(share * self.slope) / self.value)
 
-    def __pow__(self, power: float) -> Moving:
-        """The square root alone."""
-        assert power == 0.5
-        return self.sqrt()
+    def __pow__(self, power: float) -> Any:
+        """A whole power, or the square root."""
+        if power == 0.5:
+            return self.sqrt()
+        assert power == int(power) >= 0
+        return self * self ** (power - 1) if power else arb(1)
 
     def sqrt(self) -> Moving:
         """The square root."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -115,7 +116,11 @@ def gauss_legendre(order: int) -> tuple[Array, Array]:
 
 def density(z: Array) -> Array:
     """The standard normal density exp(-z^2/2)/sqrt(2 pi)."""
-    return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    found = np.asarray(-0.5 * z)
+    found *= z
+    np.exp(found, out=found)
+    found /= math.sqrt(2.0 * math.pi)
+    return found
 
 
 @lru_cache(maxsize=512)
@@ -191,11 +196,17 @@ def reach(function: Integrand, gain: float, share: float = 0.0, extra: float = 0
         curvature = 1.0 - 4.0 * function.quadratic * gain**2 / inner if inner > 0 else 0.0
         if curvature <= 0:
             raise ValueError("the second moment of the function is infinite at this spike and bulk")
-    dropped = LOG_DROPPED + extra
+    length = _outermost(LOG_DROPPED + extra, function.degree)
+    return length / math.sqrt(curvature) + 2.0 * function.rate * gain / curvature
+
+
+@lru_cache(maxsize=256)
+def _outermost(dropped: float, degree: float) -> float:
+    """Where t^(2 degree) exp(-t^2/2) is below exp(-dropped)."""
     length = math.sqrt(2.0 * dropped)
     for _ in range(4):
-        length = math.sqrt(2.0 * (dropped + 2.0 * function.degree * math.log(max(length, 1.0))))
-    return length / math.sqrt(curvature) + 2.0 * function.rate * gain / curvature
+        length = math.sqrt(2.0 * (dropped + 2.0 * degree * math.log(max(length, 1.0))))
+    return length
 
 
 class Unsettled(ExpressionError):
@@ -224,7 +235,8 @@ def conditional_moments(
             f"{scale:.3g} are left with an error of {left:.1g} of their size; take a smoother one, for example tanh(z)"
         )
     refine += level
-    rows = max(1, _CHUNK // _node_count(function, scale, refine))
+    # On panels nodes and weights are as many numbers as the values.
+    rows = max(1, (_CHUNK if function.splits is None else _CHUNK // 2) // _node_count(function, scale, refine))
     pieces = [_moments(function, shift[i : i + rows], scale, rule, refine) for i in range(0, len(shift), rows)]
     if len(pieces) == 1:
         return pieces[0]
@@ -258,7 +270,7 @@ _RuleMaker = Callable[[Integrand, Array, float, int], tuple[Array, Array]]
 
 def span(shift: Array) -> tuple[float, float]:
     """The range of the shifts, widened to whole numbers so that neighbouring grids share one check."""
-    return float(np.floor(shift.min())), float(np.ceil(shift.max()))
+    return float(math.floor(shift.min())), float(math.ceil(shift.max()))
 
 
 @lru_cache(maxsize=1024)
@@ -266,9 +278,21 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
     """How often the rule in z has to be refined for shifts in [low, high], and what is left of the error.
 
     Strip and panel width cannot show everything, so the rule is compared with a finer one at a few shifts. The
-    second value is 0.0 when they agree to rounding, else their relative distance.
-    Raises ExpressionError when a rule would have more than MOST_NODES_ACROSS nodes.
+    second value is 0.0 when they agree to rounding, else their relative distance. A rule that settles at once for a
+    scale a little larger does so here: models in a row share that check. Raises ExpressionError when a rule would have
+    more than MOST_NODES_ACROSS nodes.
     """
+    wider = math.exp2(math.ceil(_CELLS * math.log2(scale)) / _CELLS)
+    if function.quadratic == 0.0 and resolvable(function, wider):
+        with suppress(ExpressionError):  # further out it may overflow
+            if (found := _compared(function, low, high, wider)) == (0, 0.0):
+                return found
+    return _compared(function, low, high, scale)
+
+
+@lru_cache(maxsize=1024)
+def _compared(function: Integrand, low: float, high: float, scale: float) -> tuple[int, float]:
+    """The same at this very scale."""
     # A rule on one side of 0 belongs to an even integrand: 0 is its centre, else the middle of the shifts.
     centre = 0.0 if low == 0.0 or high == 0.0 else 0.5 * (low + high)
     far = max(high - centre, centre - low, 1.0)
@@ -301,7 +325,8 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
         coarse, level = fine, level + 1
 
 
-_SAMPLES = 12
+# Shifts of a check, and its scales to the octave: one is 4 % larger at most, and the shifts lie further apart.
+_SAMPLES, _CELLS = 12, 16
 _MOST_DOUBLINGS = 4
 _AGREEMENT = 1e-13
 
@@ -316,20 +341,16 @@ def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, 
         values[weights > 0.0] = function.values(x[weights > 0.0])
     else:
         values = function.values(x)
-    mean = _sum(values, weights)
-    slope = _sum(values, weights * z)
-    square = _sum(values * values, weights)
+    # Sums row by row are added up in blocks: thousands of nodes cost a few roundings.
+    mean = np.vecdot(values, weights)
+    slope = np.vecdot(values, weights * z)
+    square = np.vecdot(values * values, weights)
     # First the mean: what is left is known to its own rounding, however large the mean.
     deviation = values - mean[:, None]
     deviation -= slope[:, None] * z
-    curvature = _sum(deviation, weights * (z * z - 1.0))
+    curvature = np.vecdot(deviation, weights * (z * z - 1.0))
     deviation *= deviation
-    return Moments(mean, slope, square, _sum(deviation, weights), curvature)
-
-
-def _sum(values: Array, weights: Array) -> Array:
-    """Sum of weights times values, row by row, added up in blocks: thousands of nodes cost a few roundings."""
-    return np.asarray(np.vecdot(values, weights))
+    return Moments(mean, slope, square, np.vecdot(deviation, weights), curvature)
 
 
 def across_rule(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Array, Array]:
@@ -395,10 +416,12 @@ def _even_steps(h: float, count: int) -> tuple[Array, Array]:
 def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Array, Array]:
     """Panels split where shift + scale z meets a split: arrays of shape (shifts, nodes)."""
     length = _line(function, float(np.max(np.abs(shift), initial=0.0)), scale)
-    panels = math.ceil(2.0 * length / _z_panel(scale, refine))
-    base = np.broadcast_to(np.linspace(-length, length, panels + 1), (len(shift), panels + 1))
-    crossings = np.clip((np.asarray(function.splits) - shift[:, None]) / scale, -length, length)
-    edges = np.sort(np.concatenate([base, crossings], axis=1), axis=1)
+    base = _even_panels(length, math.ceil(2.0 * length / _z_panel(scale, refine)))
+    crossings = (np.asarray(function.splits) - shift[:, None]) / scale
+    edges = np.empty((len(shift), len(base) + crossings.shape[1]))
+    edges[:, : len(base)] = base
+    np.clip(crossings, -length, length, out=edges[:, len(base) :])
+    edges.sort(axis=1)
     for _ in range(refine if len(function.splits or ()) > len(function.breakpoints) else 0):
         # Panels found by bisection are halved like the others.
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
@@ -406,10 +429,22 @@ def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) ->
     return composite(edges)
 
 
+@lru_cache(maxsize=16)
+def _even_panels(length: float, count: int) -> Array:
+    """The edges of so many panels; as `_even_steps`."""
+    edges = np.linspace(-length, length, count + 1)
+    edges.flags.writeable = False
+    return edges
+
+
 def composite(edges: Array) -> tuple[Array, Array]:
     """The composite Gauss-Legendre rule with Gaussian density between edges of shape (..., panels + 1)."""
     nodes, weights = gauss_legendre(PANEL_ORDER)
-    half = 0.5 * np.diff(edges, axis=-1)[..., None]
+    half = 0.5 * (edges[..., 1:, None] - edges[..., :-1, None])
     shape = (*edges.shape[:-1], -1)
-    z: Array = np.reshape(edges[..., :-1, None] + half * (1.0 + nodes), shape).astype(np.float64, copy=False)
-    return z, np.reshape(half * weights, shape) * density(z)
+    places = half * (1.0 + nodes)
+    places += edges[..., :-1, None]
+    z: Array = np.reshape(places, shape).astype(np.float64, copy=False)
+    weighted = density(z)
+    weighted *= np.reshape(half * weights, shape)
+    return z, weighted

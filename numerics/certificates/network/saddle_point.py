@@ -11,7 +11,7 @@ Everything else is linear; how the overlaps K move with C and D comes from numbe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -21,14 +21,13 @@ import numpy as np
 from flint import arb, arb_mat
 
 from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.gaussian_bounds import rational_upper
-from onestep.numerics.balls.growth_bounds import BallLine, average_bound
 from onestep.numerics.balls.rules import Along, SpikeRule
 from onestep.numerics.bulk.network import signal_overlaps
 from onestep.numerics.bulk.resolvent import Blocks, block_slopes, blocks
-from onestep.numerics.certificates.functions import Functions, Problem, averages_on_nodes, over_variance
+from onestep.numerics.certificates.functions import Functions, Problem, over_variance
 from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.newton import Box, System
+from onestep.numerics.certificates.problems import line_of
 from onestep.numerics.certificates.saddle_point import Enclosed, equations_of_squares
 from onestep.numerics.certificates.slope import Moving, expectation, slope_of, value_of
 from onestep.numerics.models.model import Model
@@ -51,41 +50,33 @@ class NetworkProblem:
     def turned(self) -> bool:
         """Whether the rows are turned along the labels, so that b1 is an unknown."""
         # A ball that holds 0 and is more than that is none.
-        return not bool(self.law.turn == 0)
+        return not bool(value_of(self.law.turn) == 0)
 
 
-def network_problem(model: Model, bits: int) -> NetworkProblem:
-    """In balls of about 2**-bits. Raises BallError where a constant has none."""
-    step, weight = model.network_step, Fraction(model.groups[0].weight)
+def network_problem(model: Model, bits: int, **moved: Any) -> NetworkProblem:
+    """In balls of about 2**-bits; `moved` has other values of numbers that no average over labels depends on (alpha,
+    beta, ridge, alpha0, eta), balls or numbers with a slope. Raises BallError where a constant has none.
+    """
+    step, weight = model.network_step, rational_ball(Fraction(model.groups[0].weight))
     assert step is not None
-    beta, bias = Fraction(model.beta), Fraction(model.biases[0])
+    numbers = {name: rational_ball(Fraction(getattr(model, name))) for name in ("alpha", "beta", "ridge", "noise")}
+    numbers |= {name: rational_ball(Fraction(getattr(step, name))) for name in ("alpha0", "eta")} | moved
     slope = slope_balls(model.activation, bits)
-    labels = LabelBalls(model.target, rational_ball(weight) * slope.mean, bits, Fraction(model.noise))
+    labels = LabelBalls(model.target, weight * slope.mean, bits, Fraction(model.noise))
     plain, tilted, _ = labels.moments(_LABEL_POWERS)
-    e, alpha0 = rational_ball(Fraction(step.eta) * weight / beta), rational_ball(Fraction(step.alpha0))
+    alpha0, e = numbers.pop("alpha0"), weight * numbers.pop("eta") / numbers["beta"]
     law = rows_law(slope, e, alpha0, plain[:5], tilted[:4])
-    if law.omega.contains(0) and law.turn.contains(0):
+    if value_of(law.omega).contains(0) and value_of(law.turn).contains(0):
         raise BallError("the rows of a linear activation need no averages over labels, which is not built")
-    if law.spike.contains(0):
+    if value_of(law.spike).contains(0):
         raise BallError("the step makes no spike (E[sigma'] = 0), which is not built")
-    outside = (1 - law.alignment * law.alignment).sqrt()
-    lines = [
-        BallLine(rational_upper(abs(slopes)), shift, Fraction(1), slopes, scales)
-        for slopes, shift, scales in (
-            (law.spike, bias, law.bulk.sqrt()),
-            (law.alignment, Fraction(0), outside),
-        )
-    ]
     problem = Problem(
         student=model.activation,
         target=model.target,
-        along=lines[0],
-        teacher=lines[1],
-        alpha=rational_ball(Fraction(model.alpha)),
-        beta=rational_ball(beta),
-        ridge=rational_ball(Fraction(model.ridge)),
-        noise=rational_ball(Fraction(model.noise)),
+        along=line_of(law.spike, Fraction(model.biases[0]), law.bulk),
+        teacher=line_of(law.alignment, Fraction(0), 1 - law.alignment * law.alignment),
         bulk=law.bulk,
+        **numbers,
     )
     return NetworkProblem(problem, law, labels)
 
@@ -143,7 +134,7 @@ def nonlinear_system(network: NetworkProblem, table: Functions, rule: SpikeRule,
 
     def conjugates(T: Ball, tau: Ball) -> tuple[Any, Any, Along]:
         weight = over_variance(table, T, tau, inverse)
-        first, second = (ratio * rule.expectation(f * weight) for f in features)
+        first, second = (ratio * expectation(rule, f * weight) for f in features)
         return first, second, weight
 
     def values(box: Box) -> Sequence[Ball]:
@@ -180,18 +171,6 @@ def nonlinear_system(network: NetworkProblem, table: Functions, rule: SpikeRule,
     return System(values, slopes)
 
 
-def norm_slope(network: NetworkProblem, rule: SpikeRule, height: Fraction, reach: Fraction, bits: int) -> Along:
-    """dmu0/dc = E[(z^2 - 1) sigma]/(2 c) on the nodes, with its bound."""
-    function, line = network.problem.student, network.problem.along
-    bounds = [average_bound(function, line.slope, line.bias, line.scale(), height, order, 1) for order in (2, 0)]
-    second, mean = bounds
-    if second is None or mean is None:
-        raise BallError(f"no bound by a power was found for {function} off the real line")
-    found = averages_on_nodes(function, line, rule, reach, bits)
-    half = 1 / (2 * network.law.bulk)
-    return Along(tuple((a.second - a.mean) * half for a in found), (second + mean).scaled(abs(half).upper()))
-
-
 @dataclass(frozen=True)
 class NetworkEnclosed(Enclosed):
     """With chi."""
@@ -200,7 +179,7 @@ class NetworkEnclosed(Enclosed):
 
 
 def enclosed(
-    network: NetworkProblem, table: Functions, curved: Along, rule: SpikeRule, inverse: Ball, box: Box
+    network: NetworkProblem, table: Functions, curved: Any, rule: SpikeRule, inverse: Ball, box: Box
 ) -> NetworkEnclosed:
     """All that follows linearly from the unknowns in the box; `curved` is dmu0/dc. With slopes where the problem or the
     box has them.
@@ -224,6 +203,7 @@ def enclosed(
     ]
     steps = [Moving(x, slopes[0][e]) for e in (0, 1)]
     gains = [step * Moving(C, arb(1 - e)) for e, step in enumerate(steps)]
+    law = _beside_slopes(law)
     overlap = signal_overlaps(
         law, law.vectors, law.pulled, np.array(steps, dtype=object), np.array(gains, dtype=object),
         np.array(over, dtype=object),
@@ -258,6 +238,22 @@ def enclosed(
         m=fit[0], zeta=fit[1], psi=psi, q1=q1, q2=q2, V1=T, V2=tau,
         test_error=mean(error) - problem.noise, training_error=mean(error * squared), chi=fit[2],
     )  # fmt: skip
+
+
+def _beside_slopes(law: RowsLaw) -> RowsLaw:
+    """The law in the arithmetic of K, whose numbers have slopes in C and D: a law that moves has none of these, and its
+    own slopes are those of its values. Its numbers are arrays, as an average is.
+    """
+
+    def of(number: Any) -> Any:
+        return Moving(number, arb(0)) if isinstance(number, Moving) else number
+
+    found = {}
+    for one in fields(law):
+        number = getattr(law, one.name)
+        rows = np.array([number, number], dtype=object) if not isinstance(number, np.ndarray) else number
+        found[one.name] = np.reshape([of(entry) for entry in rows.ravel()], rows.shape)
+    return RowsLaw(**found)
 
 
 def _moves(

@@ -28,8 +28,8 @@ from onestep.numerics.models.model import Model, ModelError
 
 _GIVEN, _OF_STEP = ("spike", "bulk", "alignment"), ("alpha0", "eta")
 PARAMETERS = ("alpha", "beta", "ridge", "noise", *_GIVEN, *_OF_STEP)
-# Those that the law of a network's rows does not depend on.
-OF_A_NETWORK = ("alpha", "ridge")
+# On a network's own bulk: those that no average over its labels depends on.
+OF_A_NETWORK = ("alpha", "beta", "ridge", *_OF_STEP)
 
 # Half width of a test error's ball over its middle, from which an interval is not halved again.
 _NARROW = 0.01
@@ -122,13 +122,15 @@ def certify_branch(
     # Without a rate there is no step yet, and the network's own bulk is the isotropic one.
     network = any(one.network_step is not None for one in (model, *ends))
     if network and parameter not in OF_A_NETWORK:
-        refused.append(f"on a network's own bulk branches are built along {' and '.join(OF_A_NETWORK)}")
+        refused.append(f"on a network's own bulk branches are built along {', '.join(OF_A_NETWORK)}")
+    if network and any(one.network_step is None for one in ends):
+        refused.append("a network has its own bulk where it took a step: leave out eta = 0")
     if parameter == "bulk" and model.groups[0].bulk is not None:
         refused.append("the bulk of the group is given, and that of the model plays no part")
     for why in refused:
         if why:
             return Branch(model, parameter, (Piece(low, high, f"not certified: {why}"),))
-    tubes, tried = _tubes(model, parameter, network), 0
+    tubes, tried = _tubes(ends[0] if network else model, parameter, network), 0
     pieces: list[Piece] = []
     # What is known of an interval before it is tried is what holds for the one that it is a half of.
     pending = [Piece(low, high, "not certified: the budget ended before")]

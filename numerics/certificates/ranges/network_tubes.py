@@ -1,7 +1,11 @@
-"""Tubes on a network's own bulk, along alpha and ridge: the law of its rows and their functions are those of one model.
+"""Tubes on a network's own bulk, along whatever its labels do not depend on.
+
+Along alpha and ridge the law of its rows and their functions are those of one model. Along alpha0, eta and beta both
+move: the constants of the step are balls that hold those of the interval, with their slopes.
 
 The unknowns are (T, tau, b1, b2) of `certificates.network.saddle_point`, where b1 = 0 may be none. At the middle of an
-interval a small box within the tube's holds the solution, and the only one of the tube.
+interval a small box within the tube's holds the solution, and the only one of the tube. After a short step, which leaves
+the readout's mean hardly any signal, roundings grow, and an interval takes more bits.
 """
 
 from __future__ import annotations
@@ -14,36 +18,60 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.certificates.certify import NETWORK_BITS
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.certificates.certify import GUARD_BITS, NETWORK_BITS
+from onestep.numerics.certificates.functions import Functions, at_rest, narrowed, narrowed_one
 from onestep.numerics.certificates.network.saddle_point import (
     NetworkProblem,
     enclosed,
     network_problem,
     nonlinear_system,
-    norm_slope,
 )
 from onestep.numerics.certificates.newton import Box, Zero, krawczyk
-from onestep.numerics.certificates.ranges.tubes import BITS, Tubes, zeros
+from onestep.numerics.certificates.ranges.tubes import Tubes, zeros
 from onestep.numerics.certificates.saddle_point import Enclosed
 from onestep.numerics.certificates.setting import Setting
-from onestep.numerics.certificates.slope import Moving
+from onestep.numerics.certificates.slope import Moving, slope_of, value_of
 from onestep.numerics.saddle_point.one_group.network_any_precision import network_start
 
 Ball = Any
 
+# What the law of the rows depends on, and no average over labels.
+OF_ROWS = ("beta", "alpha0", "eta")
+# How many more bits at a time, up to how many; and of the test error in the middle, so that a tube's width is its own.
+_MORE_BITS, _MOST_BITS, _LEAST_BITS = 16, 72, 20
 # Half width of the box in the middle, relative: far above the errors of doubles, far below a tube's.
 _SMALL = 1e-9
+
+
+class _Imprecise(BallError):
+    """Raised where more bits may help."""
 
 
 class NetworkTubes(Tubes):
     """The tubes of one branch."""
 
-    _tables: tuple[Setting, Any, Any] | None = None
+    _tables: tuple[Setting, Functions, Any] | None = None
 
     @cached_property
     def _network(self) -> NetworkProblem:
-        return network_problem(self._model, BITS + NETWORK_BITS)
+        return network_problem(self._model, self.bits + NETWORK_BITS)
+
+    def tube(self, low: float, high: float) -> tuple[Box, Enclosed]:
+        """As for any bulk, with as many bits as that takes."""
+        before = self.bits
+        while True:
+            try:
+                with precision(self.bits + GUARD_BITS):
+                    return super().tube(low, high)
+            except _Imprecise:
+                # Where no bits help the interval is too wide, and its halves may need no more than others.
+                failed = self.bits >= _MOST_BITS
+                self.bits = before if failed else self.bits + _MORE_BITS
+                self._known = self._tables = None
+                del self._network
+                if failed:
+                    raise
 
     def _unknowns(self, value: float) -> Sequence[float]:
         self._pair(value)
@@ -62,27 +90,59 @@ class NetworkTubes(Tubes):
         return (0, 1, count - 1)
 
     def _enclosed(self, middle: float, interval: Ball, box: Box, room: Box) -> tuple[Zero, Enclosed, Enclosed]:
-        networks = []
-        for value in (arb(middle), interval, Moving(interval, arb(1))):
-            changed: dict[str, Any] = {self._parameter: value}
-            networks.append(replace(self._network, problem=replace(self._network.problem, **changed)))
+        offset = interval - arb(middle)
+        networks = [self._network_at(value) for value in (arb(middle), interval, Moving(interval, arb(1)))]
         place = self._setting(networks[1].problem, self._solutions[middle], room[:2], interval)
-        if self._tables is None or self._tables[0] is not place:
-            curved = norm_slope(self._network, place.rule, place.height, place.reach, place.bits + 8)
-            self._tables = place, place.functions(self._network.problem), curved
-        _, table, curved = self._tables
-        at, over, along = (nonlinear_system(one, table, place.rule, place.inverse) for one in networks)
-        zero, slopes = zeros(at, over, along, (box, room), interval - arb(middle))
+        tables = self._functions(networks, place, offset)
+        at, over, along = (
+            nonlinear_system(one, table, place.rule, place.inverse)
+            for one, (table, _) in zip(networks, tables, strict=True)
+        )
         unknowns = self._unknowns(middle)
-        small = tuple(
-            arb(x, _SMALL * size) for x, size in zip(unknowns, self._sizes(unknowns), strict=True)
+        small = tuple(arb(x, _SMALL * size) for x, size in zip(unknowns, self._sizes(unknowns), strict=True))
+
+        def thin() -> Enclosed:
+            try:
+                inner = krawczyk(at, small).enclosure
+                found = enclosed(networks[0], *tables[0], place.rule, place.inverse, inner)
+            except BallError as reason:
+                raise _Imprecise(str(reason)) from reason
+            if not found.test_error.rel_accuracy_bits() > _LEAST_BITS:
+                raise _Imprecise("the test error in the middle of the interval is not enclosed to a millionth")
+            return found
+
+        try:
+            zero, slopes = zeros(at, over, along, (box, room), offset)
+            if not all(outer.contains(one) for outer, one in zip(zero.box, small, strict=True)):
+                raise BallError("the solution at the middle of the interval is not shown to be that of its box")
+            moved = tuple(map(Moving, zero.enclosure, slopes))
+            found = enclosed(networks[2], *tables[2], place.rule, place.inverse, moved)
+        except BallError:
+            thin()
+            raise
+        if not slope_of(found.test_error).is_finite():
+            raise _Imprecise("the slope of the test error along the interval is not enclosed")
+        return zero, thin(), found
+
+    def _network_at(self, value: Any) -> NetworkProblem:
+        """With another value of the parameter; the labels, and what is known of them, are the same."""
+        changed: dict[str, Any] = {self._parameter: value}
+        if self._parameter in OF_ROWS:
+            moved = network_problem(self._model, self.bits + NETWORK_BITS, **changed)
+            return replace(moved, labels=self._network.labels)
+        return replace(self._network, problem=replace(self._network.problem, **changed))
+
+    def _functions(
+        self, networks: Sequence[NetworkProblem], place: Setting, offset: Ball
+    ) -> list[tuple[Functions, Any]]:
+        """The functions along the spike with dmu0/dc: in the middle, over the interval, and with slopes."""
+        if self._parameter not in OF_ROWS:
+            if self._tables is None or self._tables[0] is not place:
+                problem = self._network.problem
+                self._tables = place, place.functions(problem), place.norm_slope(problem)
+            return [self._tables[1:]] * 3
+        (thin, curved), (moving, bending) = (
+            (place.functions(one.problem), place.norm_slope(one.problem)) for one in (networks[0], networks[2])
         )
-        inner = krawczyk(at, small)
-        if not all(outer.contains(one) for outer, one in zip(zero.box, small, strict=True)):
-            raise BallError("the solution at the middle of the interval is not shown to be that of its box")
-        moved = tuple(map(Moving, zero.enclosure, slopes))
-        return (
-            zero,
-            enclosed(networks[0], table, curved, place.rule, place.inverse, inner.enclosure),
-            enclosed(networks[2], table, curved, place.rule, place.inverse, moved),
-        )
+        moving, bending = narrowed(moving, thin, offset), narrowed_one(bending, curved, offset)
+        return [(thin, curved), (at_rest(moving), value_of(bending)), (moving, bending)]

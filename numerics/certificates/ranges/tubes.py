@@ -38,7 +38,12 @@ _MAP_BITS = 64
 
 
 class Tubes(ABC):
-    """The tubes of one branch: solutions in double precision are shared by neighbours, and settings by halves."""
+    """The tubes of one branch: solutions in double precision are shared by neighbours, and settings by halves.
+
+    bits: how precise the quadrature is, about.
+    """
+
+    bits = BITS
 
     def __init__(self, model: Model, parameter: str) -> None:
         self._model, self._parameter = model, parameter
@@ -81,7 +86,7 @@ class Tubes(ABC):
         """That of an interval and a box that hold these, or one of their own."""
         asked = (*box, interval)
         if self._known is None or not all(a.contains(b) for a, b in zip(self._known[1], asked, strict=True)):
-            self._known = setting(problem, solution, box, BITS), asked
+            self._known = setting(problem, solution, box, self.bits), asked
         return self._known[0]
 
     @abstractmethod

@@ -14,7 +14,7 @@ from onestep.numerics.bulk.network_constants import Labels, labels, labels_from,
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from onestep.numerics.bulk.overlapping_rows import turned_bulk
-from onestep.numerics.bulk.resolvent import Rows, block_slopes, blocks
+from onestep.numerics.bulk.resolvent import Rows, block_slopes, blocks, steepest
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
@@ -291,3 +291,19 @@ def test_what_is_missing_is_said() -> None:
     with pytest.raises(ModelError, match=r"Gaussian initial rows.*would be missing"):
         network("relu", "tanh", **given)
     network("relu", "tanh", "isotropic", **given)
+
+
+@pytest.mark.parametrize("size", [0.1, 3.0, 30.0])
+@pytest.mark.parametrize("turn", [0.0, 0.3, -2.0])
+def test_where_the_poles_come_closest_is_where_sweeps_lead(size: float, turn: float) -> None:
+    rule = labels(activation("tanh(z + 0.4)"), 0.2, 1.0)
+    law = Rows(2.0, size, turn * size)
+    b1 = b2 = 0.0
+    for _ in range(1000):
+        # Half of the way each time would circle where M counts most.
+        at = blocks(law, 1e7, *rule.sums(b1, b2))
+        b1, b2 = b1 + 0.1 * (at.b1 - b1), b2 + 0.1 * (at.b2 - b2)
+    # To the share that is asked for, in units of b2 and of the largest b1 that leaves no zero.
+    found = steepest(law, rule)
+    assert found[1] == pytest.approx(b2, rel=3e-3)
+    assert found[0] == pytest.approx(b1, abs=3e-3 * 2.0 * b2**0.5)

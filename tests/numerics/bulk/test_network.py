@@ -105,6 +105,19 @@ def test_derivatives(beta: float) -> None:
         np.testing.assert_allclose(matrix, point.overlap_jacobian()[k], atol=1e-10 * size)
 
 
+def test_overlaps_follow_from_where_they_were_computed_and_no_further() -> None:
+    # Each pair is a few roundings from the one before it: were K carried from point to point, its slopes would stay
+    # those of the first however far the last had gone.
+    network = NetworkBulk(0.05, 1.0, network_law(TANH, TANH, 2.0, 6.0, 1.0, 0.0))
+    conjugates = np.array([0.8, 0.3])
+    for _ in range(200):
+        last = network.at(conjugates)
+        slopes, conjugates = last.overlap_jacobian(), conjugates * (1.0 + 1e-15)
+    fresh = NetworkBulk(0.05, 1.0, network.law).at(conjugates / (1.0 + 1e-15)).overlap_jacobian()
+    # Half of ROUNDING, 2.7e-15, times second derivatives of a few slopes, and rounding. Carried on: 2e-13 times these.
+    np.testing.assert_allclose(slopes, fresh, rtol=0.0, atol=4e-14 * np.abs(fresh).max())
+
+
 def test_trace_identities() -> None:
     # (1/p) tr[S S^-1] = 1 = D tau + C T, at every point.
     network = NetworkBulk(0.0, 1.3, network_law(TANH, TANH, 3.0, 5.0, 1.3, 0.0))

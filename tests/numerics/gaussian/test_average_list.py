@@ -11,9 +11,10 @@ from pathlib import Path
 
 # What makes an average: moments across the spike, rules along it, tables of both, and bare quadrature rules.
 PRIMITIVES = {
-    "conditional_moments", "conditional_moments_of", "settled_moments", "across_rule", "aligned_moments",
-    "conditional_coefficients", "target_moments", "moments_on_line", "hermite_constants", "spike_rule", "tensor_rule",
-    "profile", "solve_on", "gauss_legendre", "leggauss", "hermegauss", "density", "second_moment", "square_gap",
+    "conditional_moments", "conditional_moments_of", "known_moments_of", "settled_moments", "across_rule",
+    "aligned_moments", "conditional_coefficients", "target_moments", "moments_on_line", "hermite_constants",
+    "spike_rule", "tensor_rule", "profile", "solve_on", "gauss_legendre", "leggauss", "hermegauss", "density",
+    "second_moment", "square_gap",
 }  # fmt: skip
 
 REFINED = "refined until it settles; what a finer rule moves, and rounding, are in the estimate that comes with it"
@@ -28,8 +29,8 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/bounds/ridge.py": {"bounds": REFINED, "_upper": PASSED, "_lower": PASSED, "best_ridge": PASSED},
     "numerics/gaussian/coefficients.py": {
         "hermite_constants": REFINED, "_derivative_variance": REFINED,
-        "conditional_moments_of": REFUSED, "conditional_coefficients": REFUSED, "target_moments": REFUSED,
-        "aligned_moments": REFUSED,
+        "conditional_moments_of": REFUSED, "_known_moments": PASSED,
+        "conditional_coefficients": REFUSED, "target_moments": REFUSED, "aligned_moments": REFUSED,
     },
     "numerics/saddle_point/any_loss/convex.py": {"_solve": REFINED, "_system": PASSED, "_mean_squared_error": REFINED},
     "numerics/experiments/ensembles.py": {"equivalent_map": REFUSED},

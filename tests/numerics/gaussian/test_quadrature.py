@@ -15,6 +15,7 @@ from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.gaussian.quadrature import (
     NARROW_LAYER,
     Rule,
+    _compared,
     conditional_moments,
     doublings,
     gauss_legendre,
@@ -112,6 +113,14 @@ def test_exponential_and_gaussian_growth_in_closed_form() -> None:
     for values, q in ((steep.mean, 0.125), (steep.square, 0.25)):
         left = 1 - 2 * q * 1.21
         assert values == pytest.approx(np.exp(q * SHIFTS**2 / left) / math.sqrt(left), rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["tanh(z)", "exp(-60*z**2)", "1/(1 + 40*z**2)", "sin(30*z)", "exp(-9*z**2)", "relu"])
+def test_a_rule_that_settles_where_the_function_varies_faster_settles_here(text: str) -> None:
+    # Scales share a check; one that did not need a finer rule may not hide that another does.
+    function = integrand(activation(text))
+    for scale in np.geomspace(0.05, 3.0, 7):
+        assert doublings(function, -1.0, 1.0, scale) == _compared(function, -1.0, 1.0, scale)
 
 
 def test_a_narrow_entire_function_is_noticed() -> None:

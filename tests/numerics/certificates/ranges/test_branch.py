@@ -80,7 +80,9 @@ def test_a_network_without_a_rate_has_its_own_bulk_as_soon_as_it_has_one() -> No
     )
     found = certify_branch(network, "eta", 0.0, 0.5)
     assert found.certified_fraction == 0.0
-    assert "along alpha and ridge" in found.pieces[0].status
+    assert "leave out eta = 0" in found.pieces[0].status
+    # What the model's own rate is does not matter along the rate.
+    assert certify_branch(network, "eta", 3.0, 3.001, most=1).certified
 
 
 def test_a_ball_that_leaves_out_the_doubles_is_no_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,4 +268,4 @@ def test_ends_without_a_certificate_leave_one_uncertain_piece() -> None:
     found = certify_branch(model(), "ridge", 0.0, 0.1)
     assert found.pieces[0].status.startswith("not certified: certificates need a positive ridge")
     own = Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3, bulk_model="network")
-    assert "along alpha and ridge" in certify_branch(own, "noise", 0.0, 0.1).pieces[0].status
+    assert "along alpha, beta, ridge, alpha0, eta" in certify_branch(own, "noise", 0.0, 0.1).pieces[0].status

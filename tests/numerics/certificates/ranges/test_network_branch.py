@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -14,15 +15,22 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls
+from onestep.numerics.certificates.network.saddle_point import network_problem
 from onestep.numerics.certificates.ranges import tubes
 from onestep.numerics.certificates.ranges.branch import Branch, certify_branch
+from onestep.numerics.certificates.ranges.network_tubes import OF_ROWS
 from onestep.numerics.certificates.saddle_point import Enclosed
-from onestep.numerics.certificates.slope import slope_of
+from onestep.numerics.certificates.slope import Moving, slope_of, value_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
 
 # The functions along the spike of relu are nearly of one line, and its tubes are short.
-RANGES = {"alpha": ("tanh", 1.5, 1.504), "ridge": ("tanh", 0.1, 0.1004), "any": ("relu", 1.5, 1.501)}
+RANGES = {
+    "alpha": ("tanh", "alpha", 1.5, 1.504), "ridge": ("tanh", "ridge", 0.1, 0.1004),
+    "eta": ("tanh", "eta", 3.0, 3.002), "alpha0": ("tanh", "alpha0", 2.0, 2.002), "beta": ("tanh", "beta", 1.0, 1.001),
+    "any": ("relu", "alpha", 1.5, 1.501), "turned": ("relu", "eta", 3.0, 3.001),
+    "short": ("tanh", "eta", 0.05, 0.05001),
+}  # fmt: skip
 ERRORS = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2", "V1", "V2")
 
 
@@ -34,9 +42,9 @@ def _model(student: str) -> Model:
 
 
 @cache
-def _branch(parameter: str) -> Branch:
-    student, low, high = RANGES[parameter]
-    return certify_branch(_model(student), "alpha" if parameter == "any" else parameter, low, high, most=6)
+def _branch(which: str) -> Branch:
+    student, *range_ = RANGES[which]
+    return certify_branch(_model(student), *range_, most=6)
 
 
 def _outside(found: Branch) -> int:
@@ -54,10 +62,14 @@ def _outside(found: Branch) -> int:
     return missed
 
 
-# Two seconds a tube of relu are too many for the fast tests.
-@pytest.mark.parametrize("parameter", ["alpha", "ridge", pytest.param("any", marks=pytest.mark.thorough)])
-def test_random_points_lie_in_the_tubes(parameter: str) -> None:
-    found, (_, low, high) = _branch(parameter), RANGES[parameter]
+# Two seconds a tube of relu are too many for the fast tests, and so is a short step, which takes more bits; along eta
+# more moves than along the others.
+_SLOW = [pytest.param(name, marks=pytest.mark.thorough) for name in RANGES if name not in ("alpha", "eta")]
+
+
+@pytest.mark.parametrize("which", ["alpha", "eta", *_SLOW])
+def test_random_points_lie_in_the_tubes(which: str) -> None:
+    found, (_, _, low, high) = _branch(which), RANGES[which]
     assert found.certified, [piece.status for piece in found.pieces]
     assert [piece.low for piece in found.pieces] == [low, *(piece.high for piece in found.pieces[:-1])]
     assert found.pieces[-1].high == high
@@ -104,8 +116,23 @@ def test_the_averages_fulfil_the_equation_of_the_denominator() -> None:
             assert abs((moved[0][j] - twice[0][j]) / step + 2 * thrice[0][j + 1]) < arb("1e-4")
 
 
-@pytest.mark.parametrize("parameter", ["alpha", "ridge"])
-def test_the_slopes_of_a_tube_are_those_of_the_doubles(parameter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("student", "value"), [("tanh", 3.25), ("relu", 2.5)])
+def test_the_law_along_a_parameter_is_that_of_the_model_there(student: str, value: float) -> None:
+    for name in OF_ROWS:
+        with precision(100):
+            moved = network_problem(_model(student), 60, **{name: Moving(arb(value, 1e-12), arb(1))})
+            there = network_problem(_model(student).changed(**{name: value}), 60)
+            for one in fields(there.law):
+                pair = (np.ravel(getattr(of.law, one.name)) for of in (moved, there))
+                for number, other in zip(*pair, strict=True):
+                    # 1e-12 of a parameter moves no number of the law by a millionth.
+                    assert arb(0, 1e-6).contains(value_of(number) - other), (name, one.name)
+
+
+@pytest.mark.parametrize(("student", "parameter"), [("tanh", "ridge"), ("relu", "eta")])
+def test_the_slopes_of_a_tube_are_those_of_the_doubles(
+    student: str, parameter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Tubes are so much wider than their points' range that a wrong slope may hide in them: here it may not.
     seen, plain = [], tubes._mean_value
 
@@ -114,13 +141,13 @@ def test_the_slopes_of_a_tube_are_those_of_the_doubles(parameter: str, monkeypat
         return plain(middle, moved, offset)
 
     monkeypatch.setattr(tubes, "_mean_value", watched)
-    model = _model("relu" if parameter == "alpha" else "tanh")
-    low = getattr(model, parameter)
-    assert certify_branch(model, parameter, low, low * (1.0 + 1e-6), most=1).certified
+    model = _model(student)
+    low = 3.0 if parameter == "eta" else getattr(model, parameter)
+    assert certify_branch(model, parameter, low, low * (1.0 + 1e-8), most=1).certified
     step = 1e-4 * low
     ends = solve_batch(model, **{parameter: [low - step, low + step]})
     for name in ERRORS:
         first, second = getattr(ends, name)
         expected, found = (second - first) / (2.0 * step), float(slope_of(getattr(seen[0], name)).mid())
-        # The third derivative of a central difference leaves 1e-8, the place in the tube a millionth of the slope.
+        # The third derivative of a central difference leaves 1e-8, the width of the tube less than a millionth.
         assert found == pytest.approx(expected, rel=1e-5), name
