@@ -98,7 +98,10 @@ def solve_on(
 
         if isinstance(equivalent, NetworkBulk):
             part = network.solve_nonlinear(table.one_group, equivalent, ratio, start, regime.unit)
-            rest = network.solve_linear(table.one_group, part, ratio, model.noise, regime.unit, rough)
+            if regime.unit:
+                rest = network.solve_linear(table.one_group, part, ratio, model.noise, regime.unit, rough)
+            else:  # Close to the threshold reflections leave a third of the residual.
+                rest = linear_part(table, part, ratio, model.noise, regime.unit, rough=rough)
             check = partial(network.network_residual, table.one_group, equivalent, ratio, model.noise)
             return _level(part, rest, regime, check)
     solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
