@@ -4,7 +4,7 @@ Along alpha and ridge the law of its rows and their functions are those of one m
 move: the constants of the step are balls that hold those of the interval, with their slopes.
 
 The unknowns are (T, tau, b1, b2) of `certificates.network.saddle_point`, where b1 = 0 may be none. At the middle of an
-interval a small box within the tube's holds the solution, and the only one of the tube. After a short step, which leaves
+interval a small box within the tube's holds the solution, and the only one of the tube. After a short step, which gives
 the readout's mean hardly any signal, roundings grow, and an interval takes more bits.
 """
 
