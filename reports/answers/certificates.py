@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
 
 
-def check_options(asked: Request, certify: bool, digits: int | None) -> None:
+def check_options(asked: Request, certify: bool, digits: bool) -> None:
     """Both are for one point of the square loss. Raises InputProblem."""
-    for option, given in (("--certify", certify), ("--digits", digits is not None)):
+    for option, given in (("--certify", certify), ("--digits", digits)):
         if not given:
             continue
         if asked.law is not None:
@@ -34,13 +34,6 @@ def check_options(asked: Request, certify: bool, digits: int | None) -> None:
             raise InputProblem(
                 f"{option} was given with {what}; it takes the square loss and a given bias, for example --loss square"
             )
-    from onestep.numerics.saddle_point.solve import FEWEST_DIGITS, MOST_DIGITS
-
-    if digits is not None and not FEWEST_DIGITS <= digits <= MOST_DIGITS:
-        raise InputProblem(
-            f"--digits was given {digits}; accepted is a whole number from {FEWEST_DIGITS} to {MOST_DIGITS}, for "
-            "example --digits 50"
-        )
 
 
 def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:

@@ -206,7 +206,7 @@ def _check_names(options: Mapping[str, Any]) -> None:
     bulk_model, loss = options.get("bulk_model", "isotropic"), options.get("loss", "square")
     if bulk_model not in ("isotropic", "network"):
         raise InputProblem(
-            f"--bulk-model was given {bulk_model!a}; accepted are isotropic and network, for example "
+            f"--bulk-model was given {shown(str(bulk_model))}; accepted are isotropic and network, for example "
             "--bulk-model isotropic"
         )
     rows = options.get("rows", "unit")

@@ -13,7 +13,7 @@ from onestep.reports.answers.widths import apart_line, parse_width, shown, tell_
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from onestep.reports.command_line.request import Request
-from onestep.reports.command_line.values import parse_seconds
+from onestep.reports.command_line.values import parse_seconds, parse_whole
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
@@ -71,7 +71,7 @@ Exit code 3 if a point did not converge or was not certified; all points are pri
 @click.command(help=HELP)
 @model_options
 @click.option("--certify", is_flag=True, help="Prove the solution in ball arithmetic, and enclose the test error.")
-@click.option("--digits", type=int, metavar="N", help="The solution to N digits as well, for example 50.")
+@click.option("--digits", metavar="N", help="The solution to N digits as well, for example 50.")
 @click.option("--time-limit", default="300", metavar="S", help="Of a range: S seconds of processor time (default 300).")
 @width_option
 @common_options
@@ -80,7 +80,7 @@ def solve(
     quiet: bool,
     debug: bool,
     certify: bool,
-    digits: int | None,
+    digits: str | None,
     time_limit: str,
     width: str | None,
     **options: Any,
@@ -90,17 +90,18 @@ def solve(
 
     wide = parse_width(width)
     seconds = parse_seconds(time_limit)
+    many = None if digits is None else parse_digits(digits)
     if certify:
         from onestep.reports.answers.branches import range_of
 
         along = range_of(options)
         if along is not None:
-            return solve_branch(along, options, digits, seconds, as_json, quiet)
+            return solve_branch(along, options, many, seconds, as_json, quiet)
     asked = request(options, any_law=True)
-    if certify or digits is not None:
+    if certify or many is not None:
         from onestep.reports.answers.certificates import check_options
 
-        check_options(asked, certify, digits)
+        check_options(asked, certify, many is not None)
     models = asked.models()
     origin = provenance("solve", asked.parameters)
     with Progress("solving", len(models), quiet=quiet) as progress:
@@ -112,10 +113,10 @@ def solve(
     tell_warnings([model for _, model in models], quiet)
     if not asked.swept:
         more: Extras = ({}, [], True)
-        if certify or digits is not None:
+        if certify or many is not None:
             from onestep.reports.answers.certificates import extras
 
-            more = extras(model, certify, digits)
+            more = extras(model, certify, many)
         print_one(solution, learned_json(asked, point), origin, as_json, more, wide)
         return DONE if solution.converged and more[2] else UNDECIDED
     if as_json:
@@ -127,6 +128,13 @@ def solve(
     else:
         print(sweep_table(asked.swept, results, wide))
     return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
+
+
+def parse_digits(text: str) -> int:
+    """The number of --digits. Raises InputProblem."""
+    from onestep.numerics.saddle_point.solve import FEWEST_DIGITS, MOST_DIGITS
+
+    return parse_whole("digits", text, FEWEST_DIGITS, MOST_DIGITS, "50")
 
 
 def solve_branch(
