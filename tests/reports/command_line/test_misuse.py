@@ -32,7 +32,7 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["solve", *WORKED, "--ridge"], ("--ridge was given no value", "for example --ridge 0.1")),
     (["solve", "--activation"], ("--activation was given no value", "onestep solve --help")),
     (["solve", *WORKED, "--json=yes"], ("--json was given a value and takes none",)),
-    (["solve", *WORKED, "--digits", "many"], ("'many'", "onestep solve --help")),
+    (["solve", *WORKED, "--digits", "many"], ("--digits was given 'many'", "for example --digits 50")),
     (["activation"], ("EXPR", "for example onestep activation tanh")),
     (["activation", "tanh(z)", "+1"], ("in quotes", "for example onestep activation")),
     (["claims", "a", "b"], ("(b)", "for example onestep claims")),
@@ -42,7 +42,7 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     # out of range
     (["solve", *WORKED, "--loss", "huber"], ("'huber'", "DELTA > 0", "for example --loss huber:1")),
     (["solve", *WORKED, "--loss", "huber:-1"], ("'huber:-1'", "DELTA > 0", "for example --loss huber:1")),
-    (["solve", *WORKED, "--digits", "5"], ("--digits was given 5", "for example --digits 50")),
+    (["solve", *WORKED, "--digits", "5"], ("--digits was given '5'", "for example --digits 50")),
     (["solve", *WORKED, "--bias", "0.3"], ("--bias was given '0.3'", "for example")),
     (["simulate", *WORKED, "--dimension", "1e3"], ("'1e3'", "for example --dimension 400")),
     (["simulate", *STEPPED, "--kind", "network", "--gradient-steps", "0"], ("'0'", "for example --gradient-steps 2")),
