@@ -136,6 +136,16 @@ def test_growth_that_leaves_a_second_moment_or_none() -> None:
         activation("exp(z**2)")
 
 
+@pytest.mark.parametrize(("text", "bulk", "end"), [("exp(z**2/8)", 0.5, 1.5), ("z*exp(z**2/20)", 2.0, 3.0)])
+def test_the_best_spike_is_looked_for_wherever_the_second_moment_is_finite(text: str, bulk: float, end: float) -> None:
+    # E exp(2 q (r kappa + sqrt(c) z)^2) is finite for r^2 < 1/(4q) - c = end, and a tenth of the way is left free.
+    document = page(text, target=activation("sin"), spike=0.2, bulk=bulk)
+    learning = document["learning"]
+    assert learning["upper_at_best_spike"] is not None
+    assert learning["largest_spike"] == pytest.approx(0.9 * math.sqrt(end), rel=1e-12)
+    assert f"no: the upper bound stays positive up to r = {0.9 * math.sqrt(end):.4g}" in study_text(document)
+
+
 def test_the_digits_asked_for_are_printed() -> None:
     document = page("erf(z)", digits=60)
     with mpmath.workdps(80):
