@@ -47,6 +47,8 @@ _MOST_DOUBLINGS = 6
 # of them all.
 _MOST_NODES = 2 * 10**8
 _LONG_ROW = 2000
+# Nodes of the grid in y: two rules with some thirty numbers a node take two gigabytes then.
+_MOST_PLACES = 4 * 10**6
 # Nodes times places of an average that are looked at together: what stays in the cache, whatever the noise asks for.
 _AT_ONCE = 2**15
 # Two rules that agree to this leave little but rounding in the finer one: the error of a rule twice as fine is the
@@ -333,10 +335,12 @@ def _labels(target: Activation, noise: float, largest: float, centre: float, ref
 def _blurred(y: Array, moments: Array, width: float, step: float, largest: float) -> tuple[Array, Array]:
     """The rule after y is blurred by a normal variable of the given width: one grid in y, whatever u it came from."""
     reach_ = math.ceil(_NOISE_REACH * width / step)
-    if len(y) * (2 * reach_ + 1) > _MOST_NODES:
+    centres = np.unique(np.rint(y / step).astype(np.int64))
+    places = int(np.minimum(np.diff(centres), 2 * reach_ + 1).sum()) + 2 * reach_ + 1
+    if len(y) * (2 * reach_ + 1) > _MOST_NODES or places > _MOST_PLACES:
         raise ModelError(
             f"the network's bulk averages 1/(1 + y^2 l) over labels with noise {width**2:g}, here at leverages l up to "
-            f"{largest:.3g}, which takes more than {_MOST_NODES:.0e} nodes: take a smaller eta, a larger alpha0 or "
+            f"{largest:.3g}, which takes more than {_MOST_PLACES:.0e} nodes: take a smaller eta, a larger alpha0 or "
             "less noise, for example eta = 3"
         )
     if reach_ > _LONG_ROW:

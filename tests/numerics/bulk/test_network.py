@@ -9,7 +9,7 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import lower_bound
 from onestep.numerics.bulk.equivalent import IsotropicUniform
 from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_constants import labels, slope_constants
+from onestep.numerics.bulk.network_constants import _blurred, labels, slope_constants
 from onestep.numerics.bulk.network_law import isotropic_law, network_law
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
@@ -225,3 +225,10 @@ def test_refusals(change: dict[str, object], message: str) -> None:
     ratios = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 2.0}
     with pytest.raises(ModelError, match=message):
         solve(Model.from_gradient_step(student, target, **ratios, **values))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("nodes", "furthest"), [(2000, 1e-3), (80, 1e3)])  # too many products; too wide a grid
+def test_labels_that_take_more_than_the_memory_are_refused(nodes: int, furthest: float) -> None:
+    y = np.linspace(-furthest, furthest, nodes)
+    with pytest.raises(ModelError, match="noise 0.0001, here at leverages l up to 1e.10, which takes more than"):
+        _blurred(y, np.ones((3, nodes)), 1e-2, 1e-2 / 6000.0, 1e10)
