@@ -230,5 +230,5 @@ def test_refusals(change: dict[str, object], message: str) -> None:
 @pytest.mark.parametrize(("nodes", "furthest"), [(2000, 1e-3), (80, 1e3)])  # too many products; too wide a grid
 def test_labels_that_take_more_than_the_memory_are_refused(nodes: int, furthest: float) -> None:
     y = np.linspace(-furthest, furthest, nodes)
-    with pytest.raises(ModelError, match="noise 0.0001, here at leverages l up to 1e.10, which takes more than"):
+    with pytest.raises(ModelError, match=r"noise 0\.0001, here at leverages l up to 1e\+10, which takes more than"):
         _blurred(y, np.ones((3, nodes)), 1e-2, 1e-2 / 6000.0, 1e10)
