@@ -270,6 +270,13 @@ def test_the_scale_of_agreement_is_where_the_function_is_large() -> None:
     assert doublings(integrand(activation("exp(-z**2)")), 0.0, 27.0, 1.0)[1] == 0.0
 
 
+def test_what_grows_is_not_checked_at_a_larger_scale() -> None:
+    # E f^2 is finite at this scale, 4 q s^2 = 0.93, and infinite at the next one of those that models share, 1.044.
+    found = conditional_moments(integrand(activation("exp(23*z**2/100 - 200)")), np.zeros(1), 1.005)
+    assert found.mean[0] == pytest.approx(math.exp(-200.0) / math.sqrt(1.0 - 0.46 * 1.005**2), rel=1e-12)
+    assert found.square[0] == pytest.approx(math.exp(-400.0) / math.sqrt(1.0 - 0.92 * 1.005**2), rel=1e-12)
+
+
 def test_a_variance_beyond_every_rule_is_refused() -> None:
     with pytest.raises(ExpressionError, match="varies too much"):
         doublings(integrand(activation("tanh")), 0.0, 1.0, 1e25)

@@ -48,6 +48,18 @@ def test_totals_over_the_spike(student: str) -> None:
     assert table.unresolved == 0.0
 
 
+@pytest.mark.parametrize("frequency", [31, 63])
+def test_the_rule_along_the_spike_follows_an_oscillation_of_an_entire_function(frequency: int) -> None:
+    table = profile(_model("tanh", f"sin({frequency}*z)"))
+    assert table.weights @ table.y0**2 == pytest.approx(0.5, rel=1e-12)
+    assert table.unresolved == 0.0
+
+
+def test_what_the_rule_along_the_spike_steps_over_in_the_target_is_noticed() -> None:
+    # Harmonics are not seen in the expression; the student, which is looked at after the target, is resolved.
+    assert profile(_model("tanh", "sin(3*sin(60*z))")).unresolved > 1e-3
+
+
 def test_profiles_are_shared_between_ridges_and_ratios() -> None:
     model = _model("tanh", "sin", alignment=0.5)
     assert profile(model) is profile(model.changed(alpha=3.0, beta=0.2, ridge=7.0, noise=0.0))

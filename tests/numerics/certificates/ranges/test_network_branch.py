@@ -18,7 +18,7 @@ from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.network.saddle_point import network_problem
 from onestep.numerics.certificates.ranges import tubes
 from onestep.numerics.certificates.ranges.branch import Branch, certify_branch
-from onestep.numerics.certificates.ranges.network_tubes import OF_ROWS
+from onestep.numerics.certificates.ranges.network_tubes import OF_ROWS, NetworkTubes
 from onestep.numerics.certificates.saddle_point import Enclosed
 from onestep.numerics.certificates.slope import Moving, slope_of, value_of
 from onestep.numerics.models.model import Model
@@ -127,6 +127,27 @@ def test_the_law_along_a_parameter_is_that_of_the_model_there(student: str, valu
                 for number, other in zip(*pair, strict=True):
                     # 1e-12 of a parameter moves no number of the law by a millionth.
                     assert arb(0, 1e-6).contains(value_of(number) - other), (name, one.name)
+
+
+def test_both_lines_move_with_the_law() -> None:
+    # Along alpha0 alone the teacher's line moves, too.
+    step = arb(2) ** -20
+    with precision(100):
+        for name in OF_ROWS:
+            moved = network_problem(_model("tanh"), 60, **{name: Moving(arb(2), arb(1))}).problem
+            low, high = (network_problem(_model("tanh"), 60, **{name: 2 + x}).problem for x in (-step, step))
+            for which in ("along", "teacher"):
+                line, first, second = (getattr(one, which) for one in (moved, low, high))
+                rates = getattr(line, "slope_rate", arb(0)), getattr(line, "scale_rate", arb(0))
+                ends = [(x.factor(), x.scale()) for x in (first, second)]
+                for rate, before, after in zip(rates, *ends, strict=True):
+                    # The third derivative leaves a millionth of a millionth.
+                    assert abs(rate - (after - before) / (2 * step)) < arb("1e-9"), (name, which)
+
+
+def test_more_bits_are_those_of_all_that_an_interval_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NetworkTubes, "bits", 12)
+    assert certify_branch(_model("tanh"), "alpha", 1.5, 1.5 + 1e-8, most=1).certified
 
 
 @pytest.mark.parametrize(("student", "parameter"), [("tanh", "ridge"), ("relu", "eta")])
