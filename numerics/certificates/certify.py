@@ -51,6 +51,10 @@ _BITS = (80, 130, 200)
 GUARD_BITS = 48
 
 
+class Imprecise(BallError):
+    """Raised where more bits may help."""
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Certificate(Shown):
     """What is certain about the saddle point of a model; where nothing is, `status` says why.
@@ -124,15 +128,21 @@ def certify(model: Model, digits: int = 12) -> Certificate:
     except ModelError as reason:
         return Certificate(model, f"not certified: {reason}")
     found = Certificate(model, "not certified: no precision was tried")
+    refused: Certificate | None = None
     for bits in _BITS:
         try:
             with precision(bits + GUARD_BITS):
                 found = _certified(model, solution, bits)
         except (BallError, ModelError) as reason:
-            return found if found.certified else Certificate(model, f"not certified: {reason}")
+            if found.certified:
+                return found
+            refused = refused or Certificate(model, f"not certified: {reason}")
+            if not isinstance(reason, Imprecise):
+                return refused
+            continue
         if found.digits >= digits:
             break
-    return found
+    return found if found.certified or refused is None else refused
 
 
 def unsupported(model: Model) -> str:
@@ -187,8 +197,12 @@ def _certified_network(model: Model, solution: Solution, bits: int) -> Certifica
     system = network_saddle_point.nonlinear_system(network, table, place.rule, place.inverse)
     zero = _first_zero(system, boxes)
     curved = place.norm_slope(network.problem)
-    found = network_saddle_point.enclosed(network, table, curved, place.rule, place.inverse, zero.enclosure)
-    return _certificate(model, zero, found, bits)
+    # After a short step averages over labels lose more digits than the first bits have.
+    try:
+        found = network_saddle_point.enclosed(network, table, curved, place.rule, place.inverse, zero.enclosure)
+        return _certificate(model, zero, found, bits)
+    except BallError as reason:
+        raise Imprecise(str(reason)) from reason
 
 
 def _first_zero(system: System, boxes: list[Box]) -> Zero:

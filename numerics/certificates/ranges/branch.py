@@ -127,10 +127,17 @@ def certify_branch(
         refused.append("a network has its own bulk where it took a step: leave out eta = 0")
     if parameter == "bulk" and model.groups[0].bulk is not None:
         refused.append("the bulk of the group is given, and that of the model plays no part")
+    if network and not any(refused):
+        # Imported here: most branches are of the isotropic bulk. What neither end has, an activation with no spike say,
+        # no value between them has.
+        from onestep.numerics.certificates.ranges.network_tubes import NetworkTubes, unbuilt
+
+        refused.append(unbuilt(ends[0]) and unbuilt(ends[1]))
     for why in refused:
         if why:
             return Branch(model, parameter, (Piece(low, high, f"not certified: {why}"),))
-    tubes, tried = _tubes(ends[0] if network else model, parameter, network), 0
+    tubes: Tubes = NetworkTubes(ends[0], parameter) if network else IsotropicTubes(model, parameter)
+    tried = 0
     pieces: list[Piece] = []
     # What is known of an interval before it is tried is what holds for the one that it is a half of.
     pending = [Piece(low, high, "not certified: the budget ended before")]
@@ -149,15 +156,6 @@ def certify_branch(
                 continue
         pieces.append(piece)
     return Branch(model, parameter, tuple(pieces))
-
-
-def _tubes(model: Model, parameter: str, network: bool) -> Tubes:
-    if not network:
-        return IsotropicTubes(model, parameter)
-    # Imported here: most branches are of the isotropic bulk.
-    from onestep.numerics.certificates.ranges.network_tubes import NetworkTubes
-
-    return NetworkTubes(model, parameter)
 
 
 def _piece(tubes: Tubes, low: float, high: float) -> Piece:

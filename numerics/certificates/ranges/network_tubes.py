@@ -4,8 +4,8 @@ Along alpha and ridge the law of its rows and their functions are those of one m
 move: the constants of the step are balls that hold those of the interval, with their slopes.
 
 The unknowns are (T, tau, b1, b2) of `certificates.network.saddle_point`, where b1 = 0 may be none. At the middle of an
-interval a small box within the tube's holds the solution, and the only one of the tube. After a short step, which gives
-the readout's mean hardly any signal, roundings grow, and an interval takes more bits.
+interval a small box within the tube's holds the solution, and the only one of the tube. After a short step, which
+leaves the readout's mean hardly any signal, roundings grow, and an interval takes more bits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from flint import arb
 
 from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.certify import GUARD_BITS, NETWORK_BITS
+from onestep.numerics.certificates.certify import GUARD_BITS, NETWORK_BITS, Imprecise
 from onestep.numerics.certificates.functions import Functions, at_rest, narrowed, narrowed_one
 from onestep.numerics.certificates.network.saddle_point import (
     NetworkProblem,
@@ -32,20 +32,28 @@ from onestep.numerics.certificates.ranges.tubes import Tubes, zeros
 from onestep.numerics.certificates.saddle_point import Enclosed
 from onestep.numerics.certificates.setting import Setting
 from onestep.numerics.certificates.slope import Moving, slope_of, value_of
+from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.one_group.network_any_precision import network_start
 
 Ball = Any
 
 # What the law of the rows depends on, and no average over labels.
 OF_ROWS = ("beta", "alpha0", "eta")
-# How many more bits at a time, up to how many; and of the test error in the middle, so that a tube's width is its own.
-_MORE_BITS, _MOST_BITS, _LEAST_BITS = 16, 72, 20
+# Half as many bits again, until they are as many as a learning rate of 1e-3 asks for; and how many of the test error in
+# the middle are known, so that a tube's width is its own.
+_MOST_BITS, _LEAST_BITS = 135, 20
 # Half width of the box in the middle, relative: far above the errors of doubles, far below a tube's.
 _SMALL = 1e-9
 
 
-class _Imprecise(BallError):
-    """Raised where more bits may help."""
+def unbuilt(model: Model) -> str:
+    """Why the law of a network's rows is not enclosed; empty where it is."""
+    try:
+        with precision(NetworkTubes.bits + GUARD_BITS):
+            network_problem(model, NetworkTubes.bits + NETWORK_BITS)
+    except BallError as reason:
+        return str(reason)
+    return ""
 
 
 class NetworkTubes(Tubes):
@@ -64,10 +72,10 @@ class NetworkTubes(Tubes):
             try:
                 with precision(self.bits + GUARD_BITS):
                     return super().tube(low, high)
-            except _Imprecise:
+            except Imprecise:
                 # Where no bits help the interval is too wide, and its halves may need no more than others.
                 failed = self.bits >= _MOST_BITS
-                self.bits = before if failed else self.bits + _MORE_BITS
+                self.bits = before if failed else 3 * self.bits // 2
                 self._known = self._tables = None
                 del self._network
                 if failed:
@@ -106,9 +114,9 @@ class NetworkTubes(Tubes):
                 inner = krawczyk(at, small).enclosure
                 found = enclosed(networks[0], *tables[0], place.rule, place.inverse, inner)
             except BallError as reason:
-                raise _Imprecise(str(reason)) from reason
+                raise Imprecise(str(reason)) from reason
             if not found.test_error.rel_accuracy_bits() > _LEAST_BITS:
-                raise _Imprecise("the test error in the middle of the interval is not enclosed to a millionth")
+                raise Imprecise("the test error in the middle of the interval is not enclosed to a millionth")
             return found
 
         try:
@@ -121,7 +129,7 @@ class NetworkTubes(Tubes):
             thin()
             raise
         if not slope_of(found.test_error).is_finite():
-            raise _Imprecise("the slope of the test error along the interval is not enclosed")
+            raise Imprecise("the slope of the test error along the interval is not enclosed")
         return zero, thin(), found
 
     def _network_at(self, value: Any) -> NetworkProblem:

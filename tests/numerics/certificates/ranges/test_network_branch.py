@@ -29,7 +29,7 @@ RANGES = {
     "alpha": ("tanh", "alpha", 1.5, 1.504), "ridge": ("tanh", "ridge", 0.1, 0.1004),
     "eta": ("tanh", "eta", 3.0, 3.002), "alpha0": ("tanh", "alpha0", 2.0, 2.002), "beta": ("tanh", "beta", 1.0, 1.001),
     "any": ("relu", "alpha", 1.5, 1.501), "turned": ("relu", "eta", 3.0, 3.001),
-    "short": ("tanh", "eta", 0.05, 0.05001),
+    "short": ("tanh", "eta", 1e-3, 1.001e-3),
 }  # fmt: skip
 ERRORS = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2", "V1", "V2")
 
@@ -77,6 +77,12 @@ def test_random_points_lie_in_the_tubes(which: str) -> None:
     # It says something, and that no other solution lies outside is not shown.
     assert max(piece.width for piece in found.pieces) <= 0.01
     assert found.only_by == ""
+
+
+@pytest.mark.parametrize(("student", "words"), [("z**2", "no spike"), ("z", "linear activation")])
+def test_what_is_built_nowhere_is_said_once(student: str, words: str) -> None:
+    (piece,) = certify_branch(_model(student), "eta", 3.0, 3.5).pieces
+    assert words in piece.status
 
 
 def test_averages_over_labels_that_do_not_move_make_a_wrong_tube(monkeypatch: pytest.MonkeyPatch) -> None:
