@@ -235,14 +235,27 @@ def guarded(binding: list[sp.Expr], told: Names) -> Names:
     """The names in terms that are not to be negative, as far as they may be so at some values alone, as -x^2 - y^2 is,
     and not around the value zero of one name that is not ``told``.
 
-    An average that is not decidedly at most zero is taken to be what it has to be around some choice of its functions.
+    Those within averages alone are left free where a function of which nothing is told, orthogonal to all beside it,
+    makes the term not negative; or where there is no such function, and it is not decidedly at most zero: by an
+    inequality of Cauchy and Schwarz it may hold for all.
     """
     free_names = sorted(frozenset[sp.Symbol]().union(*map(free, binding)) - told, key=str)
     around = ([t for t in binding if positive(substitute(t, {name: sp.Integer(0)}))] for name in free_names)
     met = max(around, key=len, default=[])
-    tight = (term if nonnegative(-term) else outside_averages(term) for term in binding if term not in met)
+    tight = (outside_averages(t) if _meets(t, told) else t for t in binding if t not in met)
     found = frozenset[sp.Expr]().union(*map(names, tight))
     return found | guarded(met, told | found) if len(met) < len(binding) else found
+
+
+def _meets(term: sp.Expr, told: Names) -> bool:
+    """Whether a term on averages is taken not to be negative around some choice of functions that are not told of."""
+    calls = {call for call in term.atoms(AppliedUndef) if call.func not in told | {sgn}}
+    for call in calls:
+        linear = {a: sp.Integer(0) for a in term.atoms(Expectation) if call.func not in names(a.integrand / call)}
+        value = term.xreplace(linear)
+        if nonnegative(value) and vanishing(value, (value,)) is None:
+            return True
+    return not calls and not nonnegative(-term)
 
 
 def signs_far_out(

@@ -187,7 +187,7 @@ def test_what_is_zero_unseen_is_not_free(hidden: str, falsehood: Callable[[sp.Ex
 
 
 FALLS = by_lemma(f(x), 5 - x, x)
-_AVERAGE, _POWER = Expectation(1 / (d * f(z) ** 2 + 1), z), d ** sp.Rational(3, 4)
+_MEAN, _AVERAGE, _POWER = Expectation(f(z), z), Expectation(1 / (d * f(z) ** 2 + 1), z), d ** sp.Rational(3, 4)
 _AT_LEAST, _TWICE = 1 / (2 + 2 * sp.sqrt(p)), c * (2 + 2 * sp.sqrt(d))
 # f^2 >= z^2 makes E[1/(1 + d f^2)] of the order of 1/sqrt(d) at most, and f = z so large.
 _SLOW = instantiate((at_least(Expectation(1 / (p * f(z) ** 2 + 1), z), _AT_LEAST, p),), {p: d})
@@ -208,7 +208,7 @@ BEYOND: dict[str, Callable[[], Bound]] = {
         (c * d, -c * d, c * d), ((c * d * p, ONE), (c * d, b)), 5 * c / d, c,
     ),
     "a condition that makes an average zero": lambda: (
-        (*at_saddle(p, SMALL - Expectation(f(z), z) ** 2, Q, rate), under_a_root(-(Expectation(f(z), z) ** 2) - b**2)),
+        (*at_saddle(p, SMALL - _MEAN**2, Q, rate), under_a_root(-(_MEAN**2) - b**2)),
         (c * d, -c * d, c * d), ((c * d * p, ONE), (c * d, b)), 5 * c / d, c,
     ),
     "a condition that an exponential meets at zero": lambda: (
@@ -217,6 +217,10 @@ BEYOND: dict[str, Callable[[], Bound]] = {
             instantiate((at_least(sp.exp(x), 1 + x, x),), {x: b**2}),
         ),
         (c * d, -c * d, c * d, c * d), ((c * d * p, ONE),), 5 * c / d, c,
+    ),
+    "a condition that an average meets at one": lambda: (
+        (*at_saddle(p, SMALL - (_MEAN - 1) ** 2, Q, rate), under_a_root(2 * _MEAN - 1 - _MEAN**2 - b**2)),
+        (c * d, -c * d, c * d), ((c * d * p, ONE), (c * d, b)), 5 * c / d, c,
     ),
     "a value by a function that moves": lambda: (
         (*at_saddle(p, -f(c), Q, rate), taken(f(c), 5 - d)),
