@@ -20,6 +20,7 @@ from onestep.derivations.kernel.statements import Assumption, Condition, Demand,
 from onestep.derivations.kernel.terms import (
     ELEMENTARY,
     admit,
+    averaged,
     bound,
     bounded_below,
     derivative,
@@ -118,7 +119,7 @@ def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> Non
     if positive(term):
         return
     try:
-        term = in_the_end(signless(term), variable)
+        term = in_the_end(averaged(signless(term)), variable)
         found = degrees(term, variable) if variable in free(term) else None
     except Refused as unknown:
         outer = outside_averages(term)

@@ -37,7 +37,6 @@ from onestep.derivations.kernel.families.far_out import (
     Conditions,
     Names,
     Told,
-    averaged,
     generic,
     guarded,
     leading,
@@ -46,7 +45,7 @@ from onestep.derivations.kernel.families.far_out import (
 )
 from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import derivative, free, nonnegative, nonzero, shares_sign, substitute
+from onestep.derivations.kernel.terms import averaged, derivative, free, nonnegative, nonzero, shares_sign, substitute
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 

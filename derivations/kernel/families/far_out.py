@@ -14,7 +14,7 @@ from sympy.core.function import AppliedUndef
 from onestep.derivations.kernel.conditions import in_the_end, names, outside_averages, relatives
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Refused
-from onestep.derivations.kernel.terms import derivative, free, nonnegative, nonzero, positive, substitute
+from onestep.derivations.kernel.terms import averaged, derivative, free, nonnegative, nonzero, positive, substitute
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS, sgn
 
@@ -163,20 +163,6 @@ def generic(term: sp.Expr, told_else: Names, alive: Names = frozenset(), depth: 
 def _constant(head: Any) -> sp.Dummy:
     """The value of a function without a formula that is constant, with its sign."""
     return sp.Dummy(str(head), **head._kwargs)
-
-
-def averaged(term: sp.Expr) -> sp.Expr:
-    """A term with its averages as sums, constants moved out of them, and of polynomials their values."""
-    if not isinstance(term, Expectation):
-        return term.func(*map(averaged, term.args)) if term.has(Expectation) else term
-    total: sp.Expr = sp.Integer(0)
-    for part in sp.Add.make_args(sp.expand(averaged(term.integrand))):
-        factor, rest = part.as_independent(*term.variables, as_Add=False)
-        if rest.is_polynomial(*term.variables):
-            powers = (rest.as_powers_dict()[name] for name in term.variables)
-            rest = sp.Mul(*(sp.factorial2(k - 1) * (1 - k % 2) for k in powers))
-        total += factor * Expectation(rest, *term.variables)
-    return total
 
 
 def _smooth(terms: list[sp.Expr], far: Values, variable: sp.Symbol) -> None:

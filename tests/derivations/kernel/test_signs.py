@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, differentiate, instantiate, order
-from onestep.derivations.kernel.averages import dilate, rotate
+from onestep.derivations.kernel.averages import dilate, linear, moment, rotate
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.conditions import meanings_of
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_order, limit_rational
@@ -202,6 +202,13 @@ BEYOND: dict[str, Callable[[], Bound]] = {
             congruence((instantiate((by_lemma(f(x) ** 2, 2 * (5 - x) * f(x), x),), {x: d}),), hole / f(d), hole),
         ),
         (1 / (2 * d), -1 / (2 * d)), (), 5 / d, ONE,
+    ),
+    "a condition on an average whose first part is zero": lambda: (
+        (
+            under_a_root(Expectation(d**2 * z + 5 - d, z)),
+            linear((), Expectation(d**2 * z + 5 - d, z), ((d**2, z), (5 - d, ONE))), moment((), z, 1),
+        ),
+        (1 / d, -1 / d, -d), (), 5 / d, ONE,
     ),
     "a condition that makes a function zero": lambda: (
         (*at_saddle(p, SMALL - f(a) ** 2, Q, rate), under_a_root(-(f(a) ** 2) - b**2)),
