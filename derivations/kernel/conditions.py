@@ -20,8 +20,12 @@ from onestep.derivations.kernel.statements import Assumption, Condition, Demand,
 from onestep.derivations.kernel.terms import (
     ELEMENTARY,
     admit,
+    averaged,
+    bound,
+    bounded_below,
     derivative,
     free,
+    nonnegative,
     nonzero,
     positive,
     shares_sign,
@@ -97,6 +101,7 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
         ways = meanings_of(assumptions)
         near = heads.union(*(reached_from(head, ways) for head in heads))
         told = frozenset().union(*(names(side) for leaf in leaves for side in sides(leaf.statement)))
+        told |= functions_of_lemmas(assumptions)
         if near & told.union(*(reached_from(name, ways) for name in told if not isinstance(name, sp.Symbol))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
         return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
@@ -114,7 +119,7 @@ def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> Non
     if positive(term):
         return
     try:
-        term = in_the_end(signless(term), variable)
+        term = in_the_end(averaged(signless(term)), variable)
         found = degrees(term, variable) if variable in free(term) else None
     except Refused as unknown:
         outer = outside_averages(term)
@@ -142,11 +147,17 @@ def signless(term: sp.Expr) -> sp.Expr:
 
 def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     """A term with averages that depend on a variable by what leads in them as it grows. Raises Refused where their
-    integrands are not rational in it.
+    integrands are not rational in it, or what leads in a denominator may be small, as in E[1/(1 + d z^2)].
     """
     found: dict[sp.Expr, sp.Expr] = {}
     for average in term.atoms(Expectation):
         if variable in free(average):
+            for base in (p.base for p in average.integrand.atoms(sp.Pow) if not nonnegative(p.exp)):
+                parts = sp.Add.make_args(in_the_end(base, variable))
+                if len(parts) > 1 and variable in free(base) and free(base) & bound(average):
+                    head = degrees(sp.Add(*parts), variable)
+                    if not (all(map(nonnegative, parts)) and bounded_below(head.top / head.leading, bound(average))):
+                        raise Refused(f"{base} may be small as {variable} grows")
             inner = degrees(in_the_end(average.integrand, variable), variable)
             power = sp.Rational((inner.over - inner.under).numerator, (inner.over - inner.under).denominator)
             found[average] = variable**power * Expectation(inner.top / inner.leading, *average.variables)
@@ -161,11 +172,18 @@ def exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
 
 @lru_cache(maxsize=4096)
 def formulas_of(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
-    """What functions that are defined, and their named slopes, are of their arguments."""
+    """What functions that are defined, or that a lemma gives a formula without others, and their named slopes, are of
+    their arguments.
+    """
     found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
     for leaf in assumptions:
         name, meaning = sides(leaf.statement)
-        if leaf.ground is not Ground.DEFINITION or not isinstance(name, AppliedUndef):
+        if not isinstance(name, AppliedUndef):
+            continue
+        formula = isinstance(leaf.statement, Equation) and _are(name.args, leaf.universal)
+        if leaf.ground is not Ground.DEFINITION and not (
+            leaf.ground is Ground.LEMMA and formula and not meaning.atoms(AppliedUndef)
+        ):
             continue
         head, arguments = name.func, tuple(name.args)
         with suppress(Refused):  # a slope without a name, of which nothing is said then
@@ -322,6 +340,13 @@ def supposed(assumptions: frozenset[Assumption]) -> list[Assumption]:
 def said(assumptions: frozenset[Assumption], variable: sp.Symbol | None = None) -> list[Assumption]:
     """What they say at each value of the variable of a limit, or else of limits in a ``variable``."""
     return [leaf for leaf in supposed(assumptions) if getattr(leaf.statement, "variable", None) == variable]
+
+
+@lru_cache(maxsize=4096)
+def functions_of_lemmas(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
+    """The heads of functions of which lemmas speak: their symbols stand for any value."""
+    spoken_of = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.ground is Ground.LEMMA))
+    return frozenset(name for name in spoken_of if not isinstance(name, sp.Symbol))
 
 
 def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:

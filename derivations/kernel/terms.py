@@ -215,6 +215,20 @@ def averages(term: sp.Expr) -> frozenset[Expectation]:
     return inner | {term} if isinstance(term, Expectation) else inner
 
 
+def averaged(term: sp.Expr) -> sp.Expr:
+    """A term with its averages as sums, constants moved out of them, and of polynomials their values."""
+    if not isinstance(term, Expectation):
+        return term.func(*map(averaged, term.args)) if term.has(Expectation) else term
+    total: sp.Expr = sp.Integer(0)
+    for part in sp.Add.make_args(sp.expand(averaged(term.integrand))):
+        factor, rest = part.as_independent(*term.variables, as_Add=False)
+        if rest.is_polynomial(*term.variables):
+            powers = (rest.as_powers_dict()[name] for name in term.variables)
+            rest = sp.Mul(*(sp.factorial2(k - 1) * (1 - k % 2) for k in powers))
+        total += factor * Expectation(rest, *term.variables)
+    return total
+
+
 def bound(term: sp.Expr) -> frozenset[sp.Symbol]:
     """The variables that a term itself binds."""
     return frozenset(term.variables) if isinstance(term, Expectation) else frozenset()

@@ -19,6 +19,7 @@ from sympy.core.function import AppliedUndef
 from onestep.derivations.kernel.conditions import (
     defined,
     formulas_of,
+    functions_of_lemmas,
     in_full,
     meanings_in,
     names,
@@ -37,13 +38,14 @@ from onestep.derivations.kernel.families.far_out import (
     Names,
     Told,
     generic,
+    guarded,
     leading,
     saddle_point,
     signs_far_out,
 )
 from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import derivative, free, nonnegative, nonzero, shares_sign, substitute
+from onestep.derivations.kernel.terms import averaged, derivative, free, nonnegative, nonzero, shares_sign, substitute
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 
@@ -78,11 +80,11 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     still = frozenset[sp.Expr]().union(*(on for on in limits.values() if variable not in _reached(on, ways)))
     moving = still | {variable}
     fixed = _reached(held, ways)
-    lemmas = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.ground is Ground.LEMMA))
+    lemmas = functions_of_lemmas(assumptions)
     closed = fixed.union(ways, moving)
     if not limits and not any(_reached(spoken(leaf), ways) & moving for leaf in said(assumptions)):
         return
-    given = closed.union(*limits.values(), (name for name in lemmas if not isinstance(name, sp.Symbol)))
+    given = closed.union(*limits.values(), lemmas)
     put = {name: meaning for name, meaning in meanings.items() if name not in held}
     # In one order, so that the same is found in every process.
     leaves = sorted(said(assumptions), key=lambda leaf: (leaf.name, str(sides(leaf.statement)[0])))
@@ -111,14 +113,12 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     low = [c for c in conditions if c.demand is Demand.NONNEGATIVE]
     guards = [in_full(list(put_in(c.term, put))[-1], formulas_of(assumptions)) for c in low]
     unknown = frozenset[sp.Expr]().union(*(told.names for told in stuck)) - given
-    # What is defined is not free.
-    meant = frozenset[sp.Expr](found) | {defined(leaf)[0] for leaf in assumptions if leaf.ground is Ground.DEFINITION}
-    # What is not negative and decidedly at most zero is zero, and binds its symbols.
-    zero = [term for term in guards if not free(term) & unknown and nonnegative(sp.expand(-term))]
-    guarded = frozenset[sp.Expr]().union(*map(free, zero))
+    # What is defined is not free, nor are functions of lemmas.
+    meant = lemmas.union(found) | {defined(leaf)[0] for leaf in assumptions if leaf.ground is Ground.DEFINITION}
+    binding = [sp.expand(averaged(term)) for term in guards if not names(term) & unknown]
     near: Mapping[sp.Symbol, sp.Expr] = {}
     if any(isinstance(name, sp.Symbol) for told in stuck for name in told.names & (moving - still)):
-        point = saddle_point(left, variable, given, moving, values, meant, guarded)
+        point = saddle_point(left, variable, given, moving, values, meant, binding)
         tied = point.tied.union(ways, still, values, *map(names, values.values()), point.near, (variable,))
         near = point.near
         valued = [c for c in conditions if not c.of_variable]
@@ -128,7 +128,8 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
         raise Refused(f"a saddle point may be there at one {variable} at most, with {held} constant")
     _keep_signs(conditions, variable, {**put, **values})
     functions = (name for name in values if not isinstance(name, sp.Symbol))
-    told_else = guarded | relatives(meant.union(*(told.names for told in left), functions))
+    told_else = relatives(meant.union(*(told.names for told in left), functions))
+    told_else |= guarded(binding, told_else)
     symbols = {name: value for name, value in values.items() if isinstance(name, sp.Symbol)}
     for name, value in symbols.items():
         # What is not negative, as it is written, and not zero at one value of the variable is not zero far out.

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import in_the_end, names, relatives
+from onestep.derivations.kernel.conditions import in_the_end, names, outside_averages, relatives
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Refused
-from onestep.derivations.kernel.terms import derivative, free, nonnegative, nonzero, positive, substitute
+from onestep.derivations.kernel.terms import averaged, derivative, free, nonnegative, nonzero, positive, substitute
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS, sgn
 
@@ -53,7 +54,7 @@ def saddle_point(
     moving: Names,
     values: Mapping[sp.Expr, sp.Expr],
     defined: Names,
-    guarded: Names,
+    binding: list[sp.Expr],
 ) -> Point:
     """A saddle point from some value of the variable on. Raises Refused where none is found.
 
@@ -61,8 +62,8 @@ def saddle_point(
     for its only one, with a coefficient that is not zero. At infinity there is a saddle point then, with a matrix of
     slopes of slopes that is triangular and so has an inverse; by the theorem on implicit functions there is one from
     some value on, since `_smooth` sees that the slopes have slopes there. A coefficient is `generic`, and so is what
-    it is at the saddle point at infinity. Of names in ``defined`` and ``guarded`` meanings and conditions speak.
-    `signs_far_out` asks for the signs of the names and for the conditions.
+    it is at the saddle point at infinity. Meanings speak of the names in ``defined``, and what is ``binding`` is
+    not to be negative. `signs_far_out` asks for the signs of the names and for the conditions.
     """
     put = {name: value for name, value in values.items() if isinstance(name, sp.Symbol)}
     # What else speaks of a name holds it constant; what speaks of what moves with the saddle point holds along with it.
@@ -75,7 +76,7 @@ def saddle_point(
     told_else = frozenset[sp.Expr]().union(*(told.names for told in left if told not in asked or not told.stationary))
     functions = {name for name in values if not isinstance(name, sp.Symbol)}
     tied = relatives(told_else | defined | functions)
-    told_else = tied | guarded
+    told_else = tied | guarded(binding, tied)
     whole = [sp.expand(substitute(told.term, put)) for told in asked]
     if any(not isinstance(name, sp.Symbol) for full in whole for name in names(full) & values.keys()):
         raise Refused(f"a function may move with {variable}, and a slope speaks of it")
@@ -112,41 +113,56 @@ def saddle_point(
 
 
 @lru_cache(maxsize=4096)
-def generic(term: sp.Expr, told_else: Names, depth: int = 3) -> bool:
+def generic(term: sp.Expr, told_else: Names, alive: Names = frozenset(), depth: int = 3) -> bool:
     """Whether a term is decidedly not zero but for some values of names and functions of which nothing else speaks.
 
-    That is where it is not zero by its sign, or has a slope in such a name that is not zero but for some values; it is
-    a function of which nothing is said, or speaks of one within an average; or it is the average of what does not
-    change its sign, and is not always zero. That it is not zero in normal form is not enough.
+    That is where it is not zero by its sign, or has a slope in such a name that is not zero but for some values, or is
+    so with constants in place of such functions; it is a function of which nothing is said; or it is the average of
+    what does not change its sign, and is not always zero: a product of what is positive and of powers of an integrand
+    with an average that is not zero, which are the ``alive`` ones, is not. That it is not zero in normal form is not
+    enough.
     """
     if nonzero(term) or (isinstance(term, AppliedUndef) and term.func not in told_else):
         return True
     if isinstance(term, sp.Mul):
-        return all(generic(part, told_else, depth) for part in term.args)
+        return all(generic(part, told_else, alive, depth) for part in term.args)
     if isinstance(term, sp.Pow):
-        return generic(term.base, told_else, depth)
+        return generic(term.base, told_else, alive, depth)
     if vanishing(term, (term,)) is not None:
         return False
-    for average in term.atoms(Expectation):
-        calls = {call for call in average.integrand.atoms(AppliedUndef) if free(call) & {*average.variables}}
-        if {call.func for call in calls} - told_else - {sgn}:
-            return True
     if isinstance(term, Expectation):
         inside, at_zero = term.integrand, dict.fromkeys(term.variables, sp.Integer(0))
         if inside.func is sgn and inside.args[0].is_polynomial(*term.variables):
             # The sign of a number plus what is symmetric: its average is zero where the number is.
             inner = [derivative(inside.args[0], name) for name in term.variables]
             if not any(free(slope) & {*term.variables} for slope in inner):
-                return generic(substitute(inside.args[0], at_zero), told_else, depth)
+                return generic(substitute(inside.args[0], at_zero), told_else, alive, depth)
         factor, inside = inside.as_independent(*term.variables, as_Add=False)
-        if nonnegative(inside) or nonnegative(-inside):
-            return generic(factor, told_else, depth) and generic(inside, told_else - {*term.variables}, depth)
+        bases = [part.as_base_exp()[0] for part in sp.Mul.make_args(inside)]
+        living = any(all(positive(base) or positive(base / whole) for base in bases) for whole in alive)
+        living |= (nonnegative(inside) or nonnegative(-inside)) and generic(
+            inside, told_else - {*term.variables}, alive, depth
+        )
+        if living and generic(factor, told_else, alive, depth):
+            return True
+    # One choice of the functions will do: constants, where no slopes of theirs stand in the term.
+    heads = frozenset(call.func for call in term.atoms(AppliedUndef)) - told_else - {sgn}
+    alone = {head for head in heads if relatives(frozenset({head})) & heads == {head}}
+    values = {call: _constant(call.func) for call in term.atoms(AppliedUndef) if call.func in alone}
+    if values and generic(averaged(term.xreplace(values)), told_else, alive, depth):
+        return True
     if depth == 0:
         return False
     with suppress(Refused):
         slopes = (sp.expand(derivative(term, name)) for name in sorted(free(term) - told_else, key=str))
-        return any(generic(slope, told_else, depth - 1) for slope in slopes)
+        return any(generic(slope, told_else, alive, depth - 1) for slope in slopes)
     return False
+
+
+@lru_cache(maxsize=4096)
+def _constant(head: Any) -> sp.Dummy:
+    """The value of a function without a formula that is constant, with its sign."""
+    return sp.Dummy(str(head), **head._kwargs)
 
 
 def _smooth(terms: list[sp.Expr], far: Values, variable: sp.Symbol) -> None:
@@ -201,13 +217,41 @@ def _one_sign(term: sp.Expr, lead: sp.Expr) -> bool:
     return positive(ratio) and (nonnegative(inside) or nonnegative(-inside))
 
 
+def guarded(binding: list[sp.Expr], told: Names) -> Names:
+    """The names in terms that are not to be negative, as far as they may be so at some values alone, as -x^2 - y^2 is,
+    and not around the value zero of one name that is not ``told``.
+
+    Those within averages alone are left free where a function of which nothing is told, orthogonal to all beside it,
+    makes the term not negative; or where there is no such function, and it is not decidedly at most zero: by an
+    inequality of Cauchy and Schwarz it may hold for all.
+    """
+    free_names = sorted(frozenset[sp.Symbol]().union(*map(free, binding)) - told, key=str)
+    around = ([t for t in binding if positive(substitute(t, {name: sp.Integer(0)}))] for name in free_names)
+    met = max(around, key=len, default=[])
+    tight = (outside_averages(t) if _meets(t, told) else t for t in binding if t not in met)
+    found = frozenset[sp.Expr]().union(*map(names, tight))
+    return found | guarded(met, told | found) if len(met) < len(binding) else found
+
+
+def _meets(term: sp.Expr, told: Names) -> bool:
+    """Whether a term on averages is taken not to be negative around some choice of functions that are not told of."""
+    calls = {call for call in term.atoms(AppliedUndef) if call.func not in told | {sgn}}
+    for call in calls:
+        linear = {a: sp.Integer(0) for a in term.atoms(Expectation) if call.func not in names(a.integrand / call)}
+        value = term.xreplace(linear)
+        if nonnegative(value) and vanishing(value, (value,)) is None:
+            return True
+    return not calls and not nonnegative(-term)
+
+
 def signs_far_out(
     point: Point, variable: sp.Symbol, conditions: Conditions, tied: Names, guards: list[sp.Expr]
 ) -> None:
     """Raises Refused where names of a saddle point may lose their signs far out, or conditions may not hold.
 
     What leads is decidedly positive, or not negative and not always zero, or a function of which nothing is said. Else
-    it grows with names that are not ``tied``: with all of them large enough, what is asked for is so.
+    it grows with names that are not ``tied``: with all of them large enough, what is asked for is so; or that is said
+    of what leads in it where a function of which nothing is said is small: it is as small as it has to be then.
     """
     above, apart = list[sp.Expr](), list[sp.Expr]()
     for condition in sorted({*conditions}.union(*map(_declared, point.near)), key=str):
@@ -222,15 +266,28 @@ def signs_far_out(
     # What the guards say of the saddle point is among the terms.
     apart = [guard for guard in guards if not free(guard) & point.near.keys()]
     unknown = [t for t in unknown if not _chosen(t, point, [*apart, *(other for other in unknown if other != t)])]
-    lifting = list[tuple[sp.Symbol, list[sp.Expr]]]()
-    for name in frozenset[sp.Symbol]().union(*map(free, unknown)) - tied:
+    if all(_lifted(unknown, guards, tied, point)):
+        return
+    calls, large = {call for term in unknown for call in term.atoms(AppliedUndef)}, sp.Dummy("large", positive=True)
+    for head in sorted({call.func for call in calls} - point.told_else.union({sgn}, *map(names, guards)), key=str):
+        small = {call: call / large for call in calls if call.func in relatives(frozenset({head}))}
         with suppress(Refused):
-            found = [sp.expand(_signed_outside(derivative(term, name))) for term in (*unknown, *guards)]
+            if all(_lifted([leading(t.xreplace(small), {}, large) for t in unknown], guards, tied, point)):
+                return
+    raise Refused(f"{', '.join(map(str, unknown))} may be negative at a saddle point far out")
+
+
+def _lifted(terms: list[sp.Expr], guards: list[sp.Expr], tied: Names, point: Point) -> Iterator[bool]:
+    """Whether each term is positive, or grows beyond all bounds with names that are not ``tied``."""
+    lifting = list[tuple[sp.Symbol, list[sp.Expr]]]()
+    for name in frozenset[sp.Symbol]().union(*map(free, terms)) - tied:
+        with suppress(Refused):
+            found = [sp.expand(_signed_outside(derivative(term, name))) for term in (*terms, *guards)]
             if not name.is_negative and all(map(nonnegative, found)):
                 lifting.append((name, found))
-    for k, term in enumerate(unknown):
-        if not any(_lifts(part, name, point) for name, found in lifting for part in sp.Add.make_args(found[k])):
-            raise Refused(f"{term} may be negative at a saddle point far out")
+    for k, term in enumerate(terms):
+        slopes = ((part, name) for name, found in lifting for part in sp.Add.make_args(found[k]))
+        yield positive(term) or any(_lifts(part, name, point) for part, name in slopes)
 
 
 def _chosen(term: sp.Expr, point: Point, others: list[sp.Expr]) -> bool:
@@ -264,10 +321,10 @@ def leading(term: sp.Expr, near: Values, variable: sp.Symbol) -> sp.Expr:
     """The coefficient that leads in a term as a variable grows, for names that are nearly what is given. Raises Refused
     where what leads cancels, since the names are known to their first order only.
     """
-    errors = {name: sp.Dummy("error", real=True) for name in near}
-    moved = substitute(term, {name: value * (1 + errors[name]) for name, value in near.items()})
+    nearly = {name: sp.Dummy("nearly one", positive=True) for name in near}
+    moved = substitute(term, {name: value * nearly[name] for name, value in near.items()})
     found = degrees(in_the_end(moved, variable), variable)
-    lead = substitute(found.top / found.leading, dict.fromkeys(errors.values(), sp.Integer(0)))
+    lead = substitute(found.top / found.leading, dict.fromkeys(nearly.values(), sp.Integer(1)))
     if found.over < 0 or vanishing(lead, (lead,)) is not None:
         raise Refused(f"{term} may vanish at a saddle point far out")
     return lead
@@ -275,16 +332,9 @@ def leading(term: sp.Expr, near: Values, variable: sp.Symbol) -> sp.Expr:
 
 def _forced(term: sp.Expr, point: Point) -> bool:
     """Whether nothing sees that a term is not zero but for some values of names and functions of which nothing else
-    speaks: an average of what is positive and of powers of an integrand with an average that is not zero is none.
+    speaks.
     """
-    parts = term.args if isinstance(term, sp.Mul) else term.args[:1] if isinstance(term, sp.Pow) else ()
-    if parts:
-        return any(_forced(part, point) for part in parts)
-    if isinstance(term, Expectation):
-        bases = [part.as_base_exp()[0] for part in sp.Mul.make_args(term.integrand)]
-        if any(all(positive(base) or positive(base / whole) for base in bases) for whole in point.alive):
-            return False
-    return not generic(term, point.told_else)
+    return not generic(term, point.told_else, frozenset(point.alive))
 
 
 def _signed_outside(term: sp.Expr) -> sp.Expr:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, differentiate, instantiate, order
-from onestep.derivations.kernel.averages import dilate, rotate
+from onestep.derivations.kernel.averages import dilate, linear, moment, rotate
+from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.conditions import meanings_of
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_order, limit_rational
 from onestep.derivations.kernel.search.leaves import define
@@ -14,7 +17,23 @@ from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition
 from onestep.derivations.kernel.terms import nonnegative, nonzero, positive
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from tests.derivations.kernel.test_held_constant import at_saddle_of, b, c, t, taken, tends, y
+from onestep.derivations.language.named_functions import DERIVATIVES, sigma
+from tests.derivations.kernel.test_held_constant import (
+    Bound,
+    Q,
+    a,
+    at_saddle,
+    at_saddle_of,
+    b,
+    c,
+    rate,
+    t,
+    taken,
+    tends,
+    under_a_root,
+    y,
+    z,
+)
 
 x, u = sp.symbols("x u", real=True)
 p, q = sp.symbols("p q", positive=True)
@@ -24,7 +43,7 @@ k = sp.Symbol("k", real=True, nonzero=True)
 d = sp.Symbol("d", positive=True)
 hole = sp.Symbol("hole", real=True)
 f = sp.Function("f", real=True)
-ONE = sp.Integer(1)
+ZERO, ONE = sp.Integer(0), sp.Integer(1)
 
 
 @pytest.mark.parametrize("term", [-n, n * m, -2 * n * p, p - n, sp.sqrt(-n)], ids=str)
@@ -110,4 +129,152 @@ def test_a_coefficient_is_not_free_where_its_meaning_is_told() -> None:
     left, right = 5 * c / d + y / d, c + y / d
     low = order(premises, AtLeast(left, right), (c * d, -c * d, c * d * x, c * d * x))
     with pytest.raises(Refused, match="at most"):
-        limit_order((low, tends(left, sp.Integer(0)), tends(right, c)), d)
+        limit_order((low, tends(left, ZERO), tends(right, c)), d)
+
+
+def by_lemma(left: sp.Expr, right: sp.Expr = ZERO, *universal: sp.Symbol) -> Theorem:
+    return taken(left, right, Ground.LEMMA, *universal)
+
+
+def at_least(left: sp.Expr, right: sp.Expr, *universal: sp.Symbol) -> Theorem:
+    leaf = Assumption(Ground.LEMMA, f"{left} and {right}", AtLeast(left, right), "for a test", frozenset(universal))
+    return assume((), leaf)
+
+
+# What is zero, though no normal form says so, and the theorem that it is.
+HIDDEN: dict[str, tuple[sp.Expr, Callable[[sp.Expr], Theorem]]] = {
+    "an identity of sine and cosine": (
+        sp.sin(b) ** 2 + sp.cos(b) ** 2 - 1, lambda term: same_slope((), term, ZERO, b, ZERO)
+    ),
+    "two names of a larger one": (sp.Abs(b) - sp.Max(b, -b), by_lemma),
+    "a multiple of such a one": (t * (sp.Abs(b) - sp.Max(b, -b)), by_lemma),
+    "an average that symmetry makes zero": (Expectation(z * f(z**2), z), by_lemma),
+    "the same in a denominator": (Expectation(z / (1 + f(z**2) ** 2), z), by_lemma),
+    "the average of a difference": (Expectation(f(z) - f(-z), z), by_lemma),
+    "an average over another variable": (Expectation(u * f(z), u, z), by_lemma),
+    "Stein's lemma": (Expectation(DERIVATIVES[sigma](z) - z * sigma(z), z), by_lemma),
+    "a rotation": (Expectation(f((3 * z + 4 * u) / 5), u, z) - Expectation(f(z), z), by_lemma),
+    "a function that a lemma makes zero": (f(a), lambda _: instantiate((by_lemma(f(x), ZERO, x),), {x: a})),
+    "the average of such a one": (Expectation(f(z), z), by_lemma),
+    "a slope that a lemma makes zero": (
+        DERIVATIVES[sigma](a), lambda _: instantiate((by_lemma(DERIVATIVES[sigma](x), ZERO, x),), {x: a})
+    ),
+}  # fmt: skip
+SMALL = 1 / d - 5 / d**2
+
+
+def as_coefficient(term: sp.Expr, zero: Theorem) -> Theorem:
+    """0 >= c by T x + 1/d - 5/d^2 = 0 for T = 0: so at small values of d alone."""
+    premises = (*at_saddle_of(term * x**2 / 2 + x * SMALL), zero)
+    low = order(premises, AtLeast(5 * c / d, c), (c * d, -c * d, c * d * x))
+    return limit_order((low, tends(5 * c / d, ZERO)), d)
+
+
+def as_value(term: sp.Expr, zero: Theorem) -> Theorem:
+    """0 >= c by p = T^2 - 1/d + 5/d^2 for T = 0."""
+    premises = (*at_saddle(p, SMALL - term**2, Q, rate), zero)
+    low = order(premises, AtLeast(5 * c / d, c), (c * d, -c * d, -c * d * term), ((c * d * p, ONE),))
+    return limit_order((low, tends(5 * c / d, ZERO)), d)
+
+
+@pytest.mark.parametrize("falsehood", [as_coefficient, as_value])
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_what_is_zero_unseen_is_not_free(hidden: str, falsehood: Callable[[sp.Expr, Theorem], Theorem]) -> None:
+    term, zero = HIDDEN[hidden]
+    known = zero(term)
+    with pytest.raises(Refused):
+        falsehood(term, known)
+
+
+FALLS = by_lemma(f(x), 5 - x, x)
+_MEAN, _AVERAGE, _POWER = Expectation(f(z), z), Expectation(1 / (d * f(z) ** 2 + 1), z), d ** sp.Rational(3, 4)
+_AT_LEAST, _TWICE = 1 / (2 + 2 * sp.sqrt(p)), c * (2 + 2 * sp.sqrt(d))
+# f^2 >= z^2 makes E[1/(1 + d f^2)] of the order of 1/sqrt(d) at most, and f = z so large.
+_SLOW = instantiate((at_least(Expectation(1 / (p * f(z) ** 2 + 1), z), _AT_LEAST, p),), {p: d})
+# Bounds from below that hold at small values of d alone, as in `LOST`.
+BEYOND: dict[str, Callable[[], Bound]] = {
+    "a condition on a function that a lemma gives": lambda: (
+        (under_a_root(f(d)), instantiate((FALLS,), {x: d})), (1 / d, -1 / d), (), 5 / d, ONE
+    ),
+    "the same, for what is not zero": lambda: (
+        (
+            at_least(f(d), ZERO),
+            congruence((instantiate((by_lemma(f(x) ** 2, 2 * (5 - x) * f(x), x),), {x: d}),), hole / f(d), hole),
+        ),
+        (1 / (2 * d), -1 / (2 * d)), (), 5 / d, ONE,
+    ),
+    "a condition on an average whose first part is zero": lambda: (
+        (
+            under_a_root(Expectation(d**2 * z + 5 - d, z)),
+            linear((), Expectation(d**2 * z + 5 - d, z), ((d**2, z), (5 - d, ONE))), moment((), z, 1),
+        ),
+        (1 / d, -1 / d, -d), (), 5 / d, ONE,
+    ),
+    "a condition that makes a function zero": lambda: (
+        (*at_saddle(p, SMALL - f(a) ** 2, Q, rate), under_a_root(-(f(a) ** 2) - b**2)),
+        (c * d, -c * d, c * d), ((c * d * p, ONE), (c * d, b)), 5 * c / d, c,
+    ),
+    "a condition that makes an average zero": lambda: (
+        (*at_saddle(p, SMALL - _MEAN**2, Q, rate), under_a_root(-(_MEAN**2) - b**2)),
+        (c * d, -c * d, c * d), ((c * d * p, ONE), (c * d, b)), 5 * c / d, c,
+    ),
+    "a condition that an exponential meets at zero": lambda: (
+        (
+            *at_saddle(p, SMALL - b**2, Q, rate), under_a_root(1 - sp.exp(b**2)),
+            instantiate((at_least(sp.exp(x), 1 + x, x),), {x: b**2}),
+        ),
+        (c * d, -c * d, c * d, c * d), ((c * d * p, ONE),), 5 * c / d, c,
+    ),
+    "a condition that an average meets at one": lambda: (
+        (*at_saddle(p, SMALL - (_MEAN - 1) ** 2, Q, rate), under_a_root(2 * _MEAN - 1 - _MEAN**2 - b**2)),
+        (c * d, -c * d, c * d), ((c * d * p, ONE), (c * d, b)), 5 * c / d, c,
+    ),
+    "a value by a function that moves": lambda: (
+        (*at_saddle(p, -f(c), Q, rate), taken(f(c), 5 - d)),
+        (c / d, -c / d, -c / d), ((c * p / d, ONE),), 5 * c / d, c,
+    ),
+    "an average of another order": lambda: (
+        (*at_saddle(p, _AVERAGE - 1 / _POWER, Q, rate), _SLOW),
+        (_TWICE, -_TWICE, _TWICE), ((_TWICE * p, ONE),), _TWICE / _POWER, c,
+    ),
+    "the same in a condition": lambda: (
+        (under_a_root(1 / _POWER - _AVERAGE), _SLOW), (_TWICE, _TWICE), (), _TWICE / _POWER, c
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("made", BEYOND.values(), ids=BEYOND)
+def test_what_conditions_and_lemmas_bind_is_not_free(made: Callable[[], Bound]) -> None:
+    premises, multipliers, squares, above, below = made()
+    low = order(premises, AtLeast(above, below), multipliers, squares)
+    with pytest.raises(Refused):
+        limit_order((low, tends(above, ZERO)), d)
+
+
+def test_an_exponential_is_not_weighed_against_a_power() -> None:
+    """5 exp(-d) >= 1/d holds at small values of d alone."""
+    grows = instantiate((at_least(sp.exp(x / 2), x / 2, x),), {x: d})
+    low = order(
+        (*at_saddle(p, 1 / d - 5 * sp.exp(-d), Q, rate), grows),
+        AtLeast(10 * c * sp.exp(-d / 2), c), (c * d, -c * d, 10 * c * sp.exp(-d)), ((c * d * p, ONE),),
+    )  # fmt: skip
+    vanishing = limit_compose((limit_exponential((), ONE / 2, d),), 10 * c * hole, (hole,))
+    with pytest.raises(Refused, match="not rational"):
+        limit_order((low, vanishing), d)
+
+
+@pytest.mark.parametrize(
+    "premises",
+    [
+        at_saddle(p, SMALL - Expectation(f(z) ** 2, z), Q, rate),
+        at_saddle(p, SMALL - 1 + Expectation(f(z) ** 2, z), Q, rate),
+        (
+            *at_saddle(p, SMALL - Expectation(f(z) ** 2, z), Q, rate),
+            under_a_root(Expectation(f(z) ** 2, z) - Expectation(f(z), z) ** 2),
+        ),
+    ],
+    ids=["an average of a square", "small enough a function", "beside a condition on averages"],
+)
+def test_functions_of_which_nothing_is_said_are_chosen(premises: tuple[Theorem, ...]) -> None:
+    low = order(premises, AtLeast(5 / d, 1 / d), (ZERO,) * len(premises), ((4 / d, ONE),))
+    assert limit_order((low, tends(5 / d, ZERO), tends(1 / d, ZERO)), d).assumptions == low.assumptions
