@@ -72,12 +72,13 @@ class NetworkTubes(Tubes):
             try:
                 with precision(self.bits + GUARD_BITS):
                     return super().tube(low, high)
-            except Imprecise:
+            except BallError as reason:
                 # Where no bits help the interval is too wide, and its halves may need no more than others.
-                failed = self.bits >= _MOST_BITS
-                self.bits = before if failed else 3 * self.bits // 2
-                self._known = self._tables = None
-                del self._network
+                failed = self.bits >= _MOST_BITS or not isinstance(reason, Imprecise)
+                bits = before if failed else 3 * self.bits // 2
+                if bits != self.bits:
+                    self.bits, self._known, self._tables = bits, None, None
+                    self.__dict__.pop("_network", None)
                 if failed:
                     raise
 

@@ -12,7 +12,8 @@ import pytest
 from flint import arb
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import precision
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.certificates.certify import Imprecise
 from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.network.saddle_point import network_problem
@@ -83,6 +84,22 @@ def test_random_points_lie_in_the_tubes(which: str) -> None:
 def test_what_is_built_nowhere_is_said_once(student: str, words: str) -> None:
     (piece,) = certify_branch(_model(student), "eta", 3.0, 3.5).pieces
     assert words in piece.status
+
+
+@pytest.mark.parametrize("then", [BallError, Imprecise])
+def test_bits_that_did_not_help_are_given_back(then: type[BallError], monkeypatch: pytest.MonkeyPatch) -> None:
+    # Else a branch would pay for them to its end, and fail where labels have no rule of so many bits.
+    tried = []
+
+    def failing(self: NetworkTubes, low: float, high: float) -> None:
+        tried.append(self.bits)
+        raise then if len(tried) > 1 else Imprecise
+
+    monkeypatch.setattr(tubes.Tubes, "tube", failing)
+    found = NetworkTubes(_model("tanh"), "eta")
+    with pytest.raises(then):
+        found.tube(3.0, 3.001)
+    assert found.bits == tried[0] < tried[1]
 
 
 def test_averages_over_labels_that_do_not_move_make_a_wrong_tube(monkeypatch: pytest.MonkeyPatch) -> None:
