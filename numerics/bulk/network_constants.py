@@ -336,8 +336,8 @@ def _blurred(y: Array, moments: Array, width: float, step: float, largest: float
     """The rule after y is blurred by a normal variable of the given width: one grid in y, whatever u it came from."""
     reach_ = math.ceil(_NOISE_REACH * width / step)
     centres = np.unique(np.rint(y / step).astype(np.int64))
-    places = int(np.minimum(np.diff(centres), 2 * reach_ + 1).sum()) + 2 * reach_ + 1
-    if len(y) * (2 * reach_ + 1) > _MOST_NODES or places > _MOST_PLACES:
+    on_grid = int(np.minimum(np.diff(centres), 2 * reach_ + 1).sum()) + 2 * reach_ + 1
+    if len(y) * (2 * reach_ + 1) > _MOST_NODES or on_grid > _MOST_PLACES:
         raise ModelError(
             f"the network's bulk averages 1/(1 + y^2 l) over labels with noise {width**2:g}, here at leverages l up to "
             f"{largest:.3g}, which takes more than {_MOST_PLACES:.0e} nodes: take a smaller eta, a larger alpha0 or "

@@ -56,7 +56,7 @@ def branch(asked: Request, along: Range, digits: int | None, quiet: bool, second
     from onestep.numerics.models.model import ModelError
     from onestep.reports.command_line.console import Progress
 
-    check_options(asked, True, None)
+    check_options(asked, True, False)
     if digits is not None:
         raise InputProblem(
             f"--digits {digits} was given with the range {along.low:g}:{along.high:g} of {along.name}; it takes one "
