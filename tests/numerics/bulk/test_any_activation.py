@@ -307,3 +307,13 @@ def test_where_the_poles_come_closest_is_where_sweeps_lead(size: float, turn: fl
     found = steepest(law, rule)
     assert found[1] == pytest.approx(b2, rel=3e-3)
     assert found[0] == pytest.approx(b1, abs=3e-3 * 2.0 * b2**0.5)
+
+
+def test_the_rule_of_noisy_labels_is_fine_enough_where_both_poles_come_closest() -> None:
+    # Hardly anything but nu z^2: b1^2 is three quarters of 4 b2, and the poles are twice as close as b2 alone tells.
+    law = network_law(activation("z + z**2 + sin(z)/10"), activation("sin"), 2.0, 30.0, 1.0, 0.2)
+    assert isinstance(law.labels, Labels)
+    b1, b2 = steepest(Rows(2.0, law.omega, law.turn), law.labels)
+    assert b1 * b1 > 2.8 * b2
+    finer = labels(activation("sin"), 0.2, 16.0 * b2, 1.0, 4.0 * b1)
+    np.testing.assert_allclose(law.labels.averaged(b1, b2), finer.averaged(b1, b2), rtol=1e-12)

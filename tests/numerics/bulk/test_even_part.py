@@ -65,6 +65,17 @@ def test_a_warning_outside_of_the_measured_strengths_says_so() -> None:
         assert "which end there" in warning
 
 
+def test_a_warning_is_as_sure_as_the_worst_of_the_networks_around() -> None:
+    for alpha0, eta, sizes in ((2.0, 1.0, (0.1, 0.3)), (8.0, 0.7, (0.03, 0.1))):
+        assert sizes[0] < strength(LEANING, TANH, alpha0=alpha0, eta=eta, beta=1.0) < sizes[1]
+        warning = even_part_warning(LEANING, TANH, alpha0, eta, 1.0, 0.0)
+        batches = (1.0, 4.0) if alpha0 < 4.0 else (4.0, 16.0)
+        around = [cell for cell in MEASURED if cell[0] in sizes and cell[1] in batches]
+        assert warning is not None
+        assert quoted(warning) == (min(cell[2] for cell in around), max(cell[3] for cell in around))
+        assert f"each measured to {max(cell[4] for cell in around):.1f} %" in warning
+
+
 def test_the_largest_readout_weight_decides() -> None:
     # A step three times as long, and one that is worth a word for the group of the large weight only.
     for eta, weights in ((0.5, (1.0, -3.0)), (1e-3, (1.0, 20.0))):

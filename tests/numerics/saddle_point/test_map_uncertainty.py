@@ -14,7 +14,7 @@ from onestep.numerics.bounds.results import LeastLoss
 from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from onestep.numerics.models import losses
-from onestep.numerics.models.gradient_step import gradient_step
+from onestep.numerics.models.gradient_step import StepMap, gradient_step
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.models.parameters import EXACT, MapErrors
@@ -141,6 +141,19 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
     # A bulk that is given anew is known; groups that are given anew are, too.
     assert bulk_errors(forgotten.changed(bulk=c)) == pytest.approx((0.0, 9e-5, 2.5e-6, 0.0))
     assert relative_uncertainty(forgotten.changed(bulk=c, readout=groups)) == 0.0
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3])
+@pytest.mark.parametrize("weight", [0.1, 3.0, -0.5])
+def test_the_bulk_of_a_group_is_as_uncertain_as_its_turn_and_its_noise(weight: float, turn: float) -> None:
+    def bulks(turn: float, rest: float) -> np.ndarray:
+        found = StepMap(1.0, (1.0 + turn) ** 2 + rest, 0.8, EXACT, turn)
+        return np.array([found.bulk, found.bulk_of(weight)])
+
+    share, off = StepMap(1.0, (1.0 + turn) ** 2 + 0.5, 0.8, EXACT, turn).error_share(weight), 1e-6
+    for turned, rest in ((0.0, off), (off if turn else 0.0, 0.0)):
+        whole, own = np.abs(bulks(turn + turned, 0.5 + rest) - bulks(turn, 0.5))
+        assert own <= share * whole + 1e-14
 
 
 CONSTANTS = ("h1", "h2", "h1_check")

@@ -180,3 +180,9 @@ def test_groups_are_refused_in_one_sentence() -> None:
     )
     with pytest.raises(ModelError, match="one readout group"):
         spectrum(model)
+
+
+def test_a_weight_of_the_readout_centres_the_labels() -> None:
+    model = _network("relu", "sin", readout=(ReadoutGroup(2.0, 1.0),), noise=0.0)  # type: ignore[arg-type]
+    tau = float(np.sum(solve(model).order_parameters.V2))
+    assert stieltjes(model, complex(-model.ridge)) == pytest.approx(tau, rel=1e-11)

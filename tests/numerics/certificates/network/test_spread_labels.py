@@ -83,3 +83,14 @@ def test_a_grid_with_nodes_left_out_misses(left_out: str) -> None:
 def test_noise_that_is_small_beside_the_labels_is_refused() -> None:
     with precision(120), pytest.raises(BallError, match="noise is small"):
         spread_labels(activation("sin(z)"), arb(0), Fraction(1, 10**8), arb(0), arb(1), BITS)
+
+
+def test_a_grid_owns_up_to_its_errors_where_zeros_come_closer_than_planned() -> None:
+    # So coarse, and planned for zeros so far off the line, that its errors show where they are near.
+    with precision(60):
+        planned = spread_labels(activation("sin(z)"), arb("0.3"), Fraction(1, 4), arb(0), arb("0.2"), -4)
+        found = planned.over(arb(0), arb(3))
+    for i in range(3):
+        for which, ball in enumerate(found[i]):
+            value = plain("sin(z)", 0.25, 0.0, 3.0, i, which % 2, 1 + which // 2)
+            assert abs(float(ball.mid()) - value) < float(ball.rad()), (i, which)
