@@ -55,6 +55,7 @@ class StepMap(NamedTuple):
     alignment: float
     errors: MapErrors
     turn: float = 0.0
+    turn_error: float = 0.0
 
     def bulk_of(self, weight: float) -> float:
         """c_u of a step u times as long: (1 + u turn)^2 + u^2 (the rest)."""
@@ -62,9 +63,10 @@ class StepMap(NamedTuple):
             return self.bulk
         return 1.0 + 2.0 * weight * self.turn + weight**2 * (self.bulk - 1.0 - 2.0 * self.turn)
 
-    def error_share(self, weight: float) -> float:
-        """The error of c_u is at most this times that of c."""
-        return weight**2 if self.turn == 0.0 else max(abs(weight), weight**2)
+    def bulk_error(self, weight: float) -> float:
+        """How far c_u may be off: by the turn, which c may feel less where it is negative, and by the rest."""
+        rest = self.errors.bulk - 2.0 * abs(1.0 + self.turn) * self.turn_error
+        return 2.0 * abs(weight * (1.0 + weight * self.turn)) * self.turn_error + weight**2 * max(rest, 0.0)
 
 
 class EvenPart(NamedTuple):
@@ -118,13 +120,12 @@ def gradient_step(
     turn = rate * even.curvature * mean
     if abs(even.curvature * mean) <= _ZERO * math.sqrt(student.h2 * square):
         turn = 0.0
+    errors, turn_error = _errors(student, teacher, even, output, abs(rate), second, length, alpha0)
     return StepMap(
         rate * h1 * length,
         (1.0 + turn) ** 2 + rate**2 * second * student.h1_check if turn else 1.0 + rate**2 * second * student.h1_check,
-        alignment,
-        _errors(student, teacher, even, output, abs(rate), second, length, alpha0),
-        turn,
-    )
+        alignment, errors, turn, turn_error,
+    )  # fmt: skip
 
 
 def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> None:
@@ -151,10 +152,10 @@ def _errors(
     second: float,
     length: float,
     alpha0: float,
-) -> MapErrors:
-    """How far the errors of the Hermite constants move the map, to first order."""
+) -> tuple[MapErrors, float]:
+    """How far the errors of the Hermite constants move the map, and its turn, to first order."""
     if length == 0.0:
-        return EXACT
+        return EXACT, 0.0
     mean = teacher.mean - output
     # An activation without even part leaves the labels and the initial rows as they are, exactly.
     output_error = student.errors.mean * abs(output / even.mean) if even.mean else 0.0
@@ -166,12 +167,13 @@ def _errors(
     if even.curvature:
         turn_error = rate * (student.errors.curvature * abs(mean) + abs(even.curvature) * mean_error)
     length_error = (abs(teacher.h1) * teacher.errors.h1 + 0.5 * second_error) / length
-    return MapErrors(
+    errors = MapErrors(
         spike=rate * (student.errors.h1 * length + abs(student.h1) * length_error),
         bulk=rate**2 * (second_error * student.h1_check + second * student.errors.h1_check)
         + 2.0 * abs(1.0 + rate * even.curvature * mean) * turn_error,
         alignment=(teacher.errors.h1 + abs(teacher.h1 / length) * length_error) / length,
     )
+    return errors, turn_error
 
 
 # Spike, bulk and alignment are a function of the same numbers, so that no more than rounding is between two of them.

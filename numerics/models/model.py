@@ -215,9 +215,9 @@ class Model:
             return self.given_uncertainty
         return mapped_step(self, self.step).errors
 
-    def error_share(self, weight: float) -> float:
-        """The bulk of a group of this weight is known to this times the uncertainty of the bulk."""
-        return 1.0 if self.step is None else mapped_step(self, self.step).error_share(weight)
+    def bulk_error(self, weight: float) -> float:
+        """How far the bulk of a group of this weight may be off, where the group was given none of its own."""
+        return self.given_uncertainty.bulk if self.step is None else mapped_step(self, self.step).bulk_error(weight)
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -282,7 +282,7 @@ class Model:
             readout = tuple(
                 group
                 if group.bulk is not None or made.bulk_of(group.weight) == self.bulk
-                else replace(group, bulk=self._bulk_of(group), bulk_error=made.error_share(group.weight) * errors.bulk)
+                else replace(group, bulk=self._bulk_of(group), bulk_error=made.bulk_error(group.weight))
                 for group in readout
             )
         return replace(self, step=None, bulk_model="isotropic", readout=readout, given_uncertainty=errors)

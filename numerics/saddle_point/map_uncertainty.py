@@ -20,9 +20,8 @@ SMALL = 1e-12
 
 def bulk_errors(model: Model) -> tuple[float, ...]:
     """How far the bulk of each group may be off: as given, that of the model, or of a step u times as long."""
-    bulk = model.uncertainty.bulk
     return tuple(
-        bulk * model.error_share(group.weight) if group.bulk is None else group.bulk_error for group in model.groups
+        model.bulk_error(group.weight) if group.bulk is None else group.bulk_error for group in model.groups
     )
 
 

@@ -143,17 +143,18 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
     assert relative_uncertainty(forgotten.changed(bulk=c, readout=groups)) == 0.0
 
 
-@pytest.mark.parametrize("turn", [0.0, 0.3])
-@pytest.mark.parametrize("weight", [0.1, 3.0, -0.5])
+@pytest.mark.parametrize("turn", [0.0, 0.3, -0.3, -0.8, -1.0, -2.5])
+@pytest.mark.parametrize("weight", [0.1, 0.5, 3.0, -0.5, -1.0])
 def test_the_bulk_of_a_group_is_as_uncertain_as_its_turn_and_its_noise(weight: float, turn: float) -> None:
-    def bulks(turn: float, rest: float) -> np.ndarray:
-        found = StepMap(1.0, (1.0 + turn) ** 2 + rest, 0.8, EXACT, turn)
-        return np.array([found.bulk, found.bulk_of(weight)])
+    def own(turn: float, rest: float) -> float:
+        return StepMap(1.0, (1.0 + turn) ** 2 + rest, 0.8, EXACT, turn).bulk_of(weight)
 
-    share, off = StepMap(1.0, (1.0 + turn) ** 2 + 0.5, 0.8, EXACT, turn).error_share(weight), 1e-6
-    for turned, rest in ((0.0, off), (off if turn else 0.0, 0.0)):
-        whole, own = np.abs(bulks(turn + turned, 0.5 + rest) - bulks(turn, 0.5))
-        assert own <= share * whole + 1e-14
+    off, turned = 1e-6, 3e-7 if turn else 0.0
+    errors = MapErrors(0.0, 2.0 * abs(1.0 + turn) * turned + off, 0.0)
+    told = StepMap(1.0, (1.0 + turn) ** 2 + 0.5, 0.8, errors, turn, turned).bulk_error(weight)
+    moves = [abs(own(turn + s * turned, 0.5 + t * off) - own(turn, 0.5)) for s in (-1, 1) for t in (-1, 1)]
+    # To first order: the turn's square is felt by weight^2 turned^2.
+    assert told == pytest.approx(max(moves), abs=weight**2 * turned**2 + 1e-14)
 
 
 CONSTANTS = ("h1", "h2", "h1_check")
