@@ -335,8 +335,8 @@ def _labels(target: Activation, noise: float, largest: float, centre: float, ref
 def _blurred(y: Array, moments: Array, width: float, step: float, largest: float) -> tuple[Array, Array]:
     """The rule after y is blurred by a normal variable of the given width: one grid in y, whatever u it came from."""
     reach_ = math.ceil(_NOISE_REACH * width / step)
-    centres = np.unique(np.rint(y / step).astype(np.int64))
-    on_grid = int(np.minimum(np.diff(centres), 2 * reach_ + 1).sum()) + 2 * reach_ + 1
+    centres = np.rint(y / step).astype(np.int64)
+    on_grid = int(np.minimum(np.diff(np.unique(centres)), 2 * reach_ + 1).sum()) + 2 * reach_ + 1
     if len(y) * (2 * reach_ + 1) > _MOST_NODES or on_grid > _MOST_PLACES:
         raise ModelError(
             f"the network's bulk averages 1/(1 + y^2 l) over labels with noise {width**2:g}, here at leverages l up to "
@@ -344,8 +344,8 @@ def _blurred(y: Array, moments: Array, width: float, step: float, largest: float
             "less noise, for example eta = 3"
         )
     if reach_ > _LONG_ROW:
-        return _blurred_by_rows(y, moments, width, step, reach_)
-    places = np.rint(y / step).astype(np.int64)[:, None] + np.arange(-reach_, reach_ + 1)
+        return _blurred_by_rows(y, moments, width, step, centres, reach_)
+    places = centres[:, None] + np.arange(-reach_, reach_ + 1)
     e = (places * step - y[:, None]) / width
     shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
     grid, index = _distinct(places.ravel())
@@ -367,9 +367,10 @@ def _distinct(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return np.flatnonzero(taken) + first, (np.cumsum(taken) - 1)[places - first]
 
 
-def _blurred_by_rows(y: Array, moments: Array, width: float, step: float, reach_: int) -> tuple[Array, Array]:
+def _blurred_by_rows(
+    y: Array, moments: Array, width: float, step: float, centres: NDArray[np.int64], reach_: int
+) -> tuple[Array, Array]:
     """The same, node by node of y: in the memory of the grid."""
-    centres = np.rint(y / step).astype(np.int64)
     order = np.arange(-reach_, reach_ + 1)
     distinct = np.unique(centres)
     firsts = np.maximum(distinct - reach_, np.concatenate([[distinct[0] - reach_], distinct[:-1] + reach_ + 1]))

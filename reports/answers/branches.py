@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from onestep.reports.answers.certificates import check_options
-from onestep.reports.command_line.problems import InputProblem
+from onestep.reports.command_line.problems import InputProblem, shown
 from onestep.reports.command_line.request import Request
-from onestep.reports.command_line.values import RULES, parse_number, parse_values, shown
+from onestep.reports.command_line.values import RULES, parse_number, parse_values
 
 if TYPE_CHECKING:
     from onestep.numerics.certificates.ranges.branch import Branch

@@ -19,7 +19,7 @@ from onestep.reports.command_line import completion
 from onestep.reports.command_line.extras import missing
 from onestep.reports.command_line.machine import signals, streams
 from onestep.reports.command_line.machine.pace import steady
-from onestep.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
+from onestep.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -94,11 +94,6 @@ class LazyGroup(click.Group):
         """The table of commands, without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-def shown(text: str, longest: int = 60) -> str:
-    """User input for a message: quoted, escaped, cut."""
-    return ascii(text if len(text) <= longest else text[: longest - 3] + "...")
 
 
 def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:

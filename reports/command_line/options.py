@@ -10,9 +10,9 @@ import click
 
 from onestep.reports.command_line.completion import named_option
 from onestep.reports.command_line.completion import values as completed
-from onestep.reports.command_line.problems import InputProblem, not_built
+from onestep.reports.command_line.problems import InputProblem, not_built, shown
 from onestep.reports.command_line.request import Request
-from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values, shown
+from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
 
 if TYPE_CHECKING:
     from onestep.derivations.activations.activation import Activation

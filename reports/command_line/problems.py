@@ -27,6 +27,11 @@ class InputProblem(Exception):
         self.code = code
 
 
+def shown(text: str, longest: int = 60) -> str:
+    """What was given, for a sentence: in quotes, escaped, and no longer than the sentence can bear."""
+    return ascii(text if len(text) <= longest else text[: longest - 3] + "...")
+
+
 def not_built(what: str, instead: str = "") -> InputProblem:
     """The problem of asking for a part of the command line that does not exist yet."""
     return InputProblem(f"{what} is not built yet" + (f"; {instead}" if instead else ""))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from onestep.reports.command_line.problems import InputProblem, not_built
+from onestep.reports.command_line.problems import InputProblem, not_built, shown
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 LONGEST = 4000  # characters of one option
@@ -138,11 +138,6 @@ def _range(name: str, given: str, rule: Rule) -> tuple[float, ...]:
         low, high = Fraction(repr(start)), Fraction(repr(stop))
         inner = [float(low + (high - low) * k / (count - 1)) for k in range(1, count - 1)]
     return (start, *inner, stop)
-
-
-def shown(text: str) -> str:
-    """What was given, in quotes and no longer than a sentence can bear."""
-    return ascii(text if len(text) <= 60 else text[:57] + "...")
 
 
 def grid(values: Mapping[str, Values]) -> Iterator[dict[str, float]]:

@@ -52,6 +52,18 @@ def tends(expression: sp.Expr, value: sp.Expr) -> Theorem:
     return limit_rational((), expression, value, d)
 
 
+# Premises, the sum that shows a bound by them, and both sides of it.
+Bound = tuple[tuple[Theorem, ...], tuple[sp.Expr, ...], tuple[tuple[sp.Expr, sp.Expr], ...], sp.Expr, sp.Expr]
+
+
+def no_limit(made: Callable[[], Bound]) -> None:
+    """The bound follows, and its limit is refused."""
+    premises, multipliers, squares, above, below = made()
+    low = order(premises, AtLeast(above, below), multipliers, squares)
+    with pytest.raises(Refused):
+        limit_order((low, tends(above, ZERO)), d)
+
+
 def average_of(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
     """An average, of which something is said."""
     return taken(Expectation(integrand, *variables), ONE, Ground.LEMMA)

@@ -18,8 +18,8 @@ from onestep.derivations.kernel.terms import nonnegative, nonzero, positive
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, sigma
+from tests.derivations.kernel.test_falsehoods import Bound, no_limit
 from tests.derivations.kernel.test_held_constant import (
-    Bound,
     Q,
     a,
     at_saddle,
@@ -245,10 +245,7 @@ BEYOND: dict[str, Callable[[], Bound]] = {
 
 @pytest.mark.parametrize("made", BEYOND.values(), ids=BEYOND)
 def test_what_conditions_and_lemmas_bind_is_not_free(made: Callable[[], Bound]) -> None:
-    premises, multipliers, squares, above, below = made()
-    low = order(premises, AtLeast(above, below), multipliers, squares)
-    with pytest.raises(Refused):
-        limit_order((low, tends(above, ZERO)), d)
+    no_limit(made)
 
 
 def test_an_exponential_is_not_weighed_against_a_power() -> None:
