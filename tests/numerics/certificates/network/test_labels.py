@@ -1,0 +1,106 @@
+"""Bounds behind the averages over labels: each holds what it bounds, and is as large as its formula and no larger."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from flint import arb
+
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.certificates.network.labels import LabelBalls, _base
+from onestep.numerics.certificates.network.spread_labels import _height, panels_of, sizes_of
+
+POINTS = [(0.0, 0.2), (0.3, 0.4), (-1.1, 0.35)]
+
+
+@pytest.mark.parametrize(("b1", "b2"), POINTS)
+def test_sizes_on_the_line_are_nearly_reached(b1: float, b2: float) -> None:
+    y = np.linspace(-30.0, 30.0, 60_001)
+    share = 1.0 / (1.0 + b1 * y + b2 * y * y)
+    sizes = [float(size) for size in sizes_of(arb(b1), arb(b2), 3)]
+    assert float(_height(arb(b1), arb(b2))) == pytest.approx(abs(np.roots([b2, b1, 1.0])[0].imag), rel=1e-12)
+    # |Y|/D by the places where its slope vanishes, b2 Y^2 = 1: the bound adds those of |Y - vertex| and |vertex|.
+    beside = max(abs(y0) / (1.0 + b1 * y0 + b2 * y0 * y0) for y0 in (-1.0 / math.sqrt(b2), 1.0 / math.sqrt(b2)))
+    assert beside <= sizes[1] * (1.0 + 1e-12)
+    assert sizes[1] <= 1.2 * beside
+    for k in range(3):
+        # The least D is that of the vertex, half a step of 1e-3 away at most: a millionth of it, up to three times.
+        assert np.max(share ** (k + 1)) == pytest.approx(sizes[2 * k], rel=1e-5)
+        assert np.max(np.abs(y) * share ** (k + 1)) <= sizes[2 * k + 1] * (1.0 + 1e-12)
+        assert sizes[2 * k + 1] == pytest.approx(sizes[1] * sizes[0] ** k, rel=1e-12)
+
+
+def test_a_wide_box_holds_its_corners_and_is_as_wide_as_the_share() -> None:
+    # Of the labels +-1 - c one lies where D is least, so that D moves there by nearly as much as anywhere.
+    b1, b2 = arb("-1.1"), arb("0.35")
+    with precision(120):
+        labels, width = LabelBalls(activation("sign"), 1 + b1 / (2 * b2), 60), arb(2) ** -8
+        s0, s1 = (float(size) for size in sizes_of(b1, b2)[:2])
+        share = float(width) * (s1 + (1.0 + s0 + 1.1 * s1) / 0.35)
+        wide, middle = labels.over(arb(b1, width), arb(b2, width), 4, 3), labels.over(b1, b2, 4, 3)
+        corners = [labels.over(b1 + one * width, b2 + other * width, 4, 3) for one in (-1, 1) for other in (-1, 1)]
+        for k in range(3):
+            moved = (1.0 - share) ** -(k + 1) - 1.0
+            for i, j in ((0, 0), (0, 1), (0, 2), (0, 4), (1, 0), (1, 3), (2, 1), (2, 2)):
+                ball, entry = wide[k][i][j], middle[k]
+                assert all(ball.contains(one[k][i][j].mid()) for one in corners), (k, i, j)
+                low, high = (j, j) if j % 2 == 0 else (j - 1, j + 1)
+                size = math.sqrt(abs(entry[0 if i < 2 else 2][low] * entry[0 if i < 1 else 2][high]))
+                # A radius has thirty bits.
+                assert float(ball.rad()) == pytest.approx(moved * size, rel=1e-7), (k, i, j)
+
+
+@pytest.mark.parametrize(("width", "words"), [("0.111", ""), ("0.112", "positive on the line")])
+def test_a_box_is_refused_where_its_share_is_all_of_the_denominator(width: str, words: str) -> None:
+    # At b1 = 0, b2 = 1/4 the sizes are 1, 1 and 8, and the share is nine widths.
+    with precision(100):
+        labels = LabelBalls(activation("sin(z)"), arb(0), 40)
+        box = arb(0, arb(width)), arb("0.25", arb(width))
+        if words:
+            with pytest.raises(BallError, match=words):
+                labels.over(*box, 2)
+        else:
+            assert labels.over(*box, 2)[0][0][0].is_finite()
+
+
+@pytest.mark.parametrize("bits", [-5, 4, 12])
+@pytest.mark.parametrize("target", ["sign", "sin(z)"])
+def test_short_integrals_own_up_to_what_they_leave_out(target: str, bits: int) -> None:
+    with precision(90):
+        given = activation(target), arb("0.3"), arb("0.3"), arb("0.4")
+        coarse, fine = _base(*given, bits, 3), _base(*given, 60, 3)
+        sizes = [float(size) for size in sizes_of(*given[2:], 3)]
+    length = math.ceil(math.sqrt(2.0 * math.log(2.0) * (bits + 8)))
+    tail = 2.0 * (length + 1) * math.exp(-0.5 * length**2) / math.sqrt(2.0 * math.pi)
+    for row, points in zip(coarse, fine, strict=True):
+        for which, (ball, x) in enumerate(zip(row, points, strict=True)):
+            assert ball.contains(x.mid())
+            # What the integrals themselves leave is 2^-(bits + 8) at most for each panel.
+            assert tail * sizes[which] <= float(ball.rad()) <= 1.01 * tail * sizes[which] + 2.0 ** -(bits + 6)
+
+
+def test_a_breakpoint_beyond_what_is_integrated_over_is_refused() -> None:
+    with precision(80):
+        assert len(panels_of(activation("Max(z - 3, 0)"), 4)) == 2
+        for length in (2, 3):
+            with pytest.raises(BallError, match="breakpoint of the target lies beyond"):
+                panels_of(activation("Max(z - 3, 0)"), length)
+
+
+def test_boxes_of_one_middle_do_not_share_what_differs() -> None:
+    # What is known of (b1, b2) is kept: another b1, another b2 or another number of orders is another entry.
+    with precision(100):
+        kept = LabelBalls(activation("sign"), arb("0.2"), 40)
+        for b1, b2, orders in ((0.1, 0.3, 2), (0.2, 0.3, 2), (0.2, 0.4, 2), (0.2, 0.4, 3), (0.1, 0.3, 2)):
+            fresh = LabelBalls(activation("sign"), arb("0.2"), 40).over(arb(b1), arb(b2), 2, orders)
+            found = kept.over(arb(b1), arb(b2), 2, orders)
+            assert len(found) == orders
+            assert all(
+                str(a) == str(b)
+                for one, other in zip(found, fresh, strict=True)
+                for row, there in zip(one, other, strict=True)
+                for a, b in zip(row, there, strict=True)
+            )
