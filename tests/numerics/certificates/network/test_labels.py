@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import activation
+from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates.network.labels import LabelBalls, _base
 from onestep.numerics.certificates.network.spread_labels import _height, panels_of, sizes_of
@@ -104,3 +106,25 @@ def test_boxes_of_one_middle_do_not_share_what_differs() -> None:
                 for row, there in zip(one, other, strict=True)
                 for a, b in zip(row, there, strict=True)
             )
+
+
+@pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
+def test_a_breakpoint_may_lie_anywhere_in_its_ball(noise: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Integrals end on the middles of the balls: of the sliver between, where the other branch holds, they know nothing.
+    with precision(80):
+        given = activation("sign"), arb("0.3"), 20, noise
+        exact = LabelBalls(*given).over(arb("0.3"), arb("0.4"), 2)
+        for middle in ("0.004", "-0.004"):
+
+            def moved(target: Activation, length: int, middle: str = middle) -> list[tuple[Any, Any, Any]]:
+                (first, low, _), (second, _, high) = panels_of(target, length)
+                return [(first, low, arb(middle, "0.005")), (second, arb(middle, "0.005"), high)]
+
+            for where in ("labels", "spread_labels"):
+                monkeypatch.setattr(f"onestep.numerics.certificates.network.{where}.panels_of", moved)
+            found = LabelBalls(*given).over(arb("0.3"), arb("0.4"), 2)
+            # A jump by two of the labels moves averages by more than their other errors.
+            assert not float(found[0][0][1].mid()) == pytest.approx(float(exact[0][0][1].mid()), abs=1e-4)
+            pairs = [(b, x) for of, at in zip(found, exact, strict=True) for r, s in zip(of, at, strict=True)
+                     for b, x in zip(r, s, strict=True)]  # fmt: skip
+            assert all(ball.overlaps(x) for ball, x in pairs)
