@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -13,7 +14,7 @@ from flint import arb
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates.network.labels import LabelBalls
-from onestep.numerics.certificates.network.spread_labels import SpreadLabels, spread_labels
+from onestep.numerics.certificates.network.spread_labels import SpreadLabels, sizes_of, spread_labels
 
 BITS = 44
 TARGETS = {"sin(z)": np.sin, "sign(z)": np.sign, "Max(z, 0)": lambda u: np.maximum(u, 0.0)}
@@ -94,3 +95,80 @@ def test_a_grid_owns_up_to_its_errors_where_zeros_come_closer_than_planned() -> 
         for which, ball in enumerate(found[i]):
             value = plain("sin(z)", 0.25, 0.0, 3.0, i, which % 2, 1 + which // 2)
             assert abs(float(ball.mid()) - value) < float(ball.rad()), (i, which)
+
+
+def beside(height: float, step: float) -> float:
+    """What the trapezoidal rule of a Gaussian of unit width leaves, of a function bounded by 1 at this height."""
+    return 2.0 / (math.exp(2.0 * math.pi * height / step) - 1.0) * math.exp(0.5 * height**2)
+
+
+@pytest.mark.parametrize("tall", [0.4, 5.0])
+@pytest.mark.parametrize(("b1", "b2"), POINTS)
+def test_what_a_rule_leaves_is_bounded_at_the_height_that_it_goes_off_the_line(
+    b1: float, b2: float, tall: float
+) -> None:
+    # A rule without weights is its errors alone: those of the rule, with nothing missing.
+    step, scale, zero = 0.7, 0.5, np.roots([b2, b1, 1.0])[0]
+    nothing = ((arb(0),),) * 3
+    rule = SpreadLabels(arb(tall), arb(step), arb(scale), (arb(0),), nothing, (arb(0),) * 3)
+    height = min(tall, 0.75 * abs(zero.imag))
+    y = np.linspace(-20.0, 20.0, 8001) + 1j * height
+    denominator = np.abs(1.0 + b1 * y + b2 * y * y)
+    with precision(90):
+        found = rule.over(arb(b1), arb(b2), 3)
+    for row in found:
+        for k in range(3):
+            for power in (0, 1):
+                bound = float(row[2 * k + power].rad()) / beside(height / scale, step / scale)
+                most = float(np.max(np.abs(y) ** power / denominator ** (k + 1)))
+                assert most <= bound
+                if tall > 1.0:
+                    # D is b2 |Y - z| |Y - z*|, and at a quarter of the height from one the other is seven quarters
+                    # away: seven for each 1/D, and what |Y| has more where both its terms count.
+                    assert bound <= 7.5 ** (k + 1) * 1.6**power * most
+
+
+def test_what_is_missing_counts_with_the_size_on_the_line() -> None:
+    # Of steps so fine that nothing else is left.
+    missing = (arb("0.01"), arb("0.02"), arb("0.05"))
+    with precision(90):
+        rule = SpreadLabels(arb(1), arb("0.01"), arb("0.5"), (arb(0),), ((arb(0),),) * 3, missing)
+        for row, share in zip(rule.over(arb("0.3"), arb("0.4"), 3), (0.01, 0.02, 0.05), strict=True):
+            for ball, size in zip(row, sizes_of(arb("0.3"), arb("0.4"), 3), strict=True):
+                assert float(ball.rad()) == pytest.approx(share * float(size), rel=1e-6)
+
+
+@pytest.mark.parametrize("bits", [-14, -8, 8])
+def test_what_is_missing_is_what_the_weights_leave_of_their_moments(bits: int) -> None:
+    # h rho_0 and h rho_2 of all nodes add up to 1 and to E u^2 = 1, but for the rule's own error; rho_1 by Cauchy.
+    with precision(120):
+        found = grid(bits)
+        left = beside(float(found.tall) / 0.5, float(found.step) / 0.5)
+        whole, tilted, square = (float(x) for x in found.missing)
+        for share, row in ((whole, found.weights[0]), (square, found.weights[2])):
+            least = 1.0 - sum(float(w.mid()) for w in row) + left
+            assert share == pytest.approx(least + sum(float(w.rad()) for w in row), rel=1e-6)
+        assert tilted == pytest.approx(math.sqrt(whole * square), rel=1e-7)
+
+
+def test_a_weight_owns_up_to_the_ends_of_its_integral() -> None:
+    # Of a constant target all u count for the label in the middle, those beyond two standard deviations, too.
+    with precision(90):
+        found = spread_labels(activation("1"), arb(1), Fraction(1, 4), arb(0), arb("0.2"), -14)
+        (middle,) = (k for k, y in enumerate(found.nodes) if y == 0)
+        for i, moment in enumerate((1.0, 0.0, 1.0)):
+            weight = found.weights[i][middle]
+            exact = float(found.step) / 0.5 * moment / math.sqrt(2.0 * math.pi)
+            assert weight.contains(exact)
+            # E[u^2; |u| > 2] is 0.26, and bounded by 6 phi(2) = 0.32; the integral of 1 errs by a seventh of that.
+            bound = float(found.step) / 0.5 * 6.0 * math.exp(-2.0) / (2.0 * math.pi)
+            assert bound <= float(weight.rad())
+            assert i or float(weight.rad()) <= 1.2 * bound
+
+
+@pytest.mark.parametrize("bits", [8, 20])
+def test_a_grid_is_about_as_precise_as_it_was_asked_to_be(bits: int) -> None:
+    with precision(120):
+        worst = max(float(ball.rad()) for row in grid(bits).over(arb(-1.1), arb(0.35)) for ball in row)
+    # Its own 16 bits more than asked are those of averages that are far larger than one near the zeros of D.
+    assert 2.0 ** -(bits + 16) < worst < 2.0**-bits
