@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from flint import ctx
+from flint import arb, ctx
 
 from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import BallError
 from onestep.numerics.certificates import certify as certifying
-from onestep.numerics.certificates.certify import Certificate, certify
-from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.certificates.certify import Certificate, Imprecise, certify
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 from onestep.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import ANALYTIC, outside, random_models, worked
@@ -150,3 +153,48 @@ def test_a_flat_spike_has_a_certificate(spike: float, bias: float) -> None:
     for name in ("test_error", "training_error"):
         ball = getattr(found.balls, name)
         assert abs(float(ball.mid()) - getattr(doubles, name)) <= doubles.error_estimate + float(ball.rad())
+
+
+@pytest.mark.parametrize(("bits", "digits"), [(9, 2), (10, 3), (33, 9), (34, 10)])
+def test_certain_digits_are_whole_ones(bits: int, digits: int) -> None:
+    # 10 bits are a little more than three digits, and 33 less than ten.
+    ball = arb(1, arb(2) ** -(bits + 1))
+    assert int(ball.rel_accuracy_bits()) == bits
+    assert certifying.certain_digits(ball) == digits
+    assert certifying.certain_digits(arb(1, 4)) == 0
+
+
+def test_an_exact_error_has_the_bits_that_were_asked_for() -> None:
+    balls: Any = SimpleNamespace(test_error=arb(0))
+    assert Certificate(quick(), "certified", balls=balls, bits=80).digits == 80
+    assert Certificate(quick(), "not certified").digits == 0
+
+
+def test_the_first_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = iter([Imprecise("first"), Imprecise("second"), ModelError("third")])
+
+    def failing(*_: Any) -> Certificate:
+        raise next(given)
+
+    monkeypatch.setattr(certifying, "_certified", failing)
+    assert certify(quick()).status == "not certified: first"
+    # More bits are tried where they may help, and nowhere else.
+    assert list(given) == []
+    given = iter([BallError("first"), Imprecise("second")])
+    assert certify(quick()).status == "not certified: first"
+    assert len(list(given)) == 1
+
+
+def test_what_was_certified_stays_so_where_more_bits_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Certificate(quick(), "certified", balls=SimpleNamespace(test_error=arb(1, 1e-3)), bits=80)  # type: ignore[arg-type]
+    for reason in (BallError, Imprecise):
+        given: Any = iter([known, reason("words")])
+
+        def next_one(*_: Any, given: Any = given) -> Certificate:
+            found = next(given)
+            if isinstance(found, Exception):
+                raise found
+            return found  # type: ignore[no-any-return]
+
+        monkeypatch.setattr(certifying, "_certified", next_one)
+        assert certify(quick(), digits=12) is known

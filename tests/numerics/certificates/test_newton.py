@@ -94,3 +94,39 @@ def test_a_parameter_moves_the_zero_within_its_box() -> None:
 def test_no_box_beyond_the_widest_is_tried() -> None:
     with precision(100), pytest.raises(BallError, match="Krawczyk test failed"):
         krawczyk_near(square_of(arb(2, 0.1)), (arb(1.4142, 0.02),), (arb(1.4142, 0.03),))
+
+
+def test_the_contraction_is_the_norm_in_units_of_the_box() -> None:
+    # x and y themselves, whose slopes are said to be 1 and up to 50 and 0.002 beside it: in a box of a hundredth by a
+    # ten-thousandth that is 1/2 in the first row and 1/5 in the second.
+    def system(first: float, second: float) -> System:
+        return System(lambda box: box, lambda box: ((arb(1), arb(0, first)), (arb(0, second), arb(1))))
+
+    box = arb(0, 1e-2), arb(0, 1e-4)
+    with precision(100):
+        assert float(krawczyk(system(50.0, 0.002), box).contraction) == pytest.approx(0.5, rel=1e-6)
+        assert float(krawczyk(system(20.0, 0.004), box).contraction) == pytest.approx(0.4, rel=1e-6)
+        assert all(x.rad() < 1e-9 for x in krawczyk(system(50.0, 0.002), box, most=40).enclosure)
+        for given in ((101.0, 0.002), (50.0, 0.0101)):
+            with pytest.raises(BallError, match="does not lie inside the box"):
+                krawczyk(system(*given), box)
+
+
+@pytest.mark.parametrize(("inside", "found"), [(0.0999, True), (0.1001, False)])
+def test_an_image_reaches_no_further_than_the_box(inside: float, found: bool) -> None:
+    # h = x - p for |p| < 1/10, slopes exact: the image is the interval of p itself.
+    def system(p: float) -> System:
+        return System(lambda box: (box[0],), lambda box: ((arb(1),),), lambda box: (arb(-1),), arb(0, p))
+
+    with precision(100):
+        if found:
+            (zero,) = krawczyk(system(inside), (arb(0, 0.1),)).enclosure
+            assert float(zero.rad()) == pytest.approx(inside, rel=1e-6)
+        else:
+            with pytest.raises(BallError, match="does not lie inside the box"):
+                krawczyk(system(inside), (arb(0, 0.1),))
+        # A wider box that is allowed is a fifth wider than the image, and a narrower one is none.
+        box = krawczyk_near(system(0.11), (arb(0, 0.1),), (arb(0, 0.14),)).box
+        assert float(box[0].rad()) == pytest.approx(1.2 * 0.11, rel=1e-6)
+        with pytest.raises(BallError, match="does not lie inside the box"):
+            krawczyk_near(system(0.11), (arb(0, 0.1),), (arb(0, 0.13),))

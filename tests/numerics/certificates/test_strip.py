@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from onestep.numerics.balls.arithmetic import BallError, precision, rational_bal
 from onestep.numerics.balls.averages import smoothing
 from onestep.numerics.balls.growth_bounds import Line
 from onestep.numerics.certificates import strip
-from onestep.numerics.certificates.strip import Student, inverse_bound, student
+from onestep.numerics.certificates.strip import Student, _remainder, inverse_bound, student
 
 Ball = Any
 
@@ -106,3 +107,30 @@ def test_what_has_no_polynomials_says_why_or_asks_for_less_height() -> None:
             student(activation("exp(z/4)"), LINES[0], arb(1), arb(1), Fraction(1), END, symmetric=False)
         steep = Line(Fraction(20), Fraction(0), Fraction(1))
         assert student(activation("tanh"), steep, arb(1), arb(1), Fraction(1), END, symmetric=True) is None
+
+
+@pytest.mark.parametrize("radius", [0.3, 1.0])
+@pytest.mark.parametrize("terms", [6, 12])
+@pytest.mark.parametrize(("overlap", "tau"), [(0.0, 1.0), (1.0, 0.0), (0.7, 2.0)])
+def test_the_remainder_is_what_all_further_terms_may_add_up_to(
+    radius: float, terms: int, overlap: float, tau: float
+) -> None:
+    mean, square = 1.7, 4.0
+    weights = [radius**n * math.sqrt((n + 1) / math.factorial(n)) for n in range(100)]
+    tail, whole = sum(weights[terms:]), sum(weights)
+    # A product of two averages, each off by R, is off by R (2 F + R); E f^2 is one average.
+    product = mean * tail * (2.0 * mean * whole + mean * tail)
+    least = (overlap + 2.0 * tau) * product + tau * square * tail
+    with precision(80):
+        found = _remainder(arb(radius), terms, (arb(mean), arb(square)), arb(overlap), arb(tau))
+    assert found is not None
+    # A geometric series with the ratio of the first two terms is more, here by less than a quarter.
+    assert least <= float(found) <= 1.25 * least
+
+
+@pytest.mark.parametrize(("terms", "radius", "falls"), [(6, 1.85, True), (6, 1.86, False), (14, 2.8, True)])
+def test_a_series_that_does_not_fall_has_no_remainder(terms: int, radius: float, falls: bool) -> None:
+    # Its next ratio is radius sqrt(N + 2)/(N + 1), at most 3/4: radius 1.856 of six terms.
+    with precision(80):
+        found = _remainder(arb(radius), terms, (arb(1), arb(1)), arb(1), arb(1))
+    assert (found is not None) == falls

@@ -12,12 +12,14 @@ from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.bulk.network import frame
+from onestep.numerics.bulk.network_law import step_laws
 from onestep.numerics.certificates import certify as certificates
 from onestep.numerics.certificates.certify import certify
 from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.slope import Moving
-from onestep.numerics.models.model import Model
+from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 
 BITS = 90
@@ -57,6 +59,29 @@ def test_the_certificate_holds_the_digits(student: str, target: str, changes: di
             assert abs(value - middle) <= radius + mp.mpf(10) ** -29, name
             # It says something: a ball as wide as the number would hold anything.
             assert radius < mp.mpf(10) ** -15 * (1 + abs(value)), name
+
+
+@pytest.mark.parametrize("group", [ReadoutGroup(-0.7, bias=0.3), ReadoutGroup(1.6)])
+@pytest.mark.parametrize(("student", "noise"), [("tanh(z + 0.7)", 0.2), ("tanh", 0.0)])
+def test_the_law_of_the_rows_is_that_of_the_doubles(group: ReadoutGroup, student: str, noise: float) -> None:
+    # A weight of the readout multiplies eta, and the mean that the step sees; a bias moves the line alone.
+    model = network(student, "tanh(z) + 1/2", readout=(group,), alpha0=3.0, beta=0.8, noise=noise)
+    (law,) = step_laws(model)
+    with precision(100):
+        found = saddle_point.network_problem(model, 50)
+    for name in ("omega", "turn", "batch_ratio", "norm_variance", "bulk"):
+        assert float(getattr(found.law, name)) == pytest.approx(getattr(law, name), rel=1e-11, abs=1e-13), name
+    vectors, pulled = frame(law)
+    assert [float(x) for x in found.law.vectors.ravel()] == pytest.approx(
+        vectors.ravel().tolist(), rel=1e-11, abs=1e-13
+    )
+    assert [float(x) for x in found.law.pulled.ravel()] == pytest.approx(pulled.tolist(), rel=1e-11, abs=1e-13)
+    spike = group.weight * model.spike
+    assert float(found.law.alignment) == pytest.approx(model.alignment, rel=1e-12)
+    assert (float(found.law.spike), float(found.problem.along.factor())) == pytest.approx((spike, spike), rel=1e-12)
+    assert (found.problem.along.bias, found.problem.teacher.bias) == (model.biases[0], 0)
+    for name in ("alpha", "beta", "ridge", "noise"):
+        assert float(getattr(found.problem, name)) == getattr(model, name)
 
 
 def test_other_equations_have_no_solution_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
