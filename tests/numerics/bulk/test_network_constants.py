@@ -1,0 +1,180 @@
+"""How far averages behind a network's law may be off: what the estimates are made of, and when rules are refined."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onestep.derivations.activations.activation import Activation, activation
+from onestep.numerics.bulk import network, network_constants
+from onestep.numerics.bulk.network_constants import (
+    Labels,
+    _slope_averages,
+    labels,
+    labels_from,
+    row_sizes,
+    slope_constants,
+)
+from onestep.numerics.bulk.network_law import groups_law, network_law
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.gaussian.quadrature import ROUNDING, slope_integrand
+
+SIN = activation("sin")
+
+
+@pytest.mark.parametrize(("student", "both"), [("tanh", False), ("relu", True)])
+def test_an_error_of_the_line_counts_in_units_of_what_is_left(
+    student: str, both: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def error(h1: float, curvature: float) -> float:
+        def known(of: Activation, refine: int = 0) -> Any:
+            found = hermite_constants(of, refine)
+            return replace(found, errors=found.errors._replace(h1=h1, curvature=curvature))
+
+        monkeypatch.setattr(network_constants, "hermite_constants", known)
+        return float(slope_constants.__wrapped__(activation(student)).error)
+
+    size = math.sqrt(slope_constants(activation(student)).square)
+    least = error(0.0, 0.0)
+    assert ROUNDING <= least < 1e-12
+    # A ten-thousandth of h1 is added to s, and a little more where s is small.
+    assert error(1e-9, 0.0) == pytest.approx(1e-9 / size, rel=1e-3)
+    assert error(1e-9, 3e-9) == pytest.approx((4e-9 if both else 1e-9) / size, rel=1e-3)
+
+
+def test_what_is_rounding_has_a_ten_thousandth_of_the_line_as_its_size() -> None:
+    # sigma' = 1 + z: s = 0 to rounding, and |s| counts as 1e-4 (1 + |z|).
+    found, sizes = _slope_averages(slope_integrand(activation("z + z**2/2")), (1.0, 1.0), 0)
+    moment = [1.0, math.sqrt(2.0 / math.pi), 1.0, 2.0 * math.sqrt(2.0 / math.pi), 3.0, 8.0 * math.sqrt(2.0 / math.pi)]
+
+    def mean(power: int, far: int) -> float:
+        """E[|z|^far (1e-4 (1 + |z|))^power]."""
+        return 1e-4**power * sum(math.comb(power, k) * moment[far + k] for k in range(power + 1))
+
+    expected = [mean(2, 0), mean(1, 2), mean(2, 2), mean(3, 0), mean(4, 0), mean(1, 3), mean(2, 1), mean(3, 1)]
+    # Panels of a smooth s do not end on the kink of |z|.
+    assert sizes.tolist() == pytest.approx(expected, rel=1e-3, abs=0.0)
+    assert np.max(np.abs(found) / sizes) < 1e-10
+
+
+def rule(scales: dict[int, float] | None = None, far: float = 0.1) -> Labels:
+    """Labels -1, 1/2 and a hundred, of which rows of the table are off."""
+    known = labels_from(np.array([-1.0, 0.5, 100.0]), np.array([[0.5, 0.4, far], [-0.3, 0.2, far], [0.3, 0.9, far]]))
+    table = known.table.copy()
+    for row, scale in (scales or {}).items():
+        table[row] *= scale
+    return replace(known, table=table)
+
+
+def settled(
+    monkeypatch: pytest.MonkeyPatch, rules: list[Labels], largest: float = 0.01, first: float = 0.0, noise: float = 0.0
+) -> tuple[int, float, list[Any]]:
+    """Which of the rules is the one of `labels`, its error, and what they were asked for."""
+    asked: list[Any] = []
+    rules = [replace(one, table=one.table.copy()) for one in rules]
+
+    def made(target: Activation, noise: float, largest: float, centre: float, refine: int) -> Labels:
+        asked.append((noise, largest, centre))
+        return rules[refine]
+
+    monkeypatch.setattr(network_constants, "_labels", made)
+    network_constants._plainly_apart.cache_clear()
+    found = labels.__wrapped__(SIN, noise, largest, 0.25, first)
+    network_constants._plainly_apart.cache_clear()
+    return next(k for k, one in enumerate(rules) if one.table is found.table), float(found.error), asked
+
+
+@pytest.mark.parametrize("row", [1, 3, 12, 13])
+def test_the_error_of_labels_is_the_power_of_what_a_finer_rule_moved(row: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fine = rule(far=0.0)
+    for moved in (1e-9, 4e-9):
+        level, error, _ = settled(monkeypatch, [rule({row: 1.0 + moved}, far=0.0), fine], largest=1e-9)
+        assert level == 1
+        # Relative to the average and a thousandth of the largest of its size: all are of order one here.
+        assert error == pytest.approx(moved**1.5 + ROUNDING, rel=0.1, abs=0.0)
+    assert settled(monkeypatch, [fine, fine])[1] == ROUNDING
+
+
+def test_rules_are_refined_until_both_ways_to_look_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A weight of the label 100 is not seen beside D = 1 + 0.01 Y^2 of a hundred, and rows of few labels plainly.
+    plain = [rule(far=1e-9 + 1e-12), rule(far=1e-9), rule(far=1e-9)]
+    assert settled(monkeypatch, plain, largest=50.0)[0] == 2
+    # And one beside a zero of D, at Y = -1 for b1 = 2 b2 = 2, is seen there alone.
+    there = labels_from(np.array([-1.0, 0.5]), np.array([[1e-9, 1.0], [0.0, 0.5], [1e-9, 1.0]]))
+    off = labels_from(np.array([-1.0, 0.5]), np.array([[1.01e-9, 1.0], [0.0, 0.5], [1e-9, 1.0]]))
+    assert settled(monkeypatch, [off, there, there], largest=1.0, first=1.9999)[0] == 2
+    assert settled(monkeypatch, [off, there, there], largest=1.0, first=0.0)[0] == 1
+    # E[u Y] is no average over D, and counts too.
+    fine = rule()
+    tilted = replace(fine, first=fine.first * np.array([1.0 + 1e-6, 1.0, 1.0]))
+    assert settled(monkeypatch, [tilted, fine, fine])[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "noise", "sharpness"), [(0.0, 0.3, 0.5), (1.2, 0.3, 4 * 0.25 / (2 - 1.44)), (1.2, 0.0, 0.0)]
+)
+def test_poles_are_as_far_off_as_their_denominator_says(
+    first: float, noise: float, sharpness: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, _, asked = settled(monkeypatch, [rule(), rule()], 0.5, first, noise)
+    # 1/sharpness is the square of their height: that of the zeros of 1 + b1 Y + b2 Y^2.
+    if sharpness and first:
+        assert 1.0 / sharpness == pytest.approx(np.roots([0.5, first, 1.0])[0].imag ** 2, rel=1e-12)
+    for one in asked:
+        assert one == (noise, pytest.approx(sharpness, rel=1e-12), 0.25)
+
+
+@pytest.mark.parametrize(("student", "noise"), [("relu", 0.3), ("tanh(z + 1)", 0.0), ("erf(30*z)", 0.0)])
+def test_both_kinds_of_averages_count_in_the_error_of_a_law(student: str, noise: float) -> None:
+    law = network_law(activation(student), activation("sign"), 2.0, 3.0, 1.0, noise)
+    assert law.labels.error > 0.0
+    assert law.error == slope_constants(activation(student)).error + law.labels.error
+
+
+def test_the_worst_group_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    stepped, given = SimpleNamespace(step=1), SimpleNamespace(step=None)
+    for errors in ((1e-9, 1e-12), (1e-12, 1e-9)):
+        laws = [SimpleNamespace(error=error) for error in errors]
+        monkeypatch.setattr(network, "step_laws", lambda model, laws=laws: laws)
+        assert network.law_error(stepped) == 1e-9  # type: ignore[arg-type]
+        assert network.law_error(given) == 0.0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_groups_share_the_labels_of_the_longest_step(order: tuple[int, int]) -> None:
+    # A weight of minus two turns further than one of one, whatever its sign.
+    laws = [
+        network_law(activation("relu"), SIN, 2.0, 3.0, 1.0, 0.0, weight=weight, centre=0.0) for weight in (1.0, -2.0)
+    ]
+    found = groups_law(tuple(laws[k] for k in order), (0.5, 0.5))
+    assert found.labels is laws[1].labels
+    assert found.direction == laws[1].direction
+    assert found.turn.tolist() == [laws[k].turn for k in order]
+
+
+def test_rows_that_vanish_by_symmetry_are_apart_by_shares_of_their_size() -> None:
+    # Of a size of one, and where no size is known of the largest average, a thousandth is what nothing can vanish from.
+    def apart(coarse: list[float], fine: list[float], sizes: list[float]) -> float:
+        return network_constants._apart(*map(np.array, (coarse, fine, sizes)))
+
+    assert apart([1e-12, 0.0], [0.0, 0.0], [1.0, 1.0]) == pytest.approx(1e-9, rel=1e-12, abs=0.0)
+    assert apart([1e-12, 2.0], [0.0, 2.0], [0.0, 0.0]) == pytest.approx(5e-10, rel=1e-12, abs=0.0)
+    assert apart([4.0 + 4e-9, 0.0], [4.0, 0.0], [4.0, 4.0]) == pytest.approx(1e-9 / 1.001, rel=1e-6, abs=0.0)
+
+
+@pytest.mark.parametrize(("b1", "b2"), [(0.0, 0.0), (0.4, 0.7), (-0.3, 1.0)])
+def test_rows_with_u_have_sizes_by_cauchy(b1: float, b2: float) -> None:
+    found = labels(activation("tanh(z + 0.3) + 0.2*z**2"), 0.0, 1.0)
+    rows, y = found.over(b1, b2)[:, 0], found.nodes
+    sizes, shrunk = row_sizes(rows, b1, b2), 1.0 / (1.0 + y * (b1 + b2 * y))
+    one, along = (found.table[k] / y @ shrunk for k in (0, 12))
+    # |E[u Y^(k + 1)/D]|^2 <= E[u^2 Y^2/D] E[Y^2k/D], and |E[u^2 Y/D]|^2 <= E[u^2/D] E[u^2 Y^2/D].
+    assert sizes[8:12] == pytest.approx([math.sqrt(rows[13] * rows[k]) for k in (1, 3, 5, 7)], rel=1e-12)
+    assert sizes[12] == pytest.approx(math.sqrt(along * rows[13]), rel=1e-9)
+    even = np.array([one, *rows[1:8:2]])
+    assert sizes[0:8:2] == pytest.approx(np.sqrt(even[1:] * even[:-1]), rel=1e-9)
