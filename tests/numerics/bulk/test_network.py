@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import lower_bound
 from onestep.numerics.bulk.equivalent import IsotropicUniform
-from onestep.numerics.bulk.network import NetworkBulk
+from onestep.numerics.bulk.network import NetworkBulk, relative
 from onestep.numerics.bulk.network_constants import _blurred, labels, slope_constants
 from onestep.numerics.bulk.network_law import isotropic_law, network_law
 from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.equations import linear_part, nonlinear_part
 from onestep.numerics.saddle_point.finite_width import at_width
@@ -232,3 +234,65 @@ def test_labels_that_take_more_than_the_memory_are_refused(nodes: int, furthest:
     y = np.linspace(-furthest, furthest, nodes)
     with pytest.raises(ModelError, match=r"noise 0\.0001, here at leverages l up to 1e\+10, which takes more than"):
         _blurred(y, np.ones((3, nodes)), 1e-2, 1e-2 / 6000.0, 1e10)
+
+
+def moved(conjugates: NDArray[np.float64], shares: tuple[float, float]) -> NDArray[np.float64]:
+    """A pair (C, D) further on by so many times the rounding of averages, of each."""
+    return conjugates * (1.0 + ROUNDING * np.array(shares))
+
+
+@pytest.mark.parametrize("first", [(0.4, 0.4), (-0.4, 0.3)])
+@pytest.mark.parametrize(
+    ("second", "near"), [((0.45, -0.45), True), ((0.8, 0.0), False), ((0.0, -0.8), False), ((30.0, 30.0), False)]
+)
+def test_slopes_serve_another_point_within_half_a_rounding_of_where_they_were_computed(
+    first: tuple[float, float], second: tuple[float, float], near: bool
+) -> None:
+    law = network_law(activation("relu"), activation("sin"), 2.0, 3.0, 1.0, 0.0)
+    bulk, conjugates = NetworkBulk(0.1, 1.0, law), np.array([0.8, 0.3])
+    known = bulk.at(conjugates)
+    assert not known.computed
+    slopes = known.overlap_jacobian()
+    assert known.computed
+    # The same pair is the same point, and one beside it follows from it.
+    assert bulk.at(conjugates.copy()) is known
+    beside = bulk.at(moved(conjugates, first))
+    assert beside.overlap_jacobian() is not None
+    assert beside.beside is not None
+    assert beside.beside[0] is known
+    assert not beside.computed
+    # Another one beside the second is measured from the first.
+    third = bulk.at(moved(conjugates, second))
+    assert (third.beside is not None) == near
+    assert third.overlap_jacobian() == pytest.approx(slopes, rel=1e-9)
+    fresh = NetworkBulk(0.1, 1.0, law).at(moved(conjugates, second))
+    assert third.overlap == pytest.approx(fresh.overlap, rel=1e-11)
+    assert third.computed == (not near)
+
+
+@pytest.mark.parametrize(
+    ("place", "inside"),
+    [
+        ((0.0, 0.3, 0.5), False), ((1e-9, 0.3, 0.5), True), ((4.0, 0.3, 0.5), True), ((4.01, 0.3, 0.5), False),
+        ((1.0, 1.41, 0.5), True), ((1.0, -1.41, 0.5), True), ((1.0, 1.42, 0.5), False), ((1.0, -1.42, 0.5), False),
+        ((1.0, 0.0, 0.5), True), ((1.0, 0.0, 0.0), True), ((1.0, 0.0, -1e-9), False),
+    ],
+)  # fmt: skip
+def test_places_on_the_way_have_no_zero_of_the_denominator(place: tuple[float, float, float], inside: bool) -> None:
+    # x in (0, 2 beta/shift], and 4 b2 > b1^2.
+    law = network_law(activation("relu"), activation("sin"), 2.0, 3.0, 1.0, 0.0)
+    assert NetworkBulk(0.1, 1.2, law).inside(0.6, place) == inside
+
+
+@pytest.mark.parametrize(
+    ("move", "place", "size"),
+    [
+        ((-0.4, 0.0, 0.0), (2.0, 1.0, 4.0), 0.2), ((0.1, -0.6, 0.0), (2.0, 1.0, 4.0), 0.3),
+        ((0.1, 0.0, -2.0), (2.0, 1.0, 4.0), 0.5), ((0.1, 0.0, 2.0), (2.0, 1.0, -4.0), 0.5),
+        ((0.1, 0.7, 0.2), (2.0, 0.0, 0.0), 0.7), ((0.1, 0.2, 0.7), (2.0, 0.0, 0.0), 0.7),
+    ],
+)  # fmt: skip
+def test_a_step_is_as_large_as_its_largest_share(
+    move: tuple[float, ...], place: tuple[float, ...], size: float
+) -> None:
+    assert relative(move, place) == pytest.approx(size, rel=1e-14)
