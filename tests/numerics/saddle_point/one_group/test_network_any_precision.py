@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from flint import arb
 from mpmath import mp
 
 from onestep.numerics.balls.arithmetic import PrecisionError, precision
+from onestep.numerics.balls.rules import trapezoid
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group import law_of_any_precision
+from onestep.numerics.saddle_point.one_group import law_of_any_precision, network_any_precision
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 from onestep.numerics.saddle_point.one_group.law_of_any_precision import digits_law
+from onestep.numerics.saddle_point.one_group.network_any_precision import (
+    NetworkStart,
+    network_start,
+    solved_on_network,
+)
+from onestep.numerics.saddle_point.one_group.profile_of_any_precision import Solved
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.second_route.any_activation import readout
 from onestep.verify.second_route.networks.formulas import Step
@@ -149,3 +158,62 @@ def test_the_distance_of_the_poles() -> None:
     # 1 + Y + Y^2 vanishes at (-1 +- i sqrt 3)/2; a square without zeros off the line has none to keep away from.
     assert law_of_any_precision.distance_of_poles(1.0, 1.0) == pytest.approx(math.sqrt(3.0) / 2.0)
     assert law_of_any_precision.distance_of_poles(0.0, 0.0) == math.inf
+
+
+@pytest.fixture(scope="module")
+def begun() -> tuple[Model, NetworkStart]:
+    """A model with four unknowns, and where Newton's method begins."""
+    model = network("relu", "sin")
+    return model, network_start(model, solve(model))
+
+
+def solved(model: Model, start: NetworkStart) -> Solved:
+    with precision(90):
+        return solved_on_network(model, trapezoid(0.4, 90), start, 10)
+
+
+def shifted(start: NetworkStart, which: int, by: float) -> NetworkStart:
+    values = list(start.values)
+    values[which] += by
+    return replace(start, values=(values[0], values[1], values[2], values[3]))
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_the_residual_sees_every_unknown(
+    begun: tuple[Model, NetworkStart], which: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, start = begun
+    monkeypatch.setattr(network_any_precision, "_newton", lambda equations, unknowns: [arb(0)] * 4)
+    # The doubles solve the equations of so coarse a rule to eight digits, and a shift is ten thousand times that.
+    assert solved(model, start).residual < 1e-8
+    assert 1e-6 < solved(model, shifted(start, which, 1e-4)).residual < 1e-2
+
+
+def test_newtons_method_goes_on_until_every_unknown_has_settled(begun: tuple[Model, NetworkStart]) -> None:
+    model, start = begun
+    known = solved(model, start)
+    for which in range(4):
+        # From a percent away, to more digits than were asked for.
+        found = solved(model, shifted(start, which, 0.01 * start.values[which]))
+        assert found.residual < 1e-20
+        assert max(abs(x - y) for x, y in zip(found.values, known.values, strict=True)) < 1e-18
+
+
+@pytest.mark.parametrize(
+    "steps", [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1e-3, 0.0], [0.0, 0.0, 0.0, 1e-3]]
+)
+def test_what_leads_nowhere_is_no_solution(
+    begun: tuple[Model, NetworkStart], steps: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def newton(equations: Any, unknowns: list[Any]) -> list[Any]:
+        calls.append(1)
+        # T and tau below zero, or a place of the resolvent that moves on and on.
+        return [arb(s) * (q if s > 1.0 else 1) for s, q in zip(steps, unknowns, strict=True)]
+
+    monkeypatch.setattr(network_any_precision, "_newton", newton)
+    monkeypatch.setattr(network_any_precision, "_MOST_STEPS", 4)
+    with pytest.raises(PrecisionError, match="did not converge"):
+        solved(*begun)
+    assert len(calls) == (1 if max(steps) > 1.0 else 4)
