@@ -102,6 +102,22 @@ def test_a_rough_answer_is_the_answer_without_its_rounding() -> None:
     assert rough.test_error == whole.test_error
 
 
+def test_what_a_point_and_its_functions_lose_counts_in_the_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Either is so many roundings of C and D, which the condition makes larger.
+    table, _, model = _problem(0)
+    (solved, _), _ = _both(0)
+
+    def rounding(rough: float, lost: float) -> float:
+        monkeypatch.setattr(network_point, "_roughness", lambda *_: rough)
+        point = replace(solved, point=replace(solved.point, lost=lost))
+        return solve_linear(table.one_group, point, model.alpha / model.beta, model.noise, 1.0, rough=False).rounding
+
+    plain, far = rounding(0.0, 0.0), rounding(1e6, 0.0)
+    assert far > 1e3 * plain
+    assert rounding(0.0, 1e6) == far
+    assert rounding(1e6, 1e6) == pytest.approx(2.0 * far, rel=1e-2)
+
+
 def test_a_start_that_leads_nowhere_is_taken_over() -> None:
     table, _, model = _problem(2)
     ratio = model.alpha / model.beta
