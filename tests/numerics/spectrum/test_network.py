@@ -14,7 +14,7 @@ from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.spectrum.axis import Axis, mean_eigenvalue
+from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
 from onestep.numerics.spectrum.density import equations_of, spectrum, stieltjes
 from onestep.numerics.spectrum.network import NetworkEquations
 
@@ -186,3 +186,14 @@ def test_a_weight_of_the_readout_centres_the_labels() -> None:
     model = _network("relu", "sin", readout=(ReadoutGroup(2.0, 1.0),), noise=0.0)  # type: ignore[arg-type]
     tau = float(np.sum(solve(model).order_parameters.V2))
     assert stieltjes(model, complex(-model.ridge)) == pytest.approx(tau, rel=1e-11)
+
+
+@pytest.mark.parametrize(("z", "refused"), [(0.7 - 1e-9j, True), (-3.0 - 2.0j, True), (0.7 + 0.3j, False)])
+def test_below_the_axis_nothing_is_continued(z: complex, refused: bool) -> None:
+    equations = NetworkEquations(_network("relu", "sin", noise=0.0, alpha0=2.0))
+    if refused:
+        with pytest.raises(SpectrumError, match="below the real axis"):
+            continued(equations, z)
+    else:
+        # T and tau have positive imaginary parts there.
+        assert continued(equations, z).values.imag.min() > 0.0
