@@ -168,3 +168,28 @@ def test_theory_and_real_networks(groups: tuple[ReadoutGroup, ...]) -> None:
         # Ten observables: |z| > 4.2 would happen once in 3700 choices of the seed.
         assert z is not None
         assert abs(z) < 4.2, name
+
+
+def test_where_there_is_no_equivalent_there_are_no_numbers_and_nothing_is_kept() -> None:
+    # What asks for C < 0 is on the way to a solution and has gone astray.
+    laws = step_laws(network("relu", "sin", OPPOSITE))
+    bulk, given = NetworkGroups(0.1, 1.0, groups_law(laws, (0.5, 0.5))), np.array([0.8, 0.1, 0.8, 0.3, 0.3])
+    known = bulk.at(given)
+    with np.errstate(all="ignore"):
+        astray = bulk.at(given * np.array([-1.0, 1.0, -1.0, 1.0, 1.0]))
+    for name in FIELDS:
+        assert np.isnan(getattr(astray, name)).all(), name
+        assert getattr(astray, name).shape == getattr(known, name).shape, name
+    assert np.isnan(astray.overlap_jacobian()).all()
+    assert astray.overlap_jacobian().shape == known.overlap_jacobian().shape
+    # It is no start for what has an equivalent, and no answer to it.
+    fresh = NetworkGroups(0.1, 1.0, groups_law(laws, (0.5, 0.5))).at(1.01 * given)
+    close(bulk.at(1.01 * given).values, fresh.values, 1e-12)
+    # The same pair is the same point, and one that differs in a single entry is not.
+    assert bulk.at(1.01 * given) is bulk.at(1.01 * given)
+    last = bulk.at(given)
+    for entry in range(5):
+        moved = given.copy()
+        moved[entry] *= 1.0 + 1e-6
+        assert bulk.at(moved) is not last
+        last = bulk.at(given)
