@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,8 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_law import BulkLaw, isotropic_law, step_laws
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.one_group.batch import NUMBERS, BatchSolution, solve_batch, solve_families
+from onestep.numerics.saddle_point.one_group import batch as batches
+from onestep.numerics.saddle_point.one_group.batch import FEWEST, NUMBERS, BatchSolution, solve_batch, solve_families
 from onestep.numerics.saddle_point.one_group.network_gains import Gains
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -165,3 +169,31 @@ def test_the_unit_of_weights_does_not_matter(student: str, degree: int, largest:
         found.append(float(batch.test_error))
     # Rounding of an error of order one.
     assert found == pytest.approx([found[0]] * len(found), rel=1e-12)
+
+
+def test_models_that_differ_in_one_field_share_no_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Model, int]] = []
+
+    def none(model: Model, columns: list[Any], *_: Any) -> Any:
+        seen.append((model, len(columns[0])))
+        raise ModelError("looked at")
+
+    monkeypatch.setattr(batches, "_solved_family", none)
+    one, half = ReadoutGroup(), ReadoutGroup(1.0, 0.5)
+    base = _step("relu", "sin")
+    given = base.changed(bulk_model="isotropic").as_given()
+    apart = [base, given, _step("gelu", "sin"), _step("relu", "tanh")]
+    apart += [base.changed(alpha0=3.0), base.changed(eta=4.0), base.changed(beta=1.5)]
+    apart += [base.changed(noise=base.noise + 0.2), base.changed(readout=(replace(one, weight=0.5),))]
+    apart += [base.changed(readout=(replace(one, bias=0.5),))]
+    apart += [given.changed(**{name: 0.9 * getattr(given, name)}) for name in ("spike", "bulk", "alignment")]
+    apart += [replace(given, gaussian_rows=True), given.changed(readout=(replace(one, bulk=0.7),))]
+    together = [model.changed(alpha=1.0 + 0.1 * k) for k in range(FEWEST) for model in apart]
+    # Along alpha and ridge, and for rows of one law along beta and noise, too, functions are the same.
+    together += [base.changed(ridge=0.3), given.changed(beta=2.0), given.changed(noise=0.3)]
+    # What no batch takes, and families of too few.
+    left_out = [base.changed(ridge=0.0), base.changed(loss="huber:1"), base.changed(readout=(half, half))]
+    few = [base.changed(eta=9.0, alpha=1.0 + k) for k in range(FEWEST - 1)]
+    assert list(solve_families([*together, *left_out, *few])) == []
+    assert [size for _, size in seen] == [FEWEST + 1, FEWEST + 2] + [FEWEST] * (len(apart) - 2)
+    assert [model for model, _ in seen] == together[: len(apart)]
