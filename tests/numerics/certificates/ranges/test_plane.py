@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.certificates.certify import certify
 from onestep.numerics.certificates.ranges import plane as planes
 from onestep.numerics.certificates.ranges import tiles as tiling
 from onestep.numerics.certificates.ranges.intervals import Intervals
-from onestep.numerics.certificates.ranges.moments import FIXED, ORDERS, raised
+from onestep.numerics.certificates.ranges.moments import FIXED, ORDERS, _upper, raised
 from onestep.numerics.certificates.ranges.plane import Corners, Grid, Side, signs
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
@@ -200,3 +201,8 @@ def test_the_names_of_products() -> None:
 def test_what_has_no_tiles_says_why(of: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         signs((model(), model(**of)), block())
+
+
+def test_ends_of_balls_are_rounded_away_from_them() -> None:
+    for ball in (arb(1, 0.25), arb(-3, 0.5), arb(1) / 3):
+        assert float(ball.upper()) < _upper(ball) <= float(ball.upper()) + 1e-15
