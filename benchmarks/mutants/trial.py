@@ -29,7 +29,7 @@ _PASSED, _FAILED, _BROKEN = 0, 1, 2
 # A process that waits uses no processor time: it is stopped after this many times its limit.
 _PATIENCE = 60
 # Tests that are watched take longer than others by this.
-_WATCHED = 6
+_WATCHED = 4
 
 
 class TrialError(Exception):

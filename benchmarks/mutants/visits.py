@@ -20,23 +20,22 @@ _FILE = "VISITS"
 
 
 class _Watch:
-    """Collects the code of every function that is called while a test runs."""
+    """Collects the code of every function that is called while a test runs; lines and C functions are not watched."""
 
     def __init__(self) -> None:
         self.codes: set[CodeType] = set()
 
-    def __call__(self, frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            self.codes.add(frame.f_code)
+    def __call__(self, frame: FrameType, _event: str, _: object) -> None:
+        self.codes.add(frame.f_code)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Fixtures count as part of the test that is the first to ask for them."""
     watch, begun = _Watch(), time.process_time()
-    sys.setprofile(watch)
+    sys.settrace(watch)
     yield
-    sys.setprofile(None)
+    sys.settrace(None)
     root = f"{Path.cwd()}{os.sep}"
     called = sorted(
         f"{code.co_filename.removeprefix(root)}:{code.co_firstlineno}"
