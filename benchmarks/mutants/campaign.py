@@ -34,7 +34,11 @@ ROOMS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("verify/protocol", ("tests/verify/protocol", "tests/verify/ledger/test_run.py"), 60),
     ("verify/checks", ("tests/verify/checks",), 120),
     ("verify/ledger", ("tests/verify/ledger",), 120),
-    ("verify/closed_forms", ("tests/derivations/closed_forms",), 120),
+    (
+        "verify/closed_forms",
+        ("tests/derivations/closed_forms", "tests/verify/claims/equivalence/test_closed_forms.py"),
+        120,
+    ),
     ("numerics/balls", ("tests/numerics/balls",), 120),
     ("numerics/certificates", ("tests/numerics/certificates",), 180),
     ("numerics/bulk", ("tests/numerics/bulk",), 120),

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
@@ -115,9 +115,12 @@ def trial_of(root: Path, room: Room, function: str, first: Sequence[str], second
 
     What is computed once and kept is run by the first test that asks for it alone: so a slip lives only where all pass.
     """
-    visitors = room.of(function)
-    if visitors and (found := trial(root, visitors, seconds)).killed:
-        return found
+    if visitors := room.of(function):
+        # Where a file cannot be loaded none of its tests is found by name: the whole room tells.
+        with suppress(TrialError):
+            found = trial(root, visitors, seconds)
+            if found.killed:
+                return found
     return trial(root, [*first, *room.tests], seconds, room.failing)
 
 

@@ -124,6 +124,8 @@ def test_tests_that_run_the_function_are_asked_first_and_then_all(small: Path) -
         with replaced(tree, "one.py", b"def one():\n    return 2\n"):
             for function in ("one.py:1", "one.py:0"):
                 assert trial_of(tree, room, function, [], 60).by == "test_one.py::test_one"
+        with replaced(tree, "one.py", b"raise ValueError\n"):
+            assert trial_of(tree, room, "one.py:1", [], 60).by == "test_one.py"
         with replaced(tree, "one.py", b"def one():\n    return 1.0\n"):
             assert not trial_of(tree, room, "one.py:1", [], 60).killed
 
