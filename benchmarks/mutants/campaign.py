@@ -33,7 +33,7 @@ ROOMS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("derivations/kernel", ("tests/derivations/kernel",), 120),
     ("verify/protocol", ("tests/verify/protocol", "tests/verify/ledger/test_run.py"), 60),
     ("verify/checks", ("tests/verify/checks",), 120),
-    ("verify/ledger", ("tests/verify/ledger",), 120),
+    ("verify/ledger", ("tests/verify/ledger", "tests/verify/protocol/test_power.py"), 120),
     (
         "verify/closed_forms",
         ("tests/derivations/closed_forms", "tests/verify/claims/equivalence/test_closed_forms.py"),
