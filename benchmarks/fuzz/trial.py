@@ -91,8 +91,10 @@ def _impossible(found: object) -> Iterator[str]:
     """Numbers of an answer that cannot be: negative errors of prediction, converged points with a large residual."""
     if isinstance(found, dict):
         for name in ("test_error", "training_error", "mean_squared_error"):
-            value = found.get(name)
-            if isinstance(value, float) and value < -1e-9 * (1.0 + abs(float(found.get("error_estimate") or 0.0))):
+            value, estimate = found.get(name), found.get("error_estimate")
+            # A comparison has an estimate for each of its errors.
+            left = abs(estimate) if isinstance(estimate, float) else 0.0
+            if isinstance(value, float) and value < -1e-9 * (1.0 + left):
                 yield f"{name} {value}"
         if found.get("converged") is True and isinstance(size := found.get("residual"), float) and size > 1e-8:
             yield f"converged with a residual of {size}"

@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.entries import stored as entries_of
 from benchmarks.entries import write as write_entries
 from benchmarks.mutants.slips import Slip, slips
-from benchmarks.mutants.trial import ROOT, copied, failing, replaced, trial
+from benchmarks.mutants.trial import ROOT, Room, copied, function_at, replaced, room_of, trial_of
 
 DATA = Path(__file__).resolve().parent / "mutants.json"
 # Which tests are those of a room, where they are not in the folder of its name: (folder, tests, seconds at most).
@@ -33,8 +33,12 @@ ROOMS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("derivations/kernel", ("tests/derivations/kernel",), 120),
     ("verify/protocol", ("tests/verify/protocol", "tests/verify/ledger/test_run.py"), 60),
     ("verify/checks", ("tests/verify/checks",), 120),
-    ("verify/ledger", ("tests/verify/ledger",), 120),
-    ("verify/closed_forms", ("tests/derivations/closed_forms",), 120),
+    ("verify/ledger", ("tests/verify/ledger", "tests/verify/protocol/test_power.py"), 120),
+    (
+        "verify/closed_forms",
+        ("tests/derivations/closed_forms", "tests/verify/claims/equivalence/test_closed_forms.py"),
+        120,
+    ),
     ("numerics/balls", ("tests/numerics/balls",), 120),
     ("numerics/certificates", ("tests/numerics/certificates",), 180),
     ("numerics/bulk", ("tests/numerics/bulk",), 120),
@@ -56,29 +60,31 @@ def of_room(folder: str) -> Iterator[Slip]:
         yield from slips(path.relative_to(ROOT).as_posix(), path.read_bytes())
 
 
-def asked_of(file: str, root: Path = ROOT) -> tuple[list[str], int]:
-    """The tests of the room of a file in a tree, those of its own name first, and the seconds that they may take."""
+def asked_of(file: str, root: Path = ROOT) -> tuple[list[str], tuple[str, ...], int]:
+    """The tests of a file's own name in a tree, those of its room, and the seconds that they may take."""
     tests, seconds = next((tests, seconds) for folder, tests, seconds in ROOMS if file.startswith(f"{folder}/"))
     folder, _, module = file.removesuffix(".py").rpartition("/")
     own = f"tests/{folder}/test_{module}.py"
-    return [*([own] if (root / own).is_file() else []), *tests], seconds
+    return [own] if (root / own).is_file() else [], tests, seconds
 
 
 def run(most: int, again: bool, room: str) -> Iterator[dict[str, Any]]:
     """Try what is not known yet; yields the entry of each slip, and stores all of them after each."""
     here = {slip.name for folder, _, _ in ROOMS for slip in of_room(folder)}
     known = {entry["name"]: entry for entry in stored() if entry["name"] in here}
-    already_failing: dict[str, list[str]] = {}
+    rooms: dict[tuple[str, ...], Room] = {}
     with tempfile.TemporaryDirectory() as parent, copied(Path(parent)) as root:
         for slip in sample(most):
             old = known.get(slip.name, {})
             if not slip.file.startswith(room) or (old and (old["by"] or not again)):
                 continue
-            tests, seconds = asked_of(slip.file, root)
-            if tests[-1] not in already_failing:
-                already_failing[tests[-1]] = failing(root, tests, seconds)
-            with replaced(root, slip.file, slip.made((root / slip.file).read_bytes())):
-                found = trial(root, tests, seconds, already_failing[tests[-1]])
+            own, tests, seconds = asked_of(slip.file, root)
+            if tests not in rooms:
+                rooms[tests] = room_of(root, tests, seconds)
+            right = (root / slip.file).read_bytes()
+            function = function_at(slip.file, right.decode(), slip.line)
+            with replaced(root, slip.file, slip.made(right)):
+                found = trial_of(root, rooms[tests], function, own, seconds)
             reason = {"reason": old["reason"]} if "reason" in old and not found.killed else {}
             known[slip.name] = {"name": slip.name, "line": slip.line, "by": found.by, **reason}
             write(known.values())

@@ -1,8 +1,12 @@
-"""A copy of the source tree in which a file may be wrong, and tests that run there."""
+"""A copy of the source tree in which a file may be wrong, and tests that run there: first those that run the function
+in question, the quickest at the head, and where none of them fails all that were asked for.
+"""
 
 from __future__ import annotations
 
+import ast
 import compileall
+import json
 import os
 import re
 import resource
@@ -10,8 +14,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
@@ -24,6 +28,8 @@ _LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "build", "__pycache__", "*.e
 _PASSED, _FAILED, _BROKEN = 0, 1, 2
 # A process that waits uses no processor time: it is stopped after this many times its limit.
 _PATIENCE = 60
+# Tests that are watched take longer than others by this.
+_WATCHED = 4
 
 
 class TrialError(Exception):
@@ -40,6 +46,29 @@ class Outcome:
     def killed(self) -> bool:
         """Whether something noticed."""
         return bool(self.by)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a test of the right tree runs: functions as "file:first line"; its processor time, watched."""
+
+    test: str
+    seconds: float
+    called: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Room:
+    """Tests of the right tree: what was asked for, those that fail there already, and what the others run."""
+
+    tests: tuple[str, ...]
+    failing: tuple[str, ...]
+    visits: tuple[Visit, ...]
+
+    def of(self, function: str) -> list[str]:
+        """The tests that run a function, the quickest first."""
+        found = [visit for visit in self.visits if function in visit.called and visit.test not in self.failing]
+        return [visit.test for visit in sorted(found, key=lambda visit: visit.seconds)]
 
 
 @contextmanager
@@ -81,25 +110,55 @@ def trial(root: Path, tests: Sequence[str], seconds: int, left_out: Iterable[str
     raise TrialError(f"pytest ended with {returned}: {told[-500:]}")
 
 
-def failing(root: Path, tests: Sequence[str], seconds: int) -> list[str]:
-    """The tests that fail in the copy as it is: of a slip they say nothing. Raises TrialError if any cannot run."""
-    returned, told = _run(root, list(tests), seconds)
+def trial_of(root: Path, room: Room, function: str, first: Sequence[str], seconds: int) -> Outcome:
+    """The tests of a room on a wrong ``function``: those that run it, then all, the files ``first`` at their head.
+
+    What is computed once and kept is run by the first test that asks for it alone: so a slip lives only where all pass.
+    """
+    if visitors := room.of(function):
+        # Where a file cannot be loaded none of its tests is found by name: the whole room tells.
+        with suppress(TrialError):
+            found = trial(root, visitors, seconds)
+            if found.killed:
+                return found
+    return trial(root, [*first, *room.tests], seconds, room.failing)
+
+
+def room_of(root: Path, tests: Sequence[str], seconds: int) -> Room:
+    """Run tests of the copy as it is, and watch what they run. Raises TrialError if any cannot run."""
+    seen = root.parent / "visits"
+    seen.unlink(missing_ok=True)
+    watched = {"VISITS": str(seen)}
+    returned, told = _run(root, ["-p", "benchmarks.mutants.visits", *tests], _WATCHED * seconds, watched)
     if returned not in (_PASSED, _FAILED):
         raise TrialError(f"the tests {' '.join(tests)} cannot run: pytest ended with {returned}: {told[-500:]}")
-    return _failures(told)
+    lines = [json.loads(line) for line in seen.read_text().splitlines()]
+    visits = (Visit(line["test"], line["seconds"], frozenset(line["called"])) for line in lines)
+    return Room(tuple(tests), tuple(_failures(told)), tuple(visits))
+
+
+def function_at(file: str, source: str, line: int) -> str:
+    """The function that a line stands in, as in `Visit.called`; that of the whole file where it stands in none."""
+    inside = [
+        min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    return f"{file}:{max(inside, default=0)}"
 
 
 def _failures(told: str) -> list[str]:
     return re.findall(r"^(?:FAILED|ERROR) (\S+)", told, re.MULTILINE)
 
 
-def _run(root: Path, arguments: list[str], seconds: int) -> tuple[int, str]:
+def _run(root: Path, arguments: list[str], seconds: int, variables: Mapping[str, str] = {}) -> tuple[int, str]:
     """What pytest returned and told; negative where it was ended by a signal."""
     environment = os.environ | {
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": str(root),
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
+        **variables,
     }
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", FAST, "--tb=no", "-rfE", *arguments],

@@ -323,8 +323,10 @@ class IsotropicGroups(SeveralGroups):
 
     def _solved(self, conjugates: Array) -> _Solved:
         matrix, diagonal = unpack(conjugates)
+        # tau <= pi/(ridge + D). Where neither is there (a linear activation without a ridge) tau is of the order of
+        # pi/(c C_aa), and this much above it squares do not overflow yet; elsewhere it changes nothing.
         shift, change = self.ridge + diagonal, math.inf
-        above = self.fractions / shift
+        above = self.fractions / np.maximum(shift, 1e-12 * self.bulks * matrix.diagonal())
         tau = self._start(conjugates, above)
         for _ in range(100):
             now = self._mixed(matrix, tau)

@@ -65,6 +65,7 @@ SOLVE = ["solve", "--json"]
         (SOLVE, Ended(0, "", ""), "no JSON document"),
         (SOLVE, Ended(3, '{"test_error": NaN}', ""), "NaN"),
         (SOLVE, Ended(0, '{"results": [{"test_error": -0.5}]}', ""), "test_error -0.5"),
+        (SOLVE, Ended(0, '{"test_error": -0.5, "error_estimate": {"test_error": 0.1}}', ""), "test_error -0.5"),
         (SOLVE, Ended(0, '{"converged": true, "residual": 1e-3}', ""), "residual of 0.001"),
         (["solve"], Ended(0, "", ""), "printed nothing"),
         ([], Ended(2, "", "onestep: no\n"), "no help"),

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.mutants import trial as trials
 from benchmarks.mutants.campaign import ROOMS, asked_of, of_room, stored, table
 from benchmarks.mutants.slips import slips
-from benchmarks.mutants.trial import ROOT, copied, failing, replaced, trial
+from benchmarks.mutants.trial import ROOT, copied, function_at, replaced, room_of, trial, trial_of
 
 SOURCE = '''
 """A docstring with 1 + 1."""
@@ -72,8 +72,8 @@ def test_a_slip_keeps_its_name_and_rank_where_its_line_moves() -> None:
 def test_every_room_has_slips_and_tests(folder: str) -> None:
     assert next(of_room(folder)).file.startswith(folder)
     for path in sorted((ROOT / folder).rglob("*.py"))[:3]:
-        tests, seconds = asked_of(path.relative_to(ROOT).as_posix())
-        assert all((ROOT / test).exists() for test in tests)
+        own, tests, seconds = asked_of(path.relative_to(ROOT).as_posix())
+        assert all((ROOT / test).exists() for test in (*own, *tests))
         assert seconds > 0
 
 
@@ -85,6 +85,12 @@ def test_what_is_stored_is_in_order_and_counted() -> None:
     assert f"{killed:>4} of {len(entries):>4}, " in table(entries)
     for entry in entries:
         assert entry["by"] or entry.get("reason"), f"{entry['name']} lives, and nobody said why"
+
+
+def test_the_function_around_a_line_is_the_innermost_one_with_its_decorators() -> None:
+    source = "X = 1\n@cache\ndef f():\n    def g():\n        return X\n    return g\n"
+    found = [function_at("a.py", source, line) for line in range(1, 7)]
+    assert found == ["a.py:0", "a.py:0", "a.py:2", "a.py:4", "a.py:4", "a.py:2"]
 
 
 @pytest.fixture
@@ -111,11 +117,23 @@ def test_a_slip_of_the_same_length_within_a_second_is_noticed(small: Path) -> No
 
 
 @pytest.mark.thorough
+def test_tests_that_run_the_function_are_asked_first_and_then_all(small: Path) -> None:
+    with copied(small) as tree:
+        room = room_of(tree, ["test_one.py"], 60)
+        assert (room.failing, room.of("one.py:1"), room.of("one.py:0")) == ((), ["test_one.py::test_one"], [])
+        with replaced(tree, "one.py", b"def one():\n    return 2\n"):
+            for function in ("one.py:1", "one.py:0"):
+                assert trial_of(tree, room, function, [], 60).by == "test_one.py::test_one"
+        with replaced(tree, "one.py", b"raise ValueError\n"):
+            assert trial_of(tree, room, "one.py:1", [], 60).by == "test_one.py"
+        with replaced(tree, "one.py", b"def one():\n    return 1.0\n"):
+            assert not trial_of(tree, room, "one.py:1", [], 60).killed
+
+
+@pytest.mark.thorough
 def test_what_a_trial_answers_is_what_happened(small: Path) -> None:
     with copied(small) as tree:
-        assert failing(tree, ["test_one.py"], 60) == []
         with replaced(tree, "one.py", b"def one():\n    return 2\n"):
-            assert failing(tree, ["test_one.py"], 60) == ["test_one.py::test_one"]
             assert not trial(tree, ["test_one.py"], 60, ["test_one.py::test_one"]).killed
         with replaced(tree, "one.py", b"def one(:\n"):
             assert trial(tree, ["test_one.py"], 60).by == "test_one.py"

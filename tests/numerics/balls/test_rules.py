@@ -7,8 +7,9 @@ from flint import arb
 from mpmath import mp
 
 from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.averages import Averages
 from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
+from onestep.numerics.balls.rules import Along, SpikeRule, on_nodes, panels, trapezoidal
 
 
 def integrand(rule: SpikeRule, pole: float, bound: float) -> Along:
@@ -125,3 +126,21 @@ def test_an_expectation_adds_all_three_errors() -> None:
         assert abs(radius(arb(3), none, none) / bound.tail(arb(3)) - 1) < 1e-6
         parts = radius(far, some, none) + radius(far, none, some) + radius(arb(3), none, none)
         assert abs(radius(arb(3), some, some) / parts - 1) < 1e-6
+
+
+# Powers of w that have the parities of M_01, M_11, M_02, M_21, M_12, M_31, M_22 and M_41 for such a function.
+POWERS = {"odd": (1, 2, 4, 3, 5, 6, 8, 7), "even": (2, 1, 4, 6, 3, 5, 8, 10)}
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("parity", ["odd", "even"])
+def test_one_of_each_pair_of_nodes_is_enough(count: int, parity: str) -> None:
+    asked = []
+
+    def at(places: list[arb]) -> list[Averages]:
+        asked.append(len(places))
+        return [Averages(*(w**power for power in POWERS[parity])) for w in places]
+
+    places = [arb(2 * n - count + 1) for n in range(count)]
+    assert on_nodes(at, places, parity) == at(places)
+    assert asked[0] == (count + 1) // 2

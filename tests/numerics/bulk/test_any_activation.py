@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_constants import Labels, labels, labels_from, row_sizes, slope_constants
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import turned_bulk
+from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
 from onestep.numerics.bulk.resolvent import Rows, block_slopes, blocks, steepest
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
@@ -317,3 +318,16 @@ def test_the_rule_of_noisy_labels_is_fine_enough_where_both_poles_come_closest()
     assert b1 * b1 > 2.8 * b2
     finer = labels(activation("sin"), 0.2, 16.0 * b2, 1.0, 4.0 * b1)
     np.testing.assert_allclose(law.labels.averaged(b1, b2), finer.averaged(b1, b2), rtol=1e-12)
+
+
+def test_the_noise_that_a_step_leaves_in_overlapping_rows_goes_like_its_rate_squared() -> None:
+    # Nothing else in eta^2 E[(sigma' - E sigma')^2] E[residual^2]/alpha0 depends on eta, and none of it on beta but by
+    # eta/beta.
+    network = Network(
+        activation("relu"), activation("tanh"), 1.0, 0.5, 0.1, alpha0=2.0, eta=1.5, noise=0.3, overlap=0.2
+    )
+    noise = stepped(network).noise
+    for rate, alpha0 in ((6.0, 1.0), (0.3, 1.0), (1.0, 4.0)):
+        changed = replace(network, eta=rate * network.eta, alpha0=alpha0 * network.alpha0)
+        assert stepped(changed).noise == pytest.approx(noise * rate**2 / alpha0, rel=1e-12)
+    assert noise > 0.0

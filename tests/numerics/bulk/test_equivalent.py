@@ -148,3 +148,11 @@ def test_values_decrease_when_conjugates_grow() -> None:
 def test_the_right_class_is_chosen() -> None:
     assert isinstance(isotropic(0.1, 1.0, (1.0,), (1.0,)), IsotropicUniform)
     assert isinstance(isotropic(0.1, 1.0, (1.0, 1.0), (0.5, 0.5)), IsotropicGroups)
+
+
+def test_linear_features_without_a_ridge() -> None:
+    # Nothing shifts tau then (ridge + D = 0), and C = u u' has rank one: t = sum c_a tau_a u_a^2 obeys t = 1 + beta t.
+    beta, bulks, shares, along = 0.4, np.array([0.5, 2.0]), np.array([0.3, 0.7]), np.array([2.0, -0.1])
+    conjugates = pack(np.outer(along, along), np.zeros(2))
+    found = IsotropicGroups(0.0, beta, bulks, shares).at(conjugates)
+    np.testing.assert_allclose(found.values[-2:], shares / ((1.0 - beta) * bulks * along**2), rtol=1e-12)

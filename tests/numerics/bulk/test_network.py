@@ -296,3 +296,16 @@ def test_a_step_is_as_large_as_its_largest_share(
     move: tuple[float, ...], place: tuple[float, ...], size: float
 ) -> None:
     assert relative(move, place) == pytest.approx(size, rel=1e-14)
+
+
+def test_a_solution_nearby_is_where_the_next_begins() -> None:
+    network = NetworkBulk(0.05, 0.9, network_law(TANH, SIGN, 2.0, 6.0, 0.9, 0.1))
+    swept = network.begun(0.8, 0.3, near=True)
+    assert network.begun(0.8, 0.3, near=False) == swept  # nothing is known yet
+    at = np.array(network.at(np.array([0.8, 0.3])).solution)
+    beside = np.array(network.at(np.array([0.808, 0.297])).solution)
+    # The last was at (0.808, 0.297); a move by 1 % leaves second order.
+    apart = np.abs(network.begun(0.8, 0.3, near=True) - at)
+    assert apart.max() < 0.05 * np.abs(beside - at).max()
+    assert np.abs(np.array(swept) - at).max() > 2.0 * apart.max()
+    assert network.begun(0.8, 0.3, near=False) == swept

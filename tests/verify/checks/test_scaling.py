@@ -144,3 +144,15 @@ def test_the_check_confirms_and_refutes_through_the_statement() -> None:
     assert check(-0.9).run(stated, PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
     with pytest.raises(TypeError, match="tests an equation"):
         check(-0.5).run(claim(statement=sp.Le(s.overlap_rate, 0)), PROFILES["quick"], PAPER)
+
+
+def test_what_a_reader_is_told_of_a_slope() -> None:
+    stated = claim(statement=sp.Eq(s.overlap_rate, -s.shortfall / 2), kind=Kind.CONCENTRATION)
+    evidence = check(-0.5).run(stated, PROFILES["quick"], PAPER)
+    report = scaling.compare_all([Series("one", DIMENSIONS, power_law(-0.5, 2, (0.03, 0.03, 0.03)), -0.5)])
+    (found,) = report.comparisons
+    assert (evidence.z, evidence.threshold) == (found.z, found.critical_z)
+    assert evidence.threshold > 2.0
+    (place,) = check(-0.5).places(stated, PROFILES["quick"])
+    assert place.exponent
+    assert dict(place.values) == {s.shortfall.name: 1.0}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 import sympy as sp
 
@@ -128,3 +130,15 @@ def test_a_root_needs_what_is_under_it_to_be_nowhere_negative() -> None:
     theorem = assume((), leaf)
     assert holding((theorem,), over(-1.5, 0.0)).failing == ("$1 - x^{2} \\geq 0$",)
     assert not holding((theorem,), over(-0.5, 0.5)).open
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_long_condition_is_judged_at_values_of_the_sign_that_its_symbols_have(sign: int) -> None:
+    # Products of 1 + s x_i above one, for x_i of that sign alone: no sign is seen before they are multiplied out less
+    # their one, and at values of the other sign some are below it.
+    names = sp.symbols("x0:5", real=True)
+    products = sp.Add(*(sp.Mul(*(1 + sign * name for name in three)) - 1 for three in combinations(names, 3)))
+    theorem = assume((), Assumption(Ground.LEMMA, "for a test", AtLeast(sp.sqrt(products), a), "none"))
+    low, high = sorted((sign * 0.1, sign * 100.0))
+    domain = Domain(tuple(Range(name, low, high) for name in names))
+    assert holding((theorem,), domain) == holding((), domain)

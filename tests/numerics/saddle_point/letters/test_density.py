@@ -19,6 +19,7 @@ from onestep.numerics.saddle_point.letters.density import (
     bulk_of,
     few_letters,
     letter_table,
+    limit_on,
     solve_letters,
     spanned,
     with_letters,
@@ -326,3 +327,13 @@ def test_the_kernel_of_the_means_is_the_arc_sine_of_section_4_4() -> None:
     scaled = 2.0 * model.spike**2 * np.outer(table.kappa, table.kappa)
     width = 3.0 + np.diag(scaled)
     assert kernel == pytest.approx(2.0 / np.pi * np.arcsin(scaled / np.sqrt(np.outer(width, width))), abs=1e-12)
+
+
+def test_rounding_grows_with_what_is_added_up() -> None:
+    # 1 + the test error + the noise, times a condition that knows of neither.
+    law = ReadoutLaw("normal", 1.0)
+    known = spanned(MODEL)
+    quiet, noisy = (limit_on(MODEL.changed(readout=law, noise=noise), law, known, 4, 0) for noise in (0.0, 1000.0))
+    sizes = [1.0 + level.test_error + level.ratios.noise for level in (quiet, noisy)]
+    assert noisy.rounding / quiet.rounding == pytest.approx(sizes[1] / sizes[0], rel=1e-9)
+    assert quiet.rounding > 2e-16
