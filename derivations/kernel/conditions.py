@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from onestep.derivations.kernel.families.points import above_somewhere
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (
@@ -25,6 +26,7 @@ from onestep.derivations.kernel.terms import (
     bounded_below,
     derivative,
     free,
+    negative,
     nonnegative,
     nonzero,
     positive,
@@ -54,7 +56,7 @@ def _can_be_met_together(conditions: frozenset[Condition]) -> None:
     them is not to be zero.
     """
     for first, second in combinations([c for c in conditions if c.demand is Demand.NONNEGATIVE], 2):
-        if not free(first.term) & free(second.term):
+        if not free(first.term) & free(second.term) or above_somewhere(first.term, second.term):
             continue
         total = sp.expand(first.term + second.term)
         if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
@@ -128,8 +130,8 @@ def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> Non
         if any(variable in free(part) for part in (*varying, *outer.atoms(*ELEMENTARY))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows") from unknown
         return
-    negative = found is not None and positive(sp.expand(-found.top * found.leading))
-    if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and negative)):
+    below = found is not None and negative(found.top * found.leading)
+    if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and below)):
         raise Refused(f"{condition.term} is not as it has to be as {variable} grows")
 
 
@@ -214,7 +216,7 @@ def _can_be_met(condition: Condition, meanings: frozenset[tuple[sp.Symbol, sp.Ex
     for term in put_in(condition.term, dict(meanings)):
         if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
             return False
-        if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
+        if condition.demand is Demand.NONNEGATIVE and negative(term):
             return False
     return True
 
