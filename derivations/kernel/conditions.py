@@ -22,6 +22,7 @@ from onestep.derivations.kernel.terms import (
     ELEMENTARY,
     admit,
     averaged,
+    averages,
     bound,
     bounded_below,
     derivative,
@@ -137,7 +138,7 @@ def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> Non
 
 def outside_averages(term: sp.Expr) -> sp.Expr:
     """A term with one in place of each of its averages."""
-    return term.xreplace({average: sp.Integer(1) for average in term.atoms(Expectation)})
+    return term.xreplace(dict.fromkeys(averages(term), sp.Integer(1)))
 
 
 def signless(term: sp.Expr) -> sp.Expr:
@@ -152,7 +153,7 @@ def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     integrands are not rational in it, or what leads in a denominator may be small, as in E[1/(1 + d z^2)].
     """
     found: dict[sp.Expr, sp.Expr] = {}
-    for average in term.atoms(Expectation):
+    for average in averages(term):
         if variable in free(average):
             for base in (p.base for p in average.integrand.atoms(sp.Pow) if not nonnegative(p.exp)):
                 parts = sp.Add.make_args(in_the_end(base, variable))
@@ -408,12 +409,12 @@ def relatives(found: frozenset[sp.Expr]) -> frozenset[sp.Expr]:
     """Names, and the slopes of functions among them, what these are slopes of, and so on: what is said of one is said
     of all.
     """
-    before = frozenset[sp.Expr]()
+    before, families = frozenset[sp.Expr](), [functions | {slope} for slope, functions in _slopes().items()]
     while found != before:
         before = found
-        for slope, functions in _slopes().items():
-            if slope in found or functions & found:
-                found |= functions | {slope}
+        for family in families:  # sets know the hashes of what they hold: that of a function is dear
+            if family & found:
+                found |= family
     return found
 
 

@@ -14,9 +14,9 @@ import flint
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-# A term of either sign is found above zero at one of three points more often than not, and more of them cost more than
-# they save: what is not found is multiplied out.
-_POINTS = 3
+# A term of either sign is found above zero at the first or second point where its roots are real, which few points may
+# be: the next one is tried only if there is none so far, and what is not found is multiplied out.
+_POINTS = 12
 # What is not known: a value out of reach of a comparison, and so is all that is computed from it.
 _UNKNOWN = flint.arb("nan")
 _FUNCTIONS = {
