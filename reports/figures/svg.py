@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, fromstring, tostring
 from zlib import crc32
 
@@ -34,7 +34,8 @@ def svg_of(canvas: Canvas, name: str, description: str) -> str:
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    buffer, surface = io.StringIO(), FigureCanvasSVG(canvas)
+    buffer = io.StringIO()
+    surface: Any = FigureCanvasSVG(canvas)  # what it prints with has no types
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
         _laid_out(canvas)
         surface.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
