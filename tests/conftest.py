@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -9,6 +10,11 @@ import pytest
 from onestep.reports.command_line.machine.pace import steady
 
 steady()  # as in every process of the command
+
+# Threads that wait for each other on a busy machine cost ten times what they compute: one each, as `make test` says and
+# as `pool` gives its workers, unless told otherwise, set before NumPy is loaded. Processes of the tests inherit it.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 # What a shell starts in the background ignores Ctrl-C, and so would the processes that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -25,9 +25,9 @@ from onestep.derivations.kernel.terms import (
     derivative,
     free,
     masked,
+    negative,
     nonnegative,
     nonzero,
-    positive,
     replace,
     shares_sign,
     substitute,
@@ -292,7 +292,7 @@ def signed(name: sp.Expr, meaning: sp.Expr) -> frozenset[Condition]:
     found: set[Condition] = set()
     if name.is_nonnegative and not nonnegative(meaning):
         found.add(Condition(meaning, Demand.NONNEGATIVE))
-    if name.is_negative and not positive(sp.expand(-meaning)):
+    if name.is_negative and not negative(meaning):
         found.add(Condition(-meaning, Demand.NONNEGATIVE))
     if name.is_nonzero and not nonzero(meaning):
         found.add(Condition(meaning))

@@ -18,6 +18,7 @@ from onestep.derivations.kernel.terms import (
     defined_where,
     derivative,
     free,
+    negative,
     nonnegative,
     nonzero,
     positive,
@@ -46,7 +47,7 @@ def logarithm(
         raise Refused(f"{left} = {right} says nothing")
     signs: set[Condition] = set()
     for factor, _ in factors:
-        if positive(sp.expand(-factor)):
+        if negative(factor):
             raise Refused(f"{factor} is negative")
         if not positive(factor):
             signs |= {Condition(factor, Demand.NONNEGATIVE)} | (set() if nonzero(factor) else {Condition(factor)})

@@ -15,16 +15,19 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from onestep.derivations.kernel.families.points import above_somewhere
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (
     ELEMENTARY,
     admit,
     averaged,
+    averages,
     bound,
     bounded_below,
     derivative,
     free,
+    negative,
     nonnegative,
     nonzero,
     positive,
@@ -54,7 +57,7 @@ def _can_be_met_together(conditions: frozenset[Condition]) -> None:
     them is not to be zero.
     """
     for first, second in combinations([c for c in conditions if c.demand is Demand.NONNEGATIVE], 2):
-        if not free(first.term) & free(second.term):
+        if not free(first.term) & free(second.term) or above_somewhere(first.term, second.term):
             continue
         total = sp.expand(first.term + second.term)
         if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
@@ -128,14 +131,14 @@ def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> Non
         if any(variable in free(part) for part in (*varying, *outer.atoms(*ELEMENTARY))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows") from unknown
         return
-    negative = found is not None and positive(sp.expand(-found.top * found.leading))
-    if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and negative)):
+    below = found is not None and negative(found.top * found.leading)
+    if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and below)):
         raise Refused(f"{condition.term} is not as it has to be as {variable} grows")
 
 
 def outside_averages(term: sp.Expr) -> sp.Expr:
     """A term with one in place of each of its averages."""
-    return term.xreplace({average: sp.Integer(1) for average in term.atoms(Expectation)})
+    return term.xreplace(dict.fromkeys(averages(term), sp.Integer(1)))
 
 
 def signless(term: sp.Expr) -> sp.Expr:
@@ -150,7 +153,7 @@ def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     integrands are not rational in it, or what leads in a denominator may be small, as in E[1/(1 + d z^2)].
     """
     found: dict[sp.Expr, sp.Expr] = {}
-    for average in term.atoms(Expectation):
+    for average in averages(term):
         if variable in free(average):
             for base in (p.base for p in average.integrand.atoms(sp.Pow) if not nonnegative(p.exp)):
                 parts = sp.Add.make_args(in_the_end(base, variable))
@@ -214,7 +217,7 @@ def _can_be_met(condition: Condition, meanings: frozenset[tuple[sp.Symbol, sp.Ex
     for term in put_in(condition.term, dict(meanings)):
         if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
             return False
-        if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
+        if condition.demand is Demand.NONNEGATIVE and negative(term):
             return False
     return True
 
@@ -406,12 +409,12 @@ def relatives(found: frozenset[sp.Expr]) -> frozenset[sp.Expr]:
     """Names, and the slopes of functions among them, what these are slopes of, and so on: what is said of one is said
     of all.
     """
-    before = frozenset[sp.Expr]()
+    before, families = frozenset[sp.Expr](), [functions | {slope} for slope, functions in _slopes().items()]
     while found != before:
         before = found
-        for slope, functions in _slopes().items():
-            if slope in found or functions & found:
-                found |= functions | {slope}
+        for family in families:  # sets know the hashes of what they hold: that of a function is dear
+            if family & found:
+                found |= family
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
+from onestep.derivations.kernel.families.points import above_somewhere
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
@@ -106,7 +107,7 @@ def _admit_average(term: Expectation) -> None:
     if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
         raise Refused(f"{term} averages over an exponent")
     for condition in _integrable_where(term):
-        if free(condition.term) & variables or positive(sp.expand(-condition.term)) or condition.term == 0:
+        if free(condition.term) & variables or negative(condition.term) or condition.term == 0:
             raise Refused(f"{term} may not exist: it grows too fast")
 
 
@@ -319,6 +320,11 @@ def positive(term: sp.Expr) -> bool:
     return _above(term, True)
 
 
+def negative(term: sp.Expr) -> bool:
+    """Whether a term is decidedly < 0, multiplied out: what is above zero somewhere is not, and need not be."""
+    return not above_somewhere(term) and positive(sp.expand(-term))
+
+
 def nonnegative(term: sp.Expr) -> bool:
     """Whether a term is decidedly >= 0."""
     return _above(term, False)
@@ -352,13 +358,13 @@ def nonzero(term: sp.Expr) -> bool:
         return nonzero(term.base)
     if isinstance(term, sp.Symbol):
         return bool(term.is_nonzero)
-    return positive(term) or positive(sp.expand(-term))
+    return positive(term) or negative(term)
 
 
 def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
     """Whether a term decidedly has the sign that a symbol is declared to have."""
     decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
-    decided &= not symbol.is_negative or positive(sp.expand(-value))
+    decided &= not symbol.is_negative or negative(value)
     return decided and (not symbol.is_nonzero or nonzero(value))
 
 

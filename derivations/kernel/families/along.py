@@ -167,10 +167,22 @@ def _in_full(
     left, right = sides(leaf.statement)
     *_, term = put_in(left - right, {n: meaning for n, meaning in put.items() if n not in leaf.universal})
     term = in_full(term, formulas_of(assumptions))
-    slopes = {sides(other.statement)[0] for other in assumptions if sides(other.statement)[1].has(sp.Derivative)}
+    stationary = right == 0 and left in _slopes_in(assumptions)
+    return Told(leaf, term, _reached(_named_in(term) - leaf.universal, ways), stationary)
+
+
+@lru_cache(maxsize=4096)
+def _slopes_in(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
+    """What assumptions say to be a slope."""
+    pairs = (sides(leaf.statement) for leaf in assumptions)
+    return frozenset(name for name, meaning in pairs if meaning.has(sp.Derivative))
+
+
+@lru_cache(maxsize=4096)
+def _named_in(term: sp.Expr) -> Names:
+    """The free symbols of a term, multiplied out, and the heads of its functions."""
     written = sp.expand(term)
-    named = free(written) | {call.func for call in written.atoms(AppliedUndef)}
-    return Told(leaf, term, _reached(named - leaf.universal, ways), left in slopes and right == 0)
+    return free(written) | {call.func for call in written.atoms(AppliedUndef)}
 
 
 def _set_aside(

@@ -337,6 +337,7 @@ def _forced(term: sp.Expr, point: Point) -> bool:
     return not generic(term, point.told_else, frozenset(point.alive))
 
 
+@lru_cache(maxsize=16384)
 def _signed_outside(term: sp.Expr) -> sp.Expr:
     """A term with the averages of what is not positive as the negative of other ones."""
     if not isinstance(term, Expectation):

@@ -11,10 +11,11 @@ from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, dif
 from onestep.derivations.kernel.averages import dilate, linear, moment, rotate
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.conditions import meanings_of
+from onestep.derivations.kernel.families.points import above_somewhere
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_order, limit_rational
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
-from onestep.derivations.kernel.terms import nonnegative, nonzero, positive
+from onestep.derivations.kernel.terms import negative, nonnegative, nonzero, positive
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, sigma
@@ -51,6 +52,45 @@ def test_what_is_above_zero(term: sp.Expr) -> None:
     assert positive(term)
     assert nonnegative(term)
     assert nonzero(term)
+
+
+BELOW = [
+    -p, n, n * p, n - p, (n - p) * q, -p * (q - n) / (1 + h), -sp.sqrt(p * q) * (1 - n), -sp.exp(x) - h, -p**x,
+    n * (p - sp.Rational(1, 3) * n), -(p - n) * Expectation(f(z) ** 2 + 1, z), -sp.Abs(x) - sp.pi * p, -sp.E - k**2,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("term", BELOW, ids=str)
+def test_what_is_below_zero(term: sp.Expr) -> None:
+    """Multiplied out it has no other sign, and no point has another."""
+    assert negative(term)
+    assert nonzero(term)
+    assert not above_somewhere(term)
+
+
+EITHER = [
+    x, -x, k, f(x), -f(x), p - q, q - p, x * p - 1, sp.log(p), sp.sin(x), sp.cos(x) - x, sp.tanh(u), sp.erf(-u),
+    sp.atan(x) * k, (p - q) ** 3, sp.sqrt(p) - q,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("term", [-term for term in BELOW if not term.has(Expectation)] + EITHER, ids=str)
+def test_a_point_tells_what_is_not_below_zero(term: sp.Expr) -> None:
+    """Where it has either sign, it or its opposite is above zero at one point at least."""
+    assert above_somewhere(term) or above_somewhere(-term)
+    assert not negative(term)
+    assert not positive(sp.expand(-term))
+
+
+def test_of_what_has_no_value_at_a_point_nothing_is_said() -> None:
+    unknown = (
+        Expectation(sp.exp(z), z), p + Expectation(z**2, z), sp.sqrt(n), sp.log(n), sp.Max(x, p),
+        n ** sp.Rational(1, 3), p + 1 / (d - sp.Dummy("d", positive=True)),
+    )  # fmt: skip
+    assert [term for term in unknown if above_somewhere(term)] == []
+    # A sum of several is that of their values: each is above zero at all points, and one of opposite terms at none.
+    assert above_somewhere(p, q)
+    assert not above_somewhere(p, -p)
 
 
 @pytest.mark.parametrize("term", [n, 2 * n, n * p, -n * m, n + p, -p, -n * x, -n + x, -x, sp.Integer(-2)], ids=str)
