@@ -76,13 +76,13 @@ def tends(exact: Theorem, known: Mapping[sp.Expr, Theorem]) -> Theorem:
     """left -> the limit of its right side, for a term in averages and symbols that have limits."""
     right = value(exact)
     holes: dict[sp.Expr, tuple[sp.Symbol, Theorem]] = {}
-    for average in sorted(right.atoms(Expectation), key=sp.default_sort_key):
-        inside = {x: sp.Dummy(str(x), real=True) for x in known if x in free(average)}
+    for mean in sorted(right.atoms(Expectation), key=sp.default_sort_key):
+        inside = {x: sp.Dummy(str(x), real=True) for x in known if x in free(mean)}
         if inside:
             limits = tuple(known[x] for x in inside)
-            limit = limit_average(limits, substitute(average, inside), tuple(inside.values()))
-            holes[average] = sp.Dummy("average", real=True), limit
-    outside = right.xreplace({average: hole for average, (hole, _) in holes.items()})
+            limit = limit_average(limits, substitute(mean, inside), tuple(inside.values()))
+            holes[mean] = sp.Dummy("average", real=True), limit
+    outside = right.xreplace({mean: hole for mean, (hole, _) in holes.items()})
     holes |= {x: (sp.Dummy(str(x), real=True), known[x]) for x in known if x in free(outside)}
     context = outside.xreplace({term: hole for term, (hole, _) in holes.items()})
     found = limit_compose(tuple(limit for _, limit in holes.values()), context, tuple(h for h, _ in holes.values()))

@@ -222,7 +222,9 @@ def guarded(binding: list[sp.Expr], told: Names) -> Names:
     and not around the value zero of one name that is not ``told``.
     """
     free_names = sorted(frozenset[sp.Symbol]().union(*map(free, binding)) - told, key=str)
-    around = ([t for t in binding if positive(substitute(t, {name: sp.Integer(0)}))] for name in free_names)
+    # What jumps says nothing of its surroundings.
+    smooth = [t for t in binding if not t.atoms(sp.ceiling, sgn)]
+    around = ([t for t in smooth if positive(substitute(t, {name: sp.Integer(0)}))] for name in free_names)
     met = max(around, key=len, default=[])
     found = frozenset[sp.Expr]().union(*(names(t) for t in binding if t not in met))
     return found | guarded(met, told | found) if len(met) < len(binding) else found
