@@ -12,11 +12,12 @@ from collections.abc import Mapping
 import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.leaves import test_error
+from onestep.derivations.bounds.leaves import TEACHER, averaged, test_error
 from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
 from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.kernel.algebra import order, rewrite, ring
+from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
+from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit, squeeze
 from onestep.derivations.kernel.search.averages import averages_expanded
 from onestep.derivations.kernel.search.leaves import proved
@@ -75,13 +76,13 @@ def tends(exact: Theorem, known: Mapping[sp.Expr, Theorem]) -> Theorem:
     """left -> the limit of its right side, for a term in averages and symbols that have limits."""
     right = value(exact)
     holes: dict[sp.Expr, tuple[sp.Symbol, Theorem]] = {}
-    for average in sorted(right.atoms(Expectation), key=sp.default_sort_key):
-        inside = {x: sp.Dummy(str(x), real=True) for x in known if x in free(average)}
+    for mean in sorted(right.atoms(Expectation), key=sp.default_sort_key):
+        inside = {x: sp.Dummy(str(x), real=True) for x in known if x in free(mean)}
         if inside:
             limits = tuple(known[x] for x in inside)
-            limit = limit_average(limits, substitute(average, inside), tuple(inside.values()))
-            holes[average] = sp.Dummy("average", real=True), limit
-    outside = right.xreplace({average: hole for average, (hole, _) in holes.items()})
+            limit = limit_average(limits, substitute(mean, inside), tuple(inside.values()))
+            holes[mean] = sp.Dummy("average", real=True), limit
+    outside = right.xreplace({mean: hole for mean, (hole, _) in holes.items()})
     holes |= {x: (sp.Dummy(str(x), real=True), known[x]) for x in known if x in free(outside)}
     context = outside.xreplace({term: hole for term, (hole, _) in holes.items()})
     found = limit_compose(tuple(limit for _, limit in holes.values()), context, tuple(h for h, _ in holes.values()))
@@ -152,12 +153,23 @@ def _projection_taken_off() -> sp.Expr:
     return over_kappa(y2) - s.noise - over_kappa(mu0 * y0) ** 2 / over_kappa(mu0**2)
 
 
+def distance_is_not_negative(distance: sp.Expr) -> Theorem:
+    """``distance`` >= 0, the mean square of g - b mu0 for b = E[mu0 y0]/E[mu0^2]."""
+    error = TEACHER - s.b1 * mu0
+    square = average((order((), AtLeast(error**2, _ZERO), (), ((_ONE, error),)),), (s.kappa, s.z))
+    for_all = rewrite((square, averaged(error**2)))
+    nearest = instantiate((for_all,), {s.b1: over_kappa(mu0 * y0) / over_kappa(mu0**2)})
+    return order((nearest,), AtLeast(distance, _ZERO), (_ONE,))
+
+
 @functools.cache
 def heavy_ridge() -> Derivation:
     """Equations (165)-(168): order parameters and test error as lambda -> infinity."""
     found, (_, zeta, psi), (q1, _) = limits(), readout(), sizes()
     m_infinity = name_limit((found[s.m],), s.m_infinity, "the limit of m as the ridge grows")
-    error = name_limit((error_limit(),), s.error_infinity, "the limit of the test error as the ridge grows")
+    known = error_limit()
+    distance = distance_is_not_negative(value(known))
+    error = name_limit((known, distance), s.error_infinity, "the limit of the test error as the ridge grows")
     result = equal(error, _projection_taken_off())
     return Derivation(
         "ridge to infinity",

@@ -21,6 +21,7 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import (
+    constants,
     defined_where,
     derivative,
     free,
@@ -50,9 +51,17 @@ def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
     """Any statement follows from itself. Sound, since it stays among the assumptions for all to see.
 
     A definition has to give a meaning to a fresh name, which has to have the sign that the name is declared to have; a
-    limit has a value only where it exists, so that `name_limit` alone defines by a limit.
+    limit has a value only where it exists, so that `name_limit` alone defines by a limit. A limit that is said for any
+    value of a symbol holds it constant.
     """
     conditions: frozenset[Condition] = frozenset()
+    if not all(isinstance(symbol, sp.Symbol) for symbol in leaf.universal):
+        raise Refused(f"{leaf.name}: no symbols stand for any value in {leaf.universal}")
+    if isinstance(leaf.statement, Tends):
+        if leaf.statement.variable in free(leaf.statement.value):
+            raise Refused(f"the limit {leaf.statement.value} depends on {leaf.statement.variable}")
+        every = frozenset().union(*map(free, sides(leaf.statement))) if leaf.ground is Ground.LEMMA else leaf.universal
+        conditions = constants(tuple(every), leaf.statement.variable)
     if leaf.ground is Ground.DEFINITION:
         if isinstance(leaf.statement, Tends):
             raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
@@ -274,17 +283,6 @@ def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> f
     term = substitute(condition.term, values)
     decided = nonzero if condition.demand is Demand.NONZERO else nonnegative
     return frozenset() if decided(term) else frozenset({Condition(term, condition.demand)})
-
-
-def constants(
-    terms: tuple[sp.Expr, ...], variable: sp.Symbol | None, demand: Demand = Demand.CONSTANT
-) -> frozenset[Condition]:
-    """Every symbol and every undefined function of the terms but the variable itself, held constant in it."""
-    found: set[sp.Expr] = set()
-    for term in terms:
-        found |= free(term) - {variable}
-        found |= {call.func for call in term.atoms(sp.core.function.AppliedUndef) if not isinstance(call, Expectation)}
-    return frozenset(Condition(part, demand, variable) for part in found)
 
 
 def signed(name: sp.Expr, meaning: sp.Expr) -> frozenset[Condition]:

@@ -7,14 +7,23 @@ from __future__ import annotations
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import EXCHANGE, constants, holds_for_all
-from onestep.derivations.kernel.conditions import meanings_of, names, resting_on, spoken
+from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
+from onestep.derivations.kernel.conditions import (
+    forms,
+    formulas_of,
+    in_full,
+    meanings_of,
+    names,
+    resting_on,
+    spoken,
+)
 from onestep.derivations.kernel.limits import DOMINATED, dominated
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import (
     REAL,
     admit,
+    constants,
     defined_where,
     derivative,
     free,
@@ -82,7 +91,13 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     leaves = {Assumption.definition(name, Equation(name, sp.Derivative(statement.left, x, evaluate=False)), meaning)}
     if any(x in free(average) for average in statement.right.atoms(Expectation)):
         leaves.add(EXCHANGE)
-    asked = (c.term for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x}))
+    asked = [c.term for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x})]
+    for term in asked:
+        *_, whole = forms(term, theorem.assumptions, True)
+        whole = in_full(whole, formulas_of(theorem.assumptions))
+        # What has no slope may jump, and hold at one value of x alone: a modulus does not.
+        if names(whole) & moving or derivative(whole.replace(sp.Abs, lambda t: t), x) is None:
+            raise Refused(f"{term} may not keep its sign as {x} varies")
     found = derivative(statement.right, x)
     held = constants((statement.right,), x, Demand.APART) | {Condition(found, Demand.IS, name)}
     return Conclusion(Equation(name, found), frozenset(leaves), held | frozenset(map(Condition, asked)))
@@ -138,4 +153,5 @@ def same_slope(
         if any(closed in free(call) for call in inside.atoms(AppliedUndef)):
             raise Refused(f"{side} may jump at an end of the values of {x}")
     averaged = any(x in free(average) for side in (left, right) for average in side.atoms(Expectation))
-    return Conclusion(Equation(left, right), frozenset({EXCHANGE, DOMINATED}) if averaged else frozenset())
+    lemmas = frozenset({EXCHANGE, DOMINATED}) if averaged else frozenset[Assumption]()
+    return Conclusion(Equation(left, right), lemmas, defined_where(admit(start)))

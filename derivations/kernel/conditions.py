@@ -23,15 +23,19 @@ from onestep.derivations.kernel.terms import (
     admit,
     averaged,
     averages,
+    binds,
     bound,
     bounded_below,
+    constants,
     derivative,
     free,
     negative,
     nonnegative,
     nonzero,
+    outside_averages,
     positive,
     shares_sign,
+    signless,
     substitute,
 )
 from onestep.derivations.language.expectation import Expectation
@@ -54,9 +58,13 @@ def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption
 @lru_cache(maxsize=4096)
 def _can_be_met_together(conditions: frozenset[Condition]) -> None:
     """Raises Refused where two terms that are not to be negative add up to less than zero, or to zero though one of
-    them is not to be zero.
+    them is not to be zero; or where one term is to be above zero that never is.
     """
-    for first, second in combinations([c for c in conditions if c.demand is Demand.NONNEGATIVE], 2):
+    above = [c for c in conditions if c.demand is Demand.NONNEGATIVE]
+    for condition in above:
+        if Condition(condition.term) in conditions and nonnegative(-condition.term):
+            raise Refused(f"{condition.term} is never above zero")
+    for first, second in combinations(above, 2):
         if not free(first.term) & free(second.term) or above_somewhere(first.term, second.term):
             continue
         total = sp.expand(first.term + second.term)
@@ -78,7 +86,8 @@ def grows(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> None:
 @lru_cache(maxsize=16384)
 def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
     """What a condition asks for if it is to hold at all values of the variable of a limit from one on: something of
-    the coefficient that leads in it. Where that is not known the condition stays, and the variable with it.
+    the coefficient that leads in it, all else held constant. Where that is not known the condition stays, and the
+    variable with it.
     """
     moving = _moving(assumptions, variable)
     if condition.of_variable or not free(condition.term) & {variable, *moving}:
@@ -92,6 +101,8 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
         whole = in_full(term, formulas_of(assumptions))
         not_refuted(condition, whole, variable)
         heads = {call.func for call in whole.atoms(AppliedUndef) if free(call) & {variable, *moving}}
+        if condition.demand is Demand.NONNEGATIVE and heads and binds(whole):
+            raise Refused(f"{condition.term} may not be as it has to be as {variable} grows")
         leaves = supposed(assumptions)
         if condition.demand is Demand.NONZERO and not outside_averages(whole).atoms(AppliedUndef):
             # What tends somewhere may be nonzero everywhere, and what has another name, if nothing is said of that.
@@ -108,10 +119,12 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
         if near & told.union(*(reached_from(name, ways) for name in told if not isinstance(name, sp.Symbol))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
         return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
+    # It leads with all else constant: what moves with the variable later on is not put in.
+    held = constants((term,), variable)
     if condition.demand is Demand.NONZERO:
-        return frozenset() if nonzero(found.top) else frozenset({Condition(found.top)})
+        return held if nonzero(found.top) else held | {Condition(found.top)}
     head = found.top * found.leading
-    return frozenset() if positive(head) else frozenset({Condition(head), Condition(head, Demand.NONNEGATIVE)})
+    return held if positive(head) else held | {Condition(head), Condition(head, Demand.NONNEGATIVE)}
 
 
 def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> None:
@@ -125,27 +138,14 @@ def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> Non
         term = in_the_end(averaged(signless(term)), variable)
         found = degrees(term, variable) if variable in free(term) else None
     except Refused as unknown:
-        outer = outside_averages(term)
         powers = [power for power in term.atoms(sp.Pow) if power.exp.is_Rational and not power.exp.is_Integer]
-        varying = [*(power.base for power in powers), *(power.exp for power in outer.atoms(sp.Pow))]
-        if any(variable in free(part) for part in (*varying, *outer.atoms(*ELEMENTARY))):
+        varying = [*(power.base for power in powers), *(power.exp for power in term.atoms(sp.Pow))]
+        if any(variable in free(part) for part in (*varying, *term.atoms(*ELEMENTARY))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows") from unknown
         return
     below = found is not None and negative(found.top * found.leading)
     if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and below)):
         raise Refused(f"{condition.term} is not as it has to be as {variable} grows")
-
-
-def outside_averages(term: sp.Expr) -> sp.Expr:
-    """A term with one in place of each of its averages."""
-    return term.xreplace(dict.fromkeys(averages(term), sp.Integer(1)))
-
-
-def signless(term: sp.Expr) -> sp.Expr:
-    """A term without the factors that are positive."""
-    if isinstance(term, sp.Mul):
-        return sp.Mul(*(signless(part) for part in term.args if not positive(part)))
-    return sp.Pow(signless(term.base), term.exp) if isinstance(term, sp.Pow) else term
 
 
 def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
@@ -169,14 +169,21 @@ def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
 
 @lru_cache(maxsize=16384)
 def exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
-    """Raises Refused where the meaning of a function that is defined may make an average infinite."""
-    admit(in_full(average, formulas_of(assumptions)))
+    """Raises Refused where the meaning of a function, the formula that a leaf gives, or what an exponent is may make an
+    average infinite.
+    """
+    term, meanings = in_full(average, formulas_of(assumptions, True)), meanings_in(assumptions)
+    if any(free(power.exp) & meanings.keys() for power in average.atoms(sp.Pow)):
+        *_, term = put_in(term, meanings)
+    admit(term)
 
 
 @lru_cache(maxsize=4096)
-def formulas_of(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
-    """What functions that are defined, or that a lemma gives a formula without others, and their named slopes, are of
-    their arguments.
+def formulas_of(
+    assumptions: frozenset[Assumption], supposed: bool = False
+) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
+    """What functions that are defined, or that a lemma gives a formula without others (model and hypotheses too, if
+    ``supposed``), and their named slopes, are of their arguments.
     """
     found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
     for leaf in assumptions:
@@ -184,9 +191,8 @@ def formulas_of(assumptions: frozenset[Assumption]) -> Mapping[Any, tuple[tuple[
         if not isinstance(name, AppliedUndef):
             continue
         formula = isinstance(leaf.statement, Equation) and _are(name.args, leaf.universal)
-        if leaf.ground is not Ground.DEFINITION and not (
-            leaf.ground is Ground.LEMMA and formula and not meaning.atoms(AppliedUndef)
-        ):
+        told = formula and (supposed or leaf.ground is Ground.LEMMA) and not meaning.atoms(AppliedUndef)
+        if leaf.ground is not Ground.DEFINITION and not told:
             continue
         head, arguments = name.func, tuple(name.args)
         with suppress(Refused):  # a slope without a name, of which nothing is said then

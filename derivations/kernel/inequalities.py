@@ -70,13 +70,12 @@ def root_of_zero(premises: tuple[Theorem, ...], base: sp.Expr, power: int) -> Co
 def equal_roots(premises: tuple[Theorem, ...], goal: Equation, power: int) -> Conclusion:
     """a = b of a^n = b^n, which algebra sees or the premise says, for n >= 1 and two terms that are not negative.
 
-    Sound: powers grow on the numbers that are not negative. A term with a root of even order to its whole power is not
-    negative wherever it is real, which its conditions see to.
+    Sound: powers grow on the numbers that are not negative.
     """
     if not isinstance(power, int) or power < 1 or goal.left == goal.right:
         raise Refused(f"{goal.left} = {goal.right} says nothing, or {power} is no power")
     for side in sides(goal):
-        if not (nonnegative(side) or (isinstance(side, sp.Pow) and side.exp.is_Rational and side.exp.q % 2 == 0)):
+        if not nonnegative(side):
             raise Refused(f"{side} may be negative")
     said: sp.Expr = sp.Integer(0)
     written = [*sides(goal)]

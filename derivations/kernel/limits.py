@@ -9,14 +9,17 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import constants, signed
+from onestep.derivations.kernel.algebra import signed
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
 from onestep.derivations.kernel.terms import (
+    bound,
     bounded_below,
+    constants,
     defined_where,
     derivative,
     free,
+    masked,
     nonnegative,
     nonzero,
     positive,
@@ -97,6 +100,7 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     if frozenset().union(*map(free, (*at.values(), *along.values()))) & set(context.variables):
         raise Refused("a limit speaks of a variable averaged over")
     moving = set(context.variables)
+    dominated(substitute(context.integrand, along), moving, variable)
     for power in context.integrand.atoms(sp.Pow):
         inside = substitute(power.base, at)
         near = substitute(power.base, along)
@@ -107,7 +111,6 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
             and not (positive(inside) and (positive(near) or not moving & free(near)))
         ):
             raise Refused(f"{power} may not be continuous where {power.base} is {inside}")
-        dominated(near**power.exp, moving, variable)
     for call in context.integrand.atoms(sp.Function):
         if free(call) & at.keys() and not (isinstance(call, AppliedUndef) or call.func in _CONTINUOUS):
             raise Refused(f"{call.func} may not be continuous")
@@ -121,11 +124,24 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
 
 
 def dominated(term: sp.Expr, moving: set[sp.Symbol], variable: sp.Symbol) -> None:
-    """Raises Refused where a denominator may come near zero on the way, far out in a variable averaged over."""
-    for power in term.atoms(sp.Pow):
-        moves = free(power.base) & moving and variable in free(power.base) and not nonnegative(power.exp)
-        if moves and not bounded_below(power.base, frozenset(moving | {variable})):
-            raise Refused(f"{power} may not stay bounded as {variable} grows")
+    """Raises Refused where a term may grow beyond all bounds on the way, far out in a variable averaged over: by a
+    denominator that comes near zero, or an exponential that widens. Of functions that are not known the lemma asks it.
+    """
+    within = frozenset(moving).union(*map(bound, term.atoms(Expectation)))
+    for part in term.atoms(sp.Pow, sp.exp):
+        if not (free(part) & within and variable in free(part)):
+            continue
+        if part.func is sp.exp:
+            known = [p for p in sp.Add.make_args(sp.expand(part.exp)) if masked(p, within) == p]
+            moves = any(free(p) & within and variable in free(p) for p in known)
+            fine = not moves or nonnegative(-sp.Add(*known))
+        else:
+            fine = variable not in free(part.exp) and (
+                nonnegative(part.exp) or variable not in free(part.base) or not free(part.base) & within
+                or bounded_below(part.base, within | {variable})
+            )  # fmt: skip
+        if not fine:
+            raise Refused(f"{part} may not stay bounded as {variable} grows")
 
 
 def _spread(term: sp.Expr, variables: set[sp.Symbol]) -> bool:
@@ -217,16 +233,22 @@ def limit_unique(premises: tuple[Theorem, ...]) -> Conclusion:
 
 @rule
 def name_limit(premises: tuple[Theorem, ...], name: sp.Symbol, meaning: str) -> Conclusion:
-    """A fresh name for a limit that exists, and its value."""
-    (theorem,) = premises
+    """A fresh name for a limit that exists, and its value; that this is not negative may be shown beside it.
+
+    Sound: what is shown not to be negative need not be asked not to be.
+    """
+    theorem, *signs = premises
     limit = theorem.statement
     if not isinstance(limit, Tends):
         raise Refused(f"{limit} is no limit")
     if name in free(limit.expression) | free(limit.value) | {limit.variable}:
         raise Refused(f"{name} is not fresh")
     leaf = Assumption.definition(name, Tends(limit.expression, name, limit.variable), meaning)
+    shown = {Condition(limit.value, Demand.NONNEGATIVE)} if signs else set[Condition]()
+    if any(sign.statement != AtLeast(limit.value, sp.Integer(0)) for sign in signs):
+        raise Refused(f"{limit.value} >= 0 is not what is shown beside the limit")
     found = Condition(limit.value, Demand.IS, name)
-    return Conclusion(Equation(name, limit.value), frozenset({leaf}), signed(name, limit.value) | {found})
+    return Conclusion(Equation(name, limit.value), frozenset({leaf}), (signed(name, limit.value) - shown) | {found})
 
 
 def _held(context: sp.Expr, holes: tuple[sp.Symbol, ...], variable: sp.Symbol) -> frozenset[Condition]:

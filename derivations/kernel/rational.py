@@ -35,6 +35,9 @@ class _Root:
     order: int
 
 
+# Marks the denominator of a fraction.
+_BELOW = sp.Dummy("below", real=True)
+
 # A term that is neither number, sum, product nor rational power; or a root.
 _Atom = Any
 # A polynomial of the library FLINT in the atoms of some terms, with rational coefficients.
@@ -313,7 +316,7 @@ def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
 
     Raises Refused if it is not.
     """
-    atoms = _Atoms((term, variable))
+    atoms = _Atoms((term, variable, _BELOW))
     weights = [Fraction(0)] * atoms.ring.nvars()
     for k, atom in enumerate(atoms.atoms):
         inside, order = (atom.base, atom.order) if isinstance(atom, _Root) else (atom, 1)
@@ -321,16 +324,17 @@ def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
             weights[k] = Fraction(1, order)
         elif variable in inside.free_symbols:
             raise Refused("{} depends on {}, so that the term is not rational in it", inside, variable)
-    whole = atoms.fraction(term)
-    under = atoms.reduced(atoms.multiplied(whole.under))
+    whole, below = atoms.fraction(term), atoms.atoms.index(_BELOW)
+    # As one polynomial: reducing a root multiplies by a denominator, which has to be the same above and below.
+    both = _terms(atoms.reduced(whole.over + atoms.ring.gen(below) * atoms.multiplied(whole.under)))
 
     def degree(monomial: tuple[int, ...]) -> Fraction:
         return sum((w * k for w, k in zip(weights, monomial, strict=True)), Fraction(0))
 
-    def head(polynomial: _Polynomial) -> tuple[Fraction, sp.Expr]:
-        terms = _terms(polynomial)
+    def head(place: int) -> tuple[Fraction, sp.Expr]:
+        terms = {monomial: coefficient for monomial, coefficient in both.items() if monomial[below] == place}
         lead = max(map(degree, terms), default=Fraction(-1))
-        kept = [0 if weight else 1 for weight in weights]
+        kept = [0 if weight or k == below else 1 for k, weight in enumerate(weights)]
         leading = atoms.zero
         for monomial, coefficient in terms.items():
             if degree(monomial) == lead:
@@ -338,5 +342,5 @@ def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
                 leading += atoms.ring.from_dict(term)
         return lead, atoms.written(leading)
 
-    (over, top), (below, leading) = head(atoms.reduced(whole.over)), head(under)
-    return Degrees(over, below, leading, top)
+    (over, top), (under, leading) = head(0), head(1)
+    return Degrees(over, under, leading, top)

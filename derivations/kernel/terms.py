@@ -149,14 +149,14 @@ def _rates(term: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol], within: boo
     if not term.has(z):
         return _NONE
     if term.func is sp.exp:
-        return frozenset({_rate(term.exp, z, among)})
+        return _NONE if nonnegative(-term.exp) else frozenset({_rate(term.exp, z, among)})
     inner = [_rates(part, z, among, within) for part in term.args]
-    if isinstance(term, sp.Pow) and term.exp.is_negative:
-        if not (bounded_below(term.base, among) or _not_steep(term.base, among)):
-            raise Refused(f"{term} may grow too fast where {term.base} is small")
-        return _NONE
     if isinstance(term, sp.Pow):
-        return frozenset(term.exp * rate for rate in inner[0]) if within and nonnegative(term.exp) else inner[0]
+        if nonnegative(-term.exp):
+            if not (bounded_below(term.base, among) or _not_steep(term.base, among)):
+                raise Refused(f"{term} may grow too fast where {term.base} is small")
+            return _NONE
+        return frozenset(sp.Abs(term.exp) * rate for rate in inner[0]) if within else inner[0]
     if isinstance(term, sp.Mul) and within:
         return frozenset(sp.Add(*rates) for rates in product(*inner))
     grows = isinstance(term, sp.Add | sp.Mul | Expectation) or term.func in (sp.Abs, sp.Max)
@@ -207,6 +207,17 @@ def free(term: sp.Expr) -> frozenset[sp.Symbol]:
     if isinstance(term, sp.Add | sp.Mul | sp.Pow | AppliedUndef):
         return frozenset().union(*map(free, term.args))
     return frozenset(term.free_symbols)
+
+
+def constants(
+    terms: tuple[sp.Expr, ...], variable: sp.Symbol | None, demand: Demand = Demand.CONSTANT
+) -> frozenset[Condition]:
+    """Every symbol and every undefined function of the terms but the variable itself, held constant in it."""
+    found: set[sp.Expr] = set()
+    for term in terms:
+        found |= free(term) - {variable}
+        found |= {call.func for call in term.atoms(AppliedUndef)}
+    return frozenset(Condition(part, demand, variable) for part in found)
 
 
 @lru_cache(maxsize=65536)
@@ -282,17 +293,6 @@ def _letters(term: sp.Expr) -> frozenset[sp.Symbol]:
     return frozenset({term}) if isinstance(term, sp.Symbol) else frozenset().union(*map(_letters, term.args))
 
 
-def real(term: sp.Expr) -> bool:
-    """Whether a term has a real value wherever its denominators do not vanish, by the signs of what is under roots."""
-    if isinstance(term, sp.Pow) and not term.exp.is_Integer and not nonnegative(term.base):
-        return False
-    if term.func is sp.log and not positive(term.args[0]):
-        return False
-    if term.func in (sp.asin, SignProduct) and not nonnegative(1 - term.args[-1] ** 2):
-        return False
-    return all(real(part) for part in term.args)
-
-
 @lru_cache(maxsize=16384)
 def defined_where(term: sp.Expr) -> frozenset[Condition]:
     """Where the denominators of a term do not vanish, and its roots, logarithms and arcsines are real, as far as signs
@@ -326,7 +326,7 @@ def negative(term: sp.Expr) -> bool:
 
 
 def nonnegative(term: sp.Expr) -> bool:
-    """Whether a term is decidedly >= 0."""
+    """Whether a term is decidedly >= 0 wherever it is defined."""
     return _above(term, False)
 
 
@@ -340,8 +340,9 @@ def _above(term: sp.Expr, strictly: bool) -> bool:
         above = [part for part in term.args if not (isinstance(part, sp.Rational | sp.Symbol) and part.is_negative)]
         return (len(term.args) - len(above)) % 2 == 0 and all(_above(part, strictly) for part in above)
     if isinstance(term, sp.Pow):
-        even = not strictly and term.exp.is_Integer and term.exp % 2 == 0 and real(term.base)
-        return bool(even) or _above(term.base, strictly)
+        # Not negative wherever it is real, which `defined_where` sees to.
+        even = term.exp.is_Rational and term.exp.p * term.exp.q % 2 == 0
+        return bool(even and not strictly) or _above(term.base, strictly)
     if isinstance(term, Expectation):
         return _above(term.integrand, strictly)
     if term.func is sp.Max:
@@ -359,6 +360,23 @@ def nonzero(term: sp.Expr) -> bool:
     if isinstance(term, sp.Symbol):
         return bool(term.is_nonzero)
     return positive(term) or negative(term)
+
+
+def binds(term: sp.Expr) -> bool:
+    """Whether that a term is not negative may bind its functions: one that stands alone is chosen."""
+    return not (positive(term) or isinstance(term, AppliedUndef))
+
+
+def outside_averages(term: sp.Expr) -> sp.Expr:
+    """A term with one in place of each of its averages."""
+    return term.xreplace(dict.fromkeys(averages(term), sp.Integer(1)))
+
+
+def signless(term: sp.Expr) -> sp.Expr:
+    """A term without the factors that are positive."""
+    if isinstance(term, sp.Mul):
+        return sp.Mul(*(signless(part) for part in term.args if not positive(part)))
+    return sp.Pow(signless(term.base), term.exp) if isinstance(term, sp.Pow) else term
 
 
 def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:

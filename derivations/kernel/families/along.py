@@ -24,7 +24,6 @@ from onestep.derivations.kernel.conditions import (
     meanings_in,
     names,
     not_refuted,
-    outside_averages,
     put_in,
     reached_from,
     relatives,
@@ -45,7 +44,17 @@ from onestep.derivations.kernel.families.far_out import (
 )
 from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import averaged, derivative, free, nonnegative, nonzero, shares_sign, substitute
+from onestep.derivations.kernel.terms import (
+    averaged,
+    binds,
+    derivative,
+    free,
+    nonnegative,
+    nonzero,
+    outside_averages,
+    shares_sign,
+    substitute,
+)
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 
@@ -133,7 +142,7 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     symbols = {name: value for name, value in values.items() if isinstance(name, sp.Symbol)}
     for name, value in symbols.items():
         # What is not negative, as it is written, and not zero at one value of the variable is not zero far out.
-        if not shares_sign(_real(value), name) and not (name.is_nonnegative and nonnegative(_real(value))):
+        if not shares_sign(value, name) and not (name.is_nonnegative and nonnegative(value)):
             square = isinstance(value, sp.Pow) and value.exp == sp.Rational(1, 2)
             *_, value = put_in(value.base if square else value, symbols)
             lead = leading(value, near, variable)
@@ -245,7 +254,7 @@ def _root(term: sp.Expr, part: sp.Expr, variable: sp.Symbol) -> sp.Expr | None:
                 value = -substitute(inside, {place: sp.Integer(0)}) / slope
                 if place in free(slope) or not nonzero(slope):
                     continue
-                if shares_sign(_real(value), part) or (part.is_nonnegative and _above_zero(value, variable)):
+                if shares_sign(value, part) or (part.is_nonnegative and _above_zero(value, variable)):
                     return value if power == 1 else sp.sqrt(value)
     return None
 
@@ -256,23 +265,18 @@ def _above_zero(term: sp.Expr, variable: sp.Symbol) -> bool:
     return found.over > -1 and nonnegative(found.top * found.leading)
 
 
-def _real(term: sp.Expr) -> sp.Expr:
-    """A term with names for its roots of even order, which are not negative where it has a value."""
-    roots = (power for power in term.atoms(sp.Pow) if power.exp.is_Rational and power.exp.q % 2 == 0)
-    return term.xreplace({root: sp.Dummy("root", nonnegative=True) for root in roots})
-
-
 def _keep_signs(conditions: Conditions, variable: sp.Symbol, put: Mapping[sp.Expr, sp.Expr]) -> None:
     """Raises Refused where what is not to be zero or negative is so from some value of the variable on, or speaks of a
     function that moves with it.
     """
     symbols = {name: value for name, value in put.items() if isinstance(name, sp.Symbol)}
     for condition in conditions:
-        if condition.of_variable or not names(condition.term) & put.keys():
+        if condition.of_variable or not names(condition.term) & {variable, *put}:
             continue
         *_, term = put_in(condition.term, symbols)
         calls = outside_averages(term).atoms(AppliedUndef)
-        if any(call.func in put and variable in names(put[call.func]) for call in calls):
+        moved = any(variable in free(call) for call in calls) and condition.demand is Demand.NONNEGATIVE and binds(term)
+        if moved or any(call.func in put and variable in names(put[call.func]) for call in calls):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows")
         not_refuted(condition, term, variable)
         if condition.demand is not Demand.NONNEGATIVE or variable not in free(term):

@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import in_the_end, names, outside_averages, relatives
+from onestep.derivations.kernel.conditions import in_the_end, names, relatives
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Refused
 from onestep.derivations.kernel.terms import averaged, derivative, free, nonnegative, nonzero, positive, substitute
@@ -220,28 +220,14 @@ def _one_sign(term: sp.Expr, lead: sp.Expr) -> bool:
 def guarded(binding: list[sp.Expr], told: Names) -> Names:
     """The names in terms that are not to be negative, as far as they may be so at some values alone, as -x^2 - y^2 is,
     and not around the value zero of one name that is not ``told``.
-
-    Those within averages alone are left free where a function of which nothing is told, orthogonal to all beside it,
-    makes the term not negative; or where there is no such function, and it is not decidedly at most zero: by an
-    inequality of Cauchy and Schwarz it may hold for all.
     """
     free_names = sorted(frozenset[sp.Symbol]().union(*map(free, binding)) - told, key=str)
-    around = ([t for t in binding if positive(substitute(t, {name: sp.Integer(0)}))] for name in free_names)
+    # What jumps says nothing of its surroundings.
+    smooth = [t for t in binding if not t.atoms(sp.ceiling, sgn)]
+    around = ([t for t in smooth if positive(substitute(t, {name: sp.Integer(0)}))] for name in free_names)
     met = max(around, key=len, default=[])
-    tight = (outside_averages(t) if _meets(t, told) else t for t in binding if t not in met)
-    found = frozenset[sp.Expr]().union(*map(names, tight))
+    found = frozenset[sp.Expr]().union(*(names(t) for t in binding if t not in met))
     return found | guarded(met, told | found) if len(met) < len(binding) else found
-
-
-def _meets(term: sp.Expr, told: Names) -> bool:
-    """Whether a term on averages is taken not to be negative around some choice of functions that are not told of."""
-    calls = {call for call in term.atoms(AppliedUndef) if call.func not in told | {sgn}}
-    for call in calls:
-        linear = {a: sp.Integer(0) for a in term.atoms(Expectation) if call.func not in names(a.integrand / call)}
-        value = term.xreplace(linear)
-        if nonnegative(value) and vanishing(value, (value,)) is None:
-            return True
-    return not calls and not nonnegative(-term)
 
 
 def signs_far_out(

@@ -86,6 +86,14 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "zero to a power that may be zero": lambda: define(f(x), sp.Pow(0, x**2), "", x),
         "a logarithm of what is negative": lambda: define(y, sp.log(-ONE - p, evaluate=False), ""),
         "a limit without knowing that it exists": lambda: said(Tends(d, a, d), ground=Ground.DEFINITION),
+        "a limit that depends on its variable, assumed": lambda: said(Tends(a / d, 1 / d, d)),
+        "a function that stands for any value": lambda: taken(f(a), ZERO, f),  # type: ignore[arg-type]
+        "a limit for all values of what moves": lambda: rewrite(
+            (instantiate((said(Tends(f(x) / d, ZERO, d), x),), {x: y}), define(y, d**2, ""))
+        ),
+        "the same by a lemma": lambda: rewrite(
+            (instantiate((said(Tends(x / d, ZERO, d), ground=Ground.LEMMA),), {x: y}), define(y, d**2, ""))
+        ),
         "a name for itself": lambda: define(a, a + 1, ""),
         "a name for all values of a symbol": lambda: define(c, x, "", x),
         "a function of one symbol twice": lambda: define(f(x, x), x, "", x),

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import sympy as sp
 
+from onestep.derivations.kernel.algebra import instantiate, rewrite
 from onestep.derivations.kernel.averages import linear, moment
-from onestep.derivations.kernel.statements import Equation, Refused
+from onestep.derivations.kernel.calculus import average_limit
+from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.statements import Condition, Equation, Refused
 from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import z
+from tests.shared.leaves import taken
 
 
 def test_moments_are_double_factorials() -> None:
@@ -37,3 +44,42 @@ def test_a_constant_leaves_an_average_of_a_root_that_is_real_where_the_whole_is(
     assert replay(split).statement == Equation(Expectation(-f * sp.sqrt(h), x), -Expectation(f * sp.sqrt(h), x))
     with pytest.raises(Refused):  # the root of f may not be real where the whole is
         linear((), Expectation(f * sp.sqrt(h), x), ((one, f * sp.sqrt(h) - sp.sqrt(f)), (one, sp.sqrt(f))))
+
+
+WIDENING = {
+    "an exponential": lambda first, second: first * sp.exp(second * z**2),
+    "a square that widens beside one that does not": lambda first, second: first * sp.exp(2 * second * z**2 - z**2 / 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("integrand", WIDENING.values(), ids=WIDENING)
+def test_what_widens_on_the_way_is_not_dominated(integrand: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> None:
+    """d^(-1/4) E[exp((1/2 - 1/d) z^2)] = d^(1/4)/sqrt(2), of an integrand that tends to zero for all z."""
+    d, holes = sp.Symbol("d", positive=True), sp.symbols("first second", real=True)
+    half, root = sp.Rational(1, 2), d ** sp.Rational(1, 4)
+    known = limit_rational((), 1 / root, sp.Integer(0), d), limit_rational((), half - 1 / d, half, d)
+    with pytest.raises(Refused):
+        limit_average(known, Expectation(integrand(*holes), z), holes)
+    with pytest.raises(Refused):
+        average_limit((limit_compose(known, integrand(*holes), holes),), (z,))
+
+
+def test_an_average_that_a_hypothesis_makes_infinite_is_refused() -> None:
+    """1/F = exp(3 z^2/4) is at least exp((1 - s^2) z^2/2), of average 1/s, for all s."""
+    F, x = sp.Function("F", positive=True), sp.Symbol("x", real=True)
+    formula = instantiate((taken(F(x), sp.exp(-3 * x**2 / 4), x),), {x: z})
+    split = linear((), Expectation(2 / F(z), z), ((sp.Integer(2), 1 / F(z)),))
+    with pytest.raises(Refused, match="grows too fast"):
+        linear((formula, split), Expectation(2 / F(z), z), ((sp.Integer(2), 1 / F(z)),))
+
+
+def test_a_power_grows_by_its_size() -> None:
+    """(1 + exp(z^2/4))^a is averaged for |a| < 2, and not for a = 3."""
+    a, base = sp.Symbol("a", real=True), 1 + sp.exp(z**2 / 4)
+    split = linear((), Expectation(2 * base**a, z), ((sp.Integer(2), base**a),))
+    assert Condition(sp.Rational(1, 2) - sp.Abs(a) / 4) in split.conditions
+    with pytest.raises(Refused):
+        rewrite((split, define(a, sp.Integer(3), "a name")))
+    small = (sp.exp(-(z**2)) + sp.exp(-2 * z**2)) ** a
+    with pytest.raises(Refused, match="grow too fast"):
+        linear((define(a, -sp.Integer(1), "a name"),), Expectation(2 * small, z), ((sp.Integer(2), small),))

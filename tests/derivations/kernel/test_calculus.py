@@ -11,7 +11,7 @@ from onestep.derivations.kernel.algebra import differentiate, instantiate, rewri
 from onestep.derivations.kernel.calculus import average_limit, logarithm, slope
 from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Condition, Demand, Equation, Refused, Tends
+from onestep.derivations.kernel.statements import Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import admit, defined_where, derivative
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.language.expectation import Expectation
@@ -57,12 +57,21 @@ def at_a_saddle() -> Theorem:
     return slope((shifted,), x, other, "d2Q/dx2")
 
 
+def where_a_jump_is_not_zero() -> Theorem:
+    """Q = 5 x where f(x) is not zero, for x f(x) = 0: at x = 0 alone, where 5 would be another derivative than 1."""
+    f, quantity = sp.Function("f", real=True), define(Q, x, "a quantity")
+    nothing = taken(x * f(x), ZERO, x, ground=Ground.LEMMA)
+    zero = ring((nothing,), Equation(x + 1 / f(x), 1 / f(x)), (1 / f(x),))
+    return ring((quantity, zero), Equation(Q, 5 * x), (ONE, sp.Integer(-4)))
+
+
 SLOPES: dict[str, Callable[[], Theorem]] = {
     "x has a value by hypothesis": lambda: slope((pinned(),), x, rate, "dQ/dx"),
     "another name depends on x": lambda: slope((by_another_name(),), x, rate, "dQ/dx"),
     "at the saddle point": at_a_saddle,
     "Q does not depend on x": lambda: slope((define(Q, c**2, "a quantity"),), x, rate, "dQ/dx"),
     "the name is taken": lambda: slope((define(Q, c * x**2, "a quantity"),), x, c, "dQ/dx"),
+    "a condition that holds at one value": lambda: slope((where_a_jump_is_not_zero(),), x, rate, "dQ/dx"),
     "x is defined": lambda: slope((rewrite((define(Q, x**2, "a"), define(x, c, "b"))),), x, rate, "dQ/dx"),
     "no quantity": lambda: slope((taken(x**2, c),), x, rate, "dQ/dx"),
 }

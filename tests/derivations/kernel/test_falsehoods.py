@@ -391,11 +391,17 @@ def test_rules_are_made_in_the_kernel_alone() -> None:
         rule(lambda premises: premises[0])
 
 
-def test_derivatives_are_taken_where_conditions_hold_all_around() -> None:
-    low = -(x**2) - y**2
+def slope_where(low: sp.Expr) -> Theorem:
+    """dQ/dx for Q := x, where a term is under a root."""
     there = ring((define(Q, x, ""),), Equation(Q + sp.sqrt(low), x + sp.sqrt(low)), (ONE,))
-    steepness = slope((ring((there,), Equation(Q, x), (ONE,)),), x, rate, "dQ/dx")
-    assert {Condition(low), Condition(low, Demand.NONNEGATIVE)} <= steepness.conditions
+    return slope((ring((there,), Equation(Q, x), (ONE,)),), x, rate, "dQ/dx")
+
+
+def test_derivatives_are_taken_where_conditions_hold_all_around() -> None:
+    low = 1 - x**2 - y**2
+    assert {Condition(low), Condition(low, Demand.NONNEGATIVE)} <= slope_where(low).conditions
+    with pytest.raises(Refused, match="never above zero"):
+        slope_where(-(x**2) - y**2)
 
 
 def test_averages_that_exist_are_admitted() -> None:

@@ -7,12 +7,28 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import EXCHANGE, assume, congruence, differentiate, instantiate, order
-from onestep.derivations.kernel.averages import dilate, linear, moment, rotate
+from onestep.derivations.kernel.algebra import (
+    EXCHANGE,
+    assume,
+    congruence,
+    differentiate,
+    instantiate,
+    order,
+    rewrite,
+    ring,
+)
+from onestep.derivations.kernel.averages import average, dilate, linear, moment, rotate
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.conditions import meanings_of
 from onestep.derivations.kernel.families.points import above_somewhere
-from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_order, limit_rational
+from onestep.derivations.kernel.limits import (
+    limit_compose,
+    limit_exponential,
+    limit_order,
+    limit_rational,
+    name_limit,
+    squeeze,
+)
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import negative, nonnegative, nonzero, positive
@@ -230,7 +246,9 @@ FALLS = by_lemma(f(x), 5 - x, x)
 _MEAN, _AVERAGE, _POWER = Expectation(f(z), z), Expectation(1 / (d * f(z) ** 2 + 1), z), d ** sp.Rational(3, 4)
 _AT_LEAST, _TWICE = 1 / (2 + 2 * sp.sqrt(p)), c * (2 + 2 * sp.sqrt(d))
 # f^2 >= z^2 makes E[1/(1 + d f^2)] of the order of 1/sqrt(d) at most, and f = z so large.
+_KNOWN, _JUMP = Expectation(sp.erf(b * z) ** 2, z), sp.ceiling(sp.Abs(b))
 _SLOW = instantiate((at_least(Expectation(1 / (p * f(z) ** 2 + 1), z), _AT_LEAST, p),), {p: d})
+_WIDE = 1 + 2 * b**2
 # Bounds from below that hold at small values of d alone, as in `LOST`.
 BEYOND: dict[str, Callable[[], Bound]] = {
     "a condition on a function that a lemma gives": lambda: (
@@ -269,6 +287,34 @@ BEYOND: dict[str, Callable[[], Bound]] = {
         (*at_saddle(p, SMALL - (_MEAN - 1) ** 2, Q, rate), under_a_root(2 * _MEAN - 1 - _MEAN**2 - b**2)),
         (c * d, -c * d, c * d), ((c * d * p, ONE), (c * d, b)), 5 * c / d, c,
     ),
+    "a condition that the average of a known function meets at zero": lambda: (
+        (
+            *at_saddle(p, SMALL - b**2, Q, rate), under_a_root(1 - sp.exp(_KNOWN)),
+            instantiate((at_least(sp.exp(x), 1 + x, x),), {x: _KNOWN}), at_least(_KNOWN, b**2 / _WIDE),
+        ),
+        (c * d, -c * d, *(3 * (c * d * _WIDE,))), ((c * d * p, ONE),), 5 * c / d, c,
+    ),
+    "a condition that a function that jumps meets at zero": lambda: (
+        (
+            *at_saddle(p, SMALL - b**2, Q, rate), under_a_root(ONE / 2 - _JUMP), at_least(b**2 * (_JUMP - 1), ZERO)
+        ),
+        (c * d, -c * d, 2 * c * d * b**2, 2 * c * d), ((c * d * p, ONE),), 5 * c / d, c,
+    ),
+    "a condition on the average of a known function of what grows": lambda: (
+        (
+            under_a_root(ONE / 2 - Expectation(sp.erf(d * z) ** 2, z)),
+            instantiate((at_least(Expectation(sp.erf(p * z) ** 2, z), 1 - 5 / p, p),), {p: d}),
+        ),
+        (ONE, ONE), (), 5 / d, ONE / 2,
+    ),
+    "conditions that a function meets at one value": lambda: (
+        (under_a_root(sp.expand(-((f(d) - p) ** 2))), under_a_root(sp.expand(-((f(d) - 1 / d) ** 2)))),
+        (2 * c, 2 * c), ((c, 2 * f(d) - p - 1 / d), (c, 1 / d)), 2 * c * p / d, c * p**2,
+    ),
+    "the same, by a name for the function": lambda: (
+        (under_a_root(sp.expand(-((y - p) ** 2) - (y - 1 / d) ** 2)), taken(y, f(d))),
+        (2 * c, ZERO), ((c, 2 * y - p - 1 / d), (c, 1 / d)), 2 * c * p / d, c * p**2,
+    ),
     "a value by a function that moves": lambda: (
         (*at_saddle(p, -f(c), Q, rate), taken(f(c), 5 - d)),
         (c / d, -c / d, -c / d), ((c * p / d, ONE),), 5 * c / d, c,
@@ -305,13 +351,48 @@ def test_an_exponential_is_not_weighed_against_a_power() -> None:
     [
         at_saddle(p, SMALL - Expectation(f(z) ** 2, z), Q, rate),
         at_saddle(p, SMALL - 1 + Expectation(f(z) ** 2, z), Q, rate),
-        (
-            *at_saddle(p, SMALL - Expectation(f(z) ** 2, z), Q, rate),
-            under_a_root(Expectation(f(z) ** 2, z) - Expectation(f(z), z) ** 2),
-        ),
     ],
-    ids=["an average of a square", "small enough a function", "beside a condition on averages"],
+    ids=["an average of a square", "small enough a function"],
 )
 def test_functions_of_which_nothing_is_said_are_chosen(premises: tuple[Theorem, ...]) -> None:
     low = order(premises, AtLeast(5 / d, 1 / d), (ZERO,) * len(premises), ((4 / d, ONE),))
     assert limit_order((low, tends(5 / d, ZERO), tends(1 / d, ZERO)), d).assumptions == low.assumptions
+
+
+def test_what_is_shown_not_to_be_negative_is_no_condition_of_a_name() -> None:
+    """E[f^2] - E[f]^2 is not negative, by the average of (f - x)^2 at x = E[f]."""
+    spread = Expectation(f(z) ** 2, z) - Expectation(f(z), z) ** 2
+    square = average((order((), AtLeast((f(z) - x) ** 2, ZERO), (), ((ONE, f(z) - x),)),), (z,))
+    parts = ((ONE, f(z) ** 2), (-2 * x, f(z)), (x**2, ONE))
+    for_all = rewrite((square, linear((), Expectation((f(z) - x) ** 2, z), parts)))
+    shown = order((instantiate((for_all,), {x: Expectation(f(z), z)}),), AtLeast(spread, ZERO), (ONE,))
+    limit = tends(spread + 1 / d, spread)
+    asked = Condition(spread, Demand.NONNEGATIVE)
+    assert asked in name_limit((limit,), h, "a limit").conditions
+    assert asked not in name_limit((limit, shown), h, "a limit").conditions
+    for other in (square, order((), AtLeast(spread + x**2, spread), (), ((ONE, x),)), limit):
+        with pytest.raises(Refused, match="shown beside"):
+            name_limit((limit, other), h, "a limit")
+
+
+def test_what_leads_keeps_its_sign_where_roots_are_taken_of_fractions() -> None:
+    """-d (x/u)^(3/2) - y^2 is not negative: for no d, whatever the signs of x and u."""
+    power = (x / u) ** sp.Rational(3, 2)
+    low = order((under_a_root(-d * power - y**2),), AtLeast(1 / d, power), (1 / d,), ((1 / d, ONE), (1 / d, y)))
+    at_end = limit_order((low, tends(1 / d, ZERO)), d)
+    for value in (ONE, -ONE):
+        with pytest.raises(Refused):
+            instantiate((at_end,), dict.fromkeys((x, u), value))
+
+
+def test_what_leads_in_a_condition_is_held_constant() -> None:
+    """f(y d - 1) -> 0 where y is not zero, for f that is zero but at zero: not for y = 1/d."""
+    there = y * d - 1
+    zero = instantiate((by_lemma(x * f(x), ZERO, x),), {x: there})
+    zero = ring((zero,), Equation(f(there) + 1 / there, 1 / there), (1 / there,))
+    above = order((zero,), AtLeast(1 / d, f(there)), (-ONE,), ((1 / d, ONE),))
+    below = order((zero,), AtLeast(f(there), -1 / d), (ONE,), ((1 / d, ONE),))
+    limit = squeeze((above, below, tends(1 / d, ZERO), tends(-1 / d, ZERO)))
+    assert {Condition(y), Condition(y, Demand.CONSTANT, d)} <= limit.conditions
+    with pytest.raises(Refused, match="held constant"):
+        rewrite((limit, define(y, 1 / d, "")))
