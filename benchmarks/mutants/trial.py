@@ -128,10 +128,8 @@ def room_of(root: Path, tests: Sequence[str], seconds: int) -> Room:
     """Run tests of the copy as it is, and watch what they run. Raises TrialError if any cannot run."""
     seen = root.parent / "visits"
     seen.unlink(missing_ok=True)
-    watched = {"VISITS": str(seen)}
-    returned, told = _run(root, ["-p", "benchmarks.mutants.visits", *tests], _WATCHED * seconds, watched)
-    if returned not in (_PASSED, _FAILED):
-        raise TrialError(f"the tests {' '.join(tests)} cannot run: pytest ended with {returned}: {told[-500:]}")
+    watched = ["-p", "benchmarks.mutants.visits", *tests]
+    told = _ended(root, watched, _WATCHED * seconds, {"VISITS": str(seen)})
     lines = [json.loads(line) for line in seen.read_text().splitlines()]
     visits = (Visit(line["test"], line["seconds"], frozenset(line["called"])) for line in lines)
     return Room(tuple(tests), tuple(_failures(told)), tuple(visits))
@@ -145,6 +143,19 @@ def function_at(file: str, source: str, line: int) -> str:
         if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or line)
     ]
     return f"{file}:{max(inside, default=0)}"
+
+
+def failing(root: Path, tests: Sequence[str], seconds: int) -> list[str]:
+    """The tests that fail in the copy as it is: of a slip they say nothing. Raises TrialError if any cannot run."""
+    return _failures(_ended(root, tests, seconds))
+
+
+def _ended(root: Path, tests: Sequence[str], seconds: int, variables: Mapping[str, str] = {}) -> str:
+    """What tests told that ran to their end."""
+    returned, told = _run(root, list(tests), seconds, variables)
+    if returned not in (_PASSED, _FAILED):
+        raise TrialError(f"the tests {' '.join(tests)} cannot run: pytest ended with {returned}: {told[-500:]}")
+    return told
 
 
 def _failures(told: str) -> list[str]:
