@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -311,3 +312,16 @@ def test_the_comparison_by_value_puts_each_radical_where_its_radicand_is() -> No
         square, radicand = reducer._value(radical**2), reducer._value(reducer.relations[radical])
         assert square == pytest.approx(radicand, rel=1e-12)
     assert reducer._value(exponent) == value  # the point stays
+
+
+def test_witnesses_against_a_form_lie_where_it_is_said_to_hold() -> None:
+    function, form = member(activation("relu(z)")), closed_forms(activation("relu(z)")).mu0.expression
+    for name in ("sqrt(c) for c", "one term's sign"):
+        mutant = wrong_forms(form)[name]
+        found = prove(ClosedForm(mutant, sp.Rational(1, 10), heat_obligations(mutant, function)), name)
+        witness = found.obligations[-1].witness
+        place = re.search(r"x=([-\d.]+), c=([\d.]+)$", witness)
+        assert place, witness
+        assert abs(float(place[1])) <= 1.5
+        # From 0.05 of 0.095, where the form holds for c < 0.1, to that.
+        assert 0.00475 <= float(place[2]) <= 0.095
