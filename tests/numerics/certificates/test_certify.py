@@ -186,7 +186,7 @@ def test_the_first_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_was_certified_stays_so_where_more_bits_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Certificate(quick(), "certified", balls=SimpleNamespace(test_error=arb(1, 1e-3)), bits=80)
+    known = Certificate(quick(), "certified", balls=SimpleNamespace(test_error=arb(1, 1e-3)), bits=80)  # type: ignore[arg-type]
     for reason in (BallError, Imprecise):
         given: Any = iter([known, reason("words")])
 
