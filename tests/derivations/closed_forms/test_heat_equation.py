@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -32,7 +33,7 @@ from onestep.derivations.language.symbols import c
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
 from onestep.verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class
-from onestep.verify.closed_forms.limits import UndecidedError, check_growth, limit
+from onestep.verify.closed_forms.limits import UndecidedError, check_growth, limit, sign_of
 from onestep.verify.closed_forms.proof import prove, settle_heat
 from onestep.verify.protocol.balls import enclose
 from onestep.verify.protocol.claim import Domain, Range
@@ -311,3 +312,27 @@ def test_the_comparison_by_value_puts_each_radical_where_its_radicand_is() -> No
         square, radicand = reducer._value(radical**2), reducer._value(reducer.relations[radical])
         assert square == pytest.approx(radicand, rel=1e-12)
     assert reducer._value(exponent) == value  # the point stays
+
+
+def test_witnesses_against_a_form_lie_where_it_is_said_to_hold() -> None:
+    function, form = member(activation("relu(z)")), closed_forms(activation("relu(z)")).mu0.expression
+    for name in ("sqrt(c) for c", "one term's sign"):
+        mutant = wrong_forms(form)[name]
+        found = prove(ClosedForm(mutant, sp.Rational(1, 10), heat_obligations(mutant, function)), name)
+        witness = found.obligations[-1].witness
+        place = re.search(r"x=([-\d.]+), c=([\d.]+)$", witness)
+        assert place, witness
+        assert abs(float(place[1])) <= 1.5
+        # From 0.05 of 0.095, where the form holds for c < 0.1, to that.
+        assert 0.00475 <= float(place[2]) <= 0.095
+
+
+def test_a_sign_is_told_where_it_is_evident() -> None:
+    s = sp.Symbol("s", positive=True)
+    above = (s, s**2 + 3, sp.sqrt(2) * s, (s**2 + s + 1) / (2 * s), sp.Integer(5))
+    for value in above:
+        assert (sign_of(value), sign_of(-value)) == (1, -1)
+    assert sign_of((s**2 + s + 1) / (-s - 2)) == -1
+    for undecided in (s - 1, 1 / (s - 2), sp.Symbol("y", real=True)):
+        with pytest.raises(UndecidedError):
+            sign_of(undecided)

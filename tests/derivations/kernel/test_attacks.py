@@ -264,6 +264,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
     "dilate": {
         "a factor that depends on the variable": lambda: dilate((), Expectation(f(z), z), z, sp.exp(z)),
         "a factor by another variable": lambda: dilate((), Expectation(f(z) * g(t), z, t), z, sp.exp(t)),
+        "a factor by another variable, at which the average exists": lambda: dilate(
+            (), Expectation(f(z) * g(t), z, t), z, 1 + t**2
+        ),
         "a reflection": lambda: dilate((), Expectation(f(z), z), z, -TWO),
         "zero": lambda: dilate((), Expectation(f(z), z), z, ZERO),
         "a factor that is zero by its meaning": lambda: rewrite(

@@ -231,6 +231,8 @@ def test_conditional_coefficients_say_what_is_infinite() -> None:
     found = conditional_balls(activation("exp(z**2/5)"), spike=1, bulk=Fraction(5, 4), kappa=0)
     assert found.mu0.finite
     assert found.mu2_squared.infinite
+    assert found.mu0.radius == pytest.approx(float(found.mu0.required().rad()), rel=1e-8, abs=0.0)
+    assert found.mu0.radius >= float(found.mu0.required().rad()) > 0.0
     with pytest.raises(BallError):
         conditional_balls(activation("tanh"), spike=1, bulk=0, kappa=0)
 

@@ -37,7 +37,10 @@ def close(found: Array, expected: Array, tolerance: float) -> None:
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * float(np.abs(expected).max()))
 
 
-@pytest.mark.parametrize(("student", "eta", "noise"), [("relu", 3.0, 0.0), ("softplus", -6.0, 0.3)])
+# Of a shifted tanh norms and rows are correlated, h != 0, which relu and softplus do not know.
+@pytest.mark.parametrize(
+    ("student", "eta", "noise"), [("relu", 3.0, 0.0), ("softplus", -6.0, 0.3), ("tanh(z + 7/10)", 3.0, 0.2)]
+)
 def test_one_group_is_the_uniform_network(student: str, eta: float, noise: float) -> None:
     # Another way to the same numbers: closed formulas of two scalars there, a pencil of matrices here.
     law = network_law(activation(student), activation("sin(z + 1/2)"), 2.0, eta, 0.8, noise)

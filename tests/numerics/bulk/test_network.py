@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import lower_bound
 from onestep.numerics.bulk.equivalent import IsotropicUniform
-from onestep.numerics.bulk.network import NetworkBulk, relative
+from onestep.numerics.bulk.network import NetworkBulk, frame, relative, signal_overlaps
 from onestep.numerics.bulk.network_constants import _blurred, labels, slope_constants
 from onestep.numerics.bulk.network_law import isotropic_law, network_law
 from onestep.numerics.bulk.of_model import equivalent_of
@@ -309,3 +309,15 @@ def test_a_solution_nearby_is_where_the_next_begins() -> None:
     assert apart.max() < 0.05 * np.abs(beside - at).max()
     assert np.abs(np.array(swept) - at).max() > 2.0 * apart.max()
     assert network.begun(0.8, 0.3, near=False) == swept
+
+
+@pytest.mark.parametrize("student", ["tanh", "relu", "sin(z+0.5)"])
+def test_overlaps_of_many_points_are_those_of_each(student: str) -> None:
+    law = network_law(activation(student), SIGN, 1.5, 4.0, 0.8, 0.2)
+    pairs = [np.array([0.8, 0.3]), np.array([5.0, 0.02])]
+    points = [NetworkBulk(0.05, 0.8, law).at(pair) for pair in pairs]
+    x, b1, b2 = np.array([point.solution for point in points]).T
+    over = np.stack([law.labels.over(*places) for places in zip(b1.tolist(), b2.tolist(), strict=True)], axis=-1)
+    together = signal_overlaps(law, *frame(law), x, x * np.array(pairs)[:, 0], over[:, 0])
+    for point, found in zip(points, np.moveaxis(together, -1, 0), strict=True):
+        np.testing.assert_allclose(found, point.overlap, rtol=1e-11, atol=1e-12)

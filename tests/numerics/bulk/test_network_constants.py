@@ -14,6 +14,7 @@ from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.bulk import network, network_constants
 from onestep.numerics.bulk.network_constants import (
     Labels,
+    _apart,
     _slope_averages,
     labels,
     labels_from,
@@ -178,3 +179,12 @@ def test_rows_with_u_have_sizes_by_cauchy(b1: float, b2: float) -> None:
     assert sizes[12] == pytest.approx(math.sqrt(along * rows[13]), rel=1e-9)
     even = np.array([one, *rows[1:8:2]])
     assert sizes[0:8:2] == pytest.approx(np.sqrt(even[1:] * even[:-1]), rel=1e-9)
+
+
+def test_how_far_two_rules_are_apart_knows_no_unit() -> None:
+    coarse, fine = np.array([1.0, -2.0, 1e-9]), np.array([1.1, -2.0, 2e-9])
+    # 0.1 of 1.1 and a thousandth of the largest, which stands in for the size of what is about zero.
+    expected = 0.1 / (1.1 + 2e-3)
+    for unit in (1.0, 1e-8, 1e8):
+        assert _apart(unit * coarse, unit * fine, np.zeros(3)) == pytest.approx(expected, rel=1e-12)
+    assert _apart(np.zeros(2), np.zeros(2), np.zeros(2)) == 0.0

@@ -198,3 +198,23 @@ def test_what_was_certified_stays_so_where_more_bits_fail(monkeypatch: pytest.Mo
 
         monkeypatch.setattr(certifying, "_certified", next_one)
         assert certify(quick(), digits=12) is known
+
+
+@pytest.mark.parametrize("passes", [0, 1, 2, None])
+def test_boxes_are_tried_one_after_the_other(monkeypatch: pytest.MonkeyPatch, passes: int | None) -> None:
+    tried: list[Any] = []
+
+    def looked_at(system: Any, box: Any) -> Any:
+        tried.append(box)
+        if box != passes:
+            raise BallError(f"not in {box}")
+        return "found"
+
+    monkeypatch.setattr(certifying, "krawczyk", looked_at)
+    boxes: Any = [0, 1, 2]
+    if passes is None:
+        with pytest.raises(BallError, match="not in 2"):
+            certifying._first_zero(None, boxes)
+    else:
+        assert certifying._first_zero(None, boxes) == "found"
+    assert tried == boxes[: 3 if passes is None else passes + 1]

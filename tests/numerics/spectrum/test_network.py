@@ -197,3 +197,14 @@ def test_below_the_axis_nothing_is_continued(z: complex, refused: bool) -> None:
     else:
         # T and tau have positive imaginary parts there.
         assert continued(equations, z).values.imag.min() > 0.0
+
+
+@pytest.mark.parametrize("gaussian", [False, True], ids=["unit rows", "Gaussian rows"])
+def test_the_law_of_the_rows_is_what_the_readout_sees_of_them_without_signal(gaussian: bool) -> None:
+    equations = equations_of(_network(gaussian_rows=gaussian))
+    assert isinstance(equations, NetworkEquations)
+    # At C = 0 nothing is taken out of the rows: K = beta tau times the covariance of (v, delta).
+    point = NetworkBulk(0.1, 0.8, equations.law).at(np.array([0.0, 0.2]))
+    seen, rows = point.overlap / (0.8 * point.values[1]), equations.rows
+    found = [rows.along[0], rows.mixed[0], rows.norm[0]]
+    assert found == pytest.approx([seen[0, 0], seen[0, 1], seen[1, 1]], rel=1e-12)

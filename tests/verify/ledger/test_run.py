@@ -28,6 +28,10 @@ from onestep.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, TOLERANCE, claim, measure, norm
 
 
+def test_a_ledger_is_of_the_committed_draws_unless_it_says_so() -> None:
+    assert run.Ledger("quick", ()).seed == 0
+
+
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
     """A ledger whose only module states the claims of this list."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.evidence import Leaf
+from onestep.verify.protocol.evidence import Certificate, Leaf
 from onestep.verify.protocol.tolerances import Tolerance
 
 
@@ -31,3 +31,9 @@ def test_every_tolerance_is_small_and_says_why() -> None:
         # What is taken at a large parameter is known to that, all else to a root of double precision at least.
         assert 0.0 < one.value <= (2e-3 if name == "ASYMPTOTIC" else 1e-5), name
         assert len(one.reason.split()) >= 8, name
+
+
+@pytest.mark.parametrize(("points", "said"), [(1, "overlap at 1 point,"), (2, "overlap at 2 points,")])
+def test_points_are_counted_in_words_that_agree(points: int, said: str) -> None:
+    found = Certificate("toy", points, 1e-20, 1e-12)
+    assert said in found.summary

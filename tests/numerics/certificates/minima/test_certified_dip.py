@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from flint import arb
 
+from onestep.numerics.balls.arithmetic import BallError
 from onestep.numerics.certificates.minima import certified_minima
-from onestep.numerics.certificates.minima.certified_minima import Dip, certified_dip
+from onestep.numerics.certificates.minima.certified_minima import Dip, _best, certified_dip
 
 PLACE = 2.5
 # The bracket reaches a thousandth to both sides: there the parabola is DEPTH above its bottom.
@@ -87,3 +88,23 @@ def test_an_end_of_the_scan_has_no_bracket(at: float, monkeypatch: pytest.Monkey
     found = Asked(monkeypatch)(at)
     assert (found.certified, found.bracketed) == (False, False)
     assert "end of the scan" in found.status
+
+
+@pytest.mark.parametrize(("bottoms", "at_end"), [((3.0, 7.0), False), ((20.0, 0.001), True)])
+def test_the_best_place_of_each_bound_and_its_error(bottoms: tuple[float, float], at_end: bool) -> None:
+    # Where no path can be enclosed the places are those of parabolas, beside the ends of the range.
+    def refused() -> Any:
+        raise BallError("no path")
+
+    def at(x: float) -> Any:
+        upper, lower = (0.5 + 0.01 * (x - bottom) ** 2 for bottom in bottoms)
+        return SimpleNamespace(upper=upper, lower=lower)
+
+    found = _best(at, refused, 10.0, 21)
+    for best, place in zip((found.upper, found.lower), bottoms, strict=True):
+        inside = min(max(place, best.tried[0]), 10.0)
+        assert best.at == pytest.approx(inside, abs=1e-4)
+        assert best.bound == pytest.approx(0.5 + 0.01 * (inside - place) ** 2, abs=1e-9)
+        assert "no path" in best.certificate.status
+        assert best.tried[1] == 10.0
+    assert (found.upper.at_edge, found.lower.at_edge) == (at_end, False)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.saddle_point.one_group import network_gains
 from onestep.numerics.saddle_point.one_group.network_gains import Gains
@@ -64,3 +66,13 @@ def test_a_panel_with_a_larger_tail_has_no_numbers(row: int, size: float, monkey
     assert np.isnan(unresolved.filled(g)[0]).all()
     assert np.isnan(unresolved.overlaps(g)[1]).all()
     assert unresolved.lost(g).tolist() == [0.0, 0.0]
+
+
+def test_slopes_of_the_places_are_those_where_they_were_found() -> None:
+    law = network_law(activation("relu"), activation("sin"), 2.0, 3.0, 1.0, 0.2)
+    g = np.geomspace(1e-3, 1e3, 20) / law.bulk
+    places, slopes = network_gains._places(law, g)
+    # From a start that is off by less than the last step may be: not the slopes of the start.
+    found, again, _ = network_gains._newton(law, g, places * (1.0 + 5e-10))
+    assert found == pytest.approx(places, rel=1e-13)
+    assert again == pytest.approx(slopes, rel=1e-12)
