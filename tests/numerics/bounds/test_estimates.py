@@ -166,7 +166,7 @@ def test_the_scan_reaches_as_far_as_the_features_ask_for() -> None:
 def test_forces_count_where_they_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = np.array([2.0, 1.0])
     unseen = SimpleNamespace(at=lambda zero: SimpleNamespace(overlap=np.diag([3.0, 5.0])))
-    monkeypatch.setattr(infinite_ridge, "equivalent_of", lambda model, ridge: unseen)
+    monkeypatch.setattr(infinite_ridge, "equivalent_of", lambda *_: unseen)
 
     def slope(fine: list[float], coarse: list[float]) -> float:
         rules: Any = {"fine": (np.array(fine), sizes), "coarse": (np.array(coarse), sizes)}

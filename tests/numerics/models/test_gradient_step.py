@@ -96,7 +96,7 @@ def test_an_even_part_is_what_its_averages_tell(name: str, monkeypatch: pytest.M
         (1.01e-8, 1e-8, True), (-0.99e-8, 1e-8, False),
     ):  # fmt: skip
         given = constants(**{name: value, f"error_{name}": error})
-        monkeypatch.setattr(steps, "hermite_constants", lambda activation, given=given: given)
+        monkeypatch.setattr(steps, "hermite_constants", lambda of, given=given: given)
         found = steps.even_part(activation("relu"))
         assert getattr(found, name) == (value if kept else 0.0)
         assert getattr(found, other) == getattr(given, other)
@@ -195,7 +195,7 @@ def test_letters_with_a_density_take_odd_steps_alone(monkeypatch: pytest.MonkeyP
     for turn, mean, accepted in ((0.0, 0.0, True), (0.3, 0.0, False), (0.0, 0.2, False)):
         made = StepMap(3.0, 1.5, 0.5, EXACT, turn)
         monkeypatch.setattr(steps, "mapped_step", lambda model, step, made=made: made)
-        monkeypatch.setattr(steps, "even_part", lambda activation, mean=mean: SimpleNamespace(mean=mean))
+        monkeypatch.setattr(steps, "even_part", lambda of, mean=mean: SimpleNamespace(mean=mean))
         model: Any = SimpleNamespace(
             spike=3.0, bulk=1.5, alignment=0.5, bulk_model="isotropic", step=GradientStep(2.0, 3.0), rank=1,
             law="normal", groups=(), network_step=None, activation=None,
