@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import lower_bound
 from onestep.numerics.bulk.equivalent import IsotropicUniform
-from onestep.numerics.bulk.network import NetworkBulk, frame, relative, signal_overlaps
+from onestep.numerics.bulk.network import NetworkBulk, _Point, frame, relative, signal_overlaps
 from onestep.numerics.bulk.network_constants import _blurred, labels, slope_constants
 from onestep.numerics.bulk.network_law import isotropic_law, network_law
 from onestep.numerics.bulk.of_model import equivalent_of
@@ -321,3 +324,69 @@ def test_overlaps_of_many_points_are_those_of_each(student: str) -> None:
     together = signal_overlaps(law, *frame(law), x, x * np.array(pairs)[:, 0], over[:, 0])
     for point, found in zip(points, np.moveaxis(together, -1, 0), strict=True):
         np.testing.assert_allclose(found, point.overlap, rtol=1e-11, atol=1e-12)
+
+
+def test_a_point_beside_another_has_its_overlaps_to_first_order() -> None:
+    network = NetworkBulk(0.1, 1.0, network_law(TANH, SIGN, 2.0, 6.0, 1.0, 0.0))
+    rng = np.random.default_rng(2)
+    known, slopes = rng.standard_normal((3, 3)), rng.standard_normal((2, 3, 3))
+    there = SimpleNamespace(_overlaps=(known, slopes))
+    two = np.zeros(2)
+    point = _Point(network, 0.8, two, np.eye(2), np.zeros(3), two, (there, np.array([0.25, -0.5])))  # type: ignore[arg-type]
+    assert np.array_equal(point.overlap, known + 0.25 * slopes[0] - 0.5 * slopes[1])
+    assert np.array_equal(point.overlap_jacobian(), slopes)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_a_last_step_leads_to_the_numbers_at_its_end(which: int) -> None:
+    bulk, conjugates = (
+        NetworkBulk(0.1, 1.3, network_law(activation("relu"), SIGN, 2.0, 3.0, 1.3, 0.1)),
+        np.array([0.8, 0.3]),
+    )
+    at = bulk.at(conjugates)
+    place = at.solution.tolist()
+    off = 1e-4 * max(abs(place[which]), 1e-2)
+    place[which] += off
+    step_ = bulk.step(0.8, 0.3, place)
+    # To its second order: what a step leaves is the square of it.
+    assert step_.values == pytest.approx(tuple(at.values), rel=1e-6)
+    assert step_.move[which] == pytest.approx(-off, rel=1e-2)
+
+
+def test_beyond_the_half_planes_nothing_is_solved() -> None:
+    law = network_law(TANH, SIGN, 2.0, 6.0, 1.0, 0.0)
+    for C, D, solved in (
+        (0.5, 0.2, True),
+        (0.0, 0.2, True),
+        (-1e-9, 0.2, False),
+        (0.5, -0.1, False),
+        (0.5, -0.2, False),
+    ):
+        found = NetworkBulk(0.1, 1.0, law)._solve(C, 0.1 + D, np.array([C, D]))
+        assert np.isfinite(found).all() == solved
+
+
+def test_what_has_not_settled_is_no_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = network_law(TANH, SIGN, 2.0, 6.0, 1.0, 0.0)
+    start, pair = np.array([0.4, 0.0, 0.7]), np.array([0.8, 0.3])
+
+    def solved(sizes: list[float], known: bool) -> tuple[bool, int]:
+        bulk, asked = NetworkBulk(0.1, 1.0, law), []
+        if known:
+            bulk.at(pair)
+
+        def newton(self: NetworkBulk, C: float, shift: float, place: NDArray[np.float64]) -> tuple[Any, float]:
+            asked.append(place)
+            return start, sizes[min(len(asked), len(sizes)) - 1]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(NetworkBulk, "_newton", newton)
+            found = bulk._solve(0.81, 0.4, np.array([0.81, 0.3]))
+        return bool(np.isfinite(found).all()), len(asked)
+
+    # A last step of a hundred-millionth squares to rounding: from the last solution or from one sweep after another.
+    near, far = 0.9e-8, 1.1e-8
+    for known in (True, False):
+        assert solved([near], known) == (True, 1)
+        assert solved([far, near], known) == (True, 2)
+        assert solved([far], known)[0] is False

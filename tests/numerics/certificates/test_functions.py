@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -77,3 +78,23 @@ def test_a_function_of_an_interval_is_narrowed_by_the_mean_value_theorem() -> No
         # Off the line it is what it was.
         assert float(found.value.bound.constant) == 9.0
         assert narrowed_one(along(3.0), along(1.0), offset).values == (arb(3),)
+
+
+def test_numbers_with_a_slope_move_as_differences_of_them_do() -> None:
+    # x = 2 + 3 t and y = 5 - t: every operation, with a number and with its like.
+    operations: dict[str, Callable[[Any, Any], Any]] = {
+        "x + y": lambda x, y: x + y, "x - y": lambda x, y: x - y, "x * y": lambda x, y: x * y,
+        "x / y": lambda x, y: x / y, "1 / x": lambda x, y: 7 / x, "x / 4": lambda x, y: x / 4,
+        "3 - x": lambda x, y: 3 - x, "-x": lambda x, y: -x, "root": lambda x, y: x.sqrt(),
+        "half": lambda x, y: x**0.5, "cube": lambda x, y: x**3, "all": lambda x, y: (x * x - 1 / y) / (x + y).sqrt(),
+    }  # fmt: skip
+    h = 1e-20
+    with precision(200):
+        x, y = Moving(arb(2), arb(3)), Moving(arb(5), arb(-1))
+        for name, operation in operations.items():
+            found = operation(x, y)
+            assert found.value.overlaps(operation(arb(2), arb(5))), name
+            ahead, behind = (operation(arb(2) + 3 * t, arb(5) - t) for t in (arb(h), arb(-h)))
+            # Central differences in two hundred bits: the square of the step.
+            assert float(found.slope) == pytest.approx(float((ahead - behind) / (2 * arb(h))), rel=1e-12), name
+        assert (x**0).overlaps(arb(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from flint import arb
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates.newton import Box, System, krawczyk
 from onestep.numerics.certificates.problems import problem_of
-from onestep.numerics.certificates.saddle_point import nonlinear_system, solve_two
+from onestep.numerics.certificates.saddle_point import _prediction, nonlinear_system, solve_two
 from onestep.numerics.certificates.setting import setting
 from onestep.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import worked
@@ -63,3 +64,27 @@ def test_a_wrong_jacobian_fails(system: System, row: int, column: int, factor: f
 def test_a_singular_pair_of_equations_is_refused() -> None:
     with pytest.raises(BallError, match="regular"):
         solve_two(((arb(1), arb(2)), (arb(2), arb(4, 0.001))), (arb(1), arb(1)))
+
+
+@pytest.mark.parametrize(
+    ("slope", "symmetric", "parity", "free"),
+    [(0, True, "odd", True), (1, True, "odd", False), (0, False, "odd", False), (0, True, "even", False)],
+)
+def test_a_mean_is_free_where_symmetry_makes_it_vanish(slope: int, symmetric: bool, parity: str, free: bool) -> None:
+    # Constants for functions: mu0 m + a zeta is 2 m + 3 zeta, y0 = 5, and the pull is 1/2.
+    problem: Any = SimpleNamespace(
+        along=SimpleNamespace(slope=arb(slope)), symmetric=symmetric, student=SimpleNamespace(parity=parity)
+    )
+    table: Any = SimpleNamespace(mu0=arb(2), along=arb(3), y0=arb(5))
+    rule: Any = None
+    m, zeta = _prediction(problem, table, rule, arb(1), arb(0.5))
+    if free:
+        # m = 0, and zeta (1 + 9/2) = 15/2.
+        assert m == 0
+        assert zeta.overlaps(arb(15) / 11)
+        assert zeta.rad() < 1e-14
+    else:
+        # What a mean can fit it does: m = 5/2, and nothing is left for zeta.
+        assert m.overlaps(arb(2.5))
+        assert zeta.overlaps(arb(0))
+        assert m.rad() < 1e-12

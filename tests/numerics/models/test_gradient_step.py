@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from onestep.numerics.models.gradient_step import _errors
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.models import gradient_step as steps
+from onestep.numerics.models.gradient_step import GradientStep, StepMap, _errors
+from onestep.numerics.models.parameters import EXACT, MapErrors, ModelError
 
 RATE, ALPHA0, WEIGHT, NOISE = 1.3, 2.0, 0.7, 0.2
 STUDENT = {"mean": 0.4, "h1": 0.6, "h2": 0.8, "h1_check": 0.35, "curvature": 0.5}
@@ -65,3 +68,140 @@ def compared(role: str, name: str) -> None:
         one_way = name not in ("mean", "h1") or (which in (0, 3) and name == "h1")
         assert change <= said * (1.0 + 1e-5) + 1e-15
         assert said <= (1.0 + 1e-5 if one_way else 5.0) * change + 1e-15 or (change < 1e-15 and said < 1e-15)
+
+
+@pytest.mark.parametrize("weight", [0.05, 6.0, -6.0])
+@pytest.mark.parametrize("role", ["student", "teacher"])
+def test_the_error_of_the_output_grows_with_its_weight(
+    role: str, weight: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "WEIGHT", weight)
+    compared(role, "mean")
+
+
+def constants(**changes: Any) -> Any:
+    """Hermite constants without errors, but for the changes; `error_` and a name is the error of one."""
+    values = {"mean": 0.4, "h1": 0.6, "h2": 0.25, "h1_check": 0.35, "curvature": 0.5, "h1_check_reason": "of a jump"}
+    known = {key: value for key, value in changes.items() if key in values}
+    errors = {key: changes.get(f"error_{key}", 0.0) for key in values}
+    return SimpleNamespace(**(values | known), errors=SimpleNamespace(**errors))
+
+
+@pytest.mark.parametrize("name", ["mean", "curvature"])
+def test_an_even_part_is_what_its_averages_tell(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {"mean": "curvature", "curvature": "mean"}[name]
+    # The rounding of an average is 1e-11 of the size of the activation, here 1/2; a larger error counts, too.
+    for value, error, kept in (
+        (0.49e-11, 0.0, False), (0.51e-11, 0.0, True), (-0.51e-11, 0.0, True), (0.99e-8, 1e-8, False),
+        (1.01e-8, 1e-8, True), (-0.99e-8, 1e-8, False),
+    ):  # fmt: skip
+        given = constants(**{name: value, f"error_{name}": error})
+        monkeypatch.setattr(steps, "hermite_constants", lambda of, given=given: given)
+        found = steps.even_part(activation("relu"))
+        assert getattr(found, name) == (value if kept else 0.0)
+        assert getattr(found, other) == getattr(given, other)
+
+
+def test_averages_that_do_not_settle_make_no_map() -> None:
+    size = steps.MOST_UNSETTLED * 0.5
+    for name in ("mean", "h1"):
+        settled, unsettled = (constants(**{f"error_{name}": share * size}) for share in (0.99, 1.01))
+        steps._check_averages(settled, settled)
+        for pair, words in (((unsettled, settled), "of the activation"), ((settled, unsettled), "of the target")):
+            with pytest.raises(ModelError, match=words):
+                steps._check_averages(*pair)
+    with pytest.raises(ModelError, match="because of a jump"):
+        steps._check_averages(constants(h1_check=math.inf), constants())
+
+
+def test_a_turn_at_rounding_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def turn(mean: float) -> StepMap:
+        # Labels of mean square 1 and an activation of size 1/2: E[sigma''] E[Y] counts from 1e-11 of a half on.
+        student, teacher = constants(mean=0.0, curvature=0.5), constants(mean=mean, h2=1.0)
+        monkeypatch.setattr(steps, "hermite_constants", lambda of: student if of.text == "relu" else teacher)
+        relu, sin = (
+            SimpleNamespace(text=text, parity="", growth=SimpleNamespace(quadratic=0)) for text in ("relu", "sin")
+        )
+        given: Any = relu, sin
+        return steps.gradient_step.__wrapped__(*given, alpha0=2.0, eta=3.0, beta=1.5)
+
+    assert turn(0.99e-11).turn == 0.0
+    assert turn(1.01e-11).turn == pytest.approx(2.0 * 0.5 * 1.01e-11, rel=1e-9, abs=0.0)
+    assert turn(-1.01e-11).turn == pytest.approx(-2.0 * 0.5 * 1.01e-11, rel=1e-9, abs=0.0)
+
+
+def test_a_group_of_any_weight_has_the_bulk_of_its_own_step() -> None:
+    # c_u = (1 + u turn)^2 + u^2 rest, with turn 0.3 and rest 0.2.
+    for turn in (0.3, 0.0):
+        made = StepMap(1.0, (1.0 + turn) ** 2 + 0.2, 0.5, EXACT, turn, 0.0)
+        for u in (1.0, -1.0, 0.5, -2.0, 0.0):
+            assert made.bulk_of(u) == pytest.approx((1.0 + u * turn) ** 2 + 0.2 * u * u, rel=1e-14)
+    # Errors of the turn, 1e-6, and of the rest, 1e-5: each by its slope.
+    made = StepMap(1.0, 1.89, 0.5, MapErrors(0.0, 2.6e-6 + 1e-5, 0.0), 0.3, 1e-6)
+    for u in (1.0, -1.0, 0.5, -2.0, -1.0 / 0.3):
+        expected = 2.0 * abs(u * (1.0 + 0.3 * u)) * 1e-6 + u * u * 1e-5
+        assert made.bulk_error(u) == pytest.approx(expected, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize("name", ["spike", "bulk", "alignment"])
+def test_numbers_of_a_step_are_its_own_to_rounding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = StepMap(3.0, 1.5, 0.5, EXACT)
+    monkeypatch.setattr(steps, "mapped_step", lambda model, step: made)
+    given = {"spike": 3.0, "bulk": 1.5, "alignment": 0.5}
+    scale = 1e-12 * (1.0 + given[name])
+    for off, same in ((0.9 * scale, True), (-0.9 * scale, True), (1.2 * scale, False), (-1.2 * scale, False)):
+        values = given | {name: given[name] + off}
+        model: Any = SimpleNamespace(
+            **values,
+            bulk_model="isotropic",
+            step=GradientStep(2.0, 3.0),
+            rank=1,
+            law=None,
+            groups=(),
+            network_step=None,
+        )
+        if same:
+            steps.check_step(model)
+        else:
+            with pytest.raises(ModelError, match="cannot be changed alone"):
+                steps.check_step(model)
+
+
+def test_bulks_of_a_network_are_those_of_its_step() -> None:
+    made = StepMap(3.0, 1.5, 0.5, EXACT)
+    group = SimpleNamespace(weight=1.0)
+
+    def checked(bulk: float, parity: str = "odd", rows: bool = False) -> None:
+        given: Any = SimpleNamespace(
+            activation=SimpleNamespace(parity=parity, expression="f"),
+            gaussian_rows=rows,
+            groups=(group,),
+            bulks=(bulk,),
+        )
+        steps._check_network_bulk(given, made)
+
+    checked(1.5 * (1.0 + 0.9e-9))
+    checked(1.5 * (1.0 - 0.9e-9), parity="", rows=False)
+    checked(1.5, rows=True)
+    for off in (1.1e-9, -1.1e-9):
+        with pytest.raises(ModelError, match="leave the bulk away"):
+            checked(1.5 * (1.0 + off))
+    for parity in ("even", "", "none"):
+        with pytest.raises(ModelError, match="odd activations"):
+            checked(1.5, parity=parity, rows=True)
+
+
+def test_letters_with_a_density_take_odd_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for turn, mean, accepted in ((0.0, 0.0, True), (0.3, 0.0, False), (0.0, 0.2, False)):
+        made = StepMap(3.0, 1.5, 0.5, EXACT, turn)
+        monkeypatch.setattr(steps, "mapped_step", lambda model, step, made=made: made)
+        monkeypatch.setattr(steps, "even_part", lambda of, mean=mean: SimpleNamespace(mean=mean))
+        model: Any = SimpleNamespace(
+            spike=3.0, bulk=1.5, alignment=0.5, bulk_model="isotropic", step=GradientStep(2.0, 3.0), rank=1,
+            law="normal", groups=(), network_step=None, activation=None,
+        )  # fmt: skip
+        if accepted:
+            steps.check_step(model)
+        else:
+            with pytest.raises(ModelError, match="letters with a density"):
+                steps.check_step(model)

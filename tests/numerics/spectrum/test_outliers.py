@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.spectrum import outliers
 from onestep.numerics.spectrum.density import spectrum
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
@@ -123,3 +125,22 @@ def test_a_detached_eigenvalue_is_a_samples() -> None:
     # What is left is of order 1/d: extrapolated; 4.5 standard errors, 1e-5 of normal samples.
     assert abs(2.0 * large - small - predicted) < 4.5 * math.hypot(small_error, 2.0 * large_error)
     assert large_error < 0.03 * predicted
+
+
+def test_a_sign_that_changes_at_a_pole_is_no_eigenvalue(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A root between the bands and one above them, beside poles: at 2.5 and pi, and at 9 and 4 pi.
+    def secular(table: Any, x: float, overlap: Any) -> float:
+        # A bisection may end on a pole itself.
+        below = (x - math.pi) * (x - 4.0 * math.pi) or 1e-100
+        return float((x - 2.5) * (x - 9.0) / below)
+
+    monkeypatch.setattr(outliers, "_secular", secular)
+    anything: Any = None
+    edges = ((0.5, 2.0), (4.0, 8.0))
+    found = outliers.detached_eigenvalues(anything, edges, np.float64, lambda point: point)  # type: ignore[arg-type]
+    # To 45 halvings of a sixtieth of the gap.
+    assert found == pytest.approx((2.5, 9.0), rel=1e-12)
+    # Where the support has no end there is nothing above it.
+    open_above = ((0.5, 2.0), (4.0, math.inf))
+    found = outliers.detached_eigenvalues(anything, open_above, np.float64, lambda point: point)  # type: ignore[arg-type]
+    assert found == pytest.approx((2.5,), rel=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from functools import cache
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.certificates.certify import ONLY
 from onestep.numerics.certificates.problems import problem_along, problem_of
-from onestep.numerics.certificates.ranges import tubes
+from onestep.numerics.certificates.ranges import branch as branches
+from onestep.numerics.certificates.ranges import network_tubes, tubes
 from onestep.numerics.certificates.ranges.branch import Branch, Piece, certify_branch
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
@@ -269,3 +271,52 @@ def test_ends_without_a_certificate_leave_one_uncertain_piece() -> None:
     assert found.pieces[0].status.startswith("not certified: certificates need a positive ridge")
     own = Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3, bulk_model="network")
     assert "along alpha, beta, ridge, alpha0, eta" in certify_branch(own, "noise", 0.0, 0.1).pieces[0].status
+
+
+def tried(patch: pytest.MonkeyPatch, certified: Any, most: int) -> tuple[list[tuple[float, float]], Branch]:
+    """The intervals of [0, 1] that are tried, and the branch, where `certified` says of which widths a tube is."""
+    asked: list[tuple[float, float]] = []
+
+    def piece(of: Any, low: float, high: float) -> Piece:
+        asked.append((low, high))
+        if not certified(high - low):
+            return Piece(low, high, "not certified: a test")
+        # The error of a tube is as wide as its interval: one of a hundredth is narrow enough.
+        balls: Any = SimpleNamespace(test_error=arb(1.0, high - low))
+        return Piece(low, high, "certified", (arb(high - low),), balls)
+
+    patch.setattr(branches, "_piece", piece)
+    return asked, certify_branch(model(), "noise", 0.0, 1.0, most=most)
+
+
+def test_what_a_whole_interval_has_its_halves_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Tubes of wide intervals alone: their parts are certified by them.
+    asked, found = tried(monkeypatch, lambda width: width > 0.2, 15)
+    assert len(asked) == 15
+    assert found.certified
+    assert all(left.high == right.low for left, right in pairwise(found.pieces))
+    # Each has the box of the narrowest that has one, as far as it was tried.
+    assert all(float(piece.box[0].mid()) >= 0.25 for piece in found.pieces)
+    # Tubes of narrow ones alone: until the budget ends, none is wider than asked for.
+    asked, found = tried(monkeypatch, lambda width: width < 0.2, 400)
+    assert found.certified
+    assert max(piece.width for piece in found.pieces) <= 0.01
+    assert max(high - low for low, high in asked) == 1.0
+    assert len(set(asked)) == len(asked) == 255
+    for most in (0, 1, 6):
+        asked, found = tried(monkeypatch, lambda width: True, most)
+        assert len(asked) == most
+        assert found.certified is (most > 0)
+
+
+@pytest.mark.parametrize("which", ["both", "the first", "the second"])
+def test_a_law_that_an_end_has_is_enclosed_on_the_way(which: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Model.from_gradient_step(
+        activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=3.0, eta=2.0, bulk_model="network"
+    )
+    unbuilt = {"both": (1.0, 2.0), "the first": (1.0,), "the second": (2.0,)}[which]
+    monkeypatch.setattr(network_tubes, "unbuilt", lambda one: "no law" if one.network_step.eta in unbuilt else "")
+    monkeypatch.setattr(branches, "_piece", lambda of, low, high: Piece(low, high, "not certified: tried"))
+    found = certify_branch(network, "eta", 1.0, 2.0, most=1)
+    # Nothing between two ends without a law has one.
+    assert ("no law" in found.pieces[0].status) is (which == "both")

@@ -206,3 +206,11 @@ def test_what_has_no_tiles_says_why(of: dict[str, Any], words: str) -> None:
 def test_ends_of_balls_are_rounded_away_from_them() -> None:
     for ball in (arb(1, 0.25), arb(-3, 0.5), arb(1) / 3):
         assert float(ball.upper()) < _upper(ball) <= float(ball.upper()) + 1e-15
+
+
+def test_the_bulk_of_a_side_lies_inside_its_interval() -> None:
+    cell = GRID.cells(slice(50, 51), slice(90, 91))
+    bulk = Side(model(bulk=0.1, spike=0.0), cell)._numbers.bulk
+    # The ends of a ball are balls themselves: one double beyond each of them.
+    assert float(bulk.lower) < 0.1 < float(bulk.upper)
+    assert 0.1 * 2.0**-53 < float(bulk.rad) < 1e-15

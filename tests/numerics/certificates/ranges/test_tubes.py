@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import arb
 
@@ -220,3 +221,19 @@ def test_labels_are_averaged_once_for_a_tube() -> None:
     found = NetworkTubes(_network(), "eta")
     with precision(100):
         assert found._network_at(arb(3.1)).labels is found._network.labels
+
+
+def test_doubles_that_are_no_pair_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    tube = IsotropicTubes(worked(), "alpha")
+    for T, tau, fine in (
+        (0.3, 0.5, True), (0.0, 0.5, False), (0.3, 0.0, False), (-0.3, 0.5, False), (0.3, -0.5, False),
+        (math.nan, 0.5, False), (0.3, math.inf, False),
+    ):  # fmt: skip
+        order = SimpleNamespace(V1=np.array([[T]]), V2=np.array([tau]))
+        monkeypatch.setattr(tubes, "solve", lambda model, order=order: SimpleNamespace(order_parameters=order))
+        tube._solutions.clear()
+        if fine:
+            assert tube._pair(1.5) == (T, tau)
+        else:
+            with pytest.raises(BallError, match="not positive and finite"):
+                tube._pair(1.5)
