@@ -32,7 +32,7 @@ from onestep.derivations.language.normal_probabilities import SignProduct
 from onestep.derivations.language.symbols import c
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
-from onestep.verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class
+from onestep.verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class, without_erfc
 from onestep.verify.closed_forms.limits import UndecidedError, check_growth, limit, sign_of
 from onestep.verify.closed_forms.proof import prove, settle_heat
 from onestep.verify.protocol.balls import enclose
@@ -336,3 +336,8 @@ def test_a_sign_is_told_where_it_is_evident() -> None:
     for undecided in (s - 1, 1 / (s - 2), sp.Symbol("y", real=True)):
         with pytest.raises(UndecidedError):
             sign_of(undecided)
+
+
+def test_complementary_error_functions_are_one_less_erf() -> None:
+    assert without_erfc(2 * sp.erfc(x) + sp.erfc(-x / 2)) == 2 * (1 - sp.erf(x)) + 1 - sp.erf(-x / 2)
+    assert vanishes_in_class(without_erfc(sp.erfc(x) + sp.erf(x) - 1))

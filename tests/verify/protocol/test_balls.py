@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
+import sympy as sp
 from flint import acb
 from scipy import integrate, special
 
-from onestep.verify.protocol.balls import NoBallError, owens_t, sign_product
+from onestep.verify.protocol.balls import NoBallError, enclose, owens_t, sign_product
 
 
 @pytest.mark.parametrize(("h", "a"), [(0.0, 0.7), (0.4, 1.0), (-1.3, 0.25), (2.1, -3.0), (0.9, 12.0)])
@@ -38,3 +39,13 @@ def test_the_product_of_two_signs(h: float, k: float, rho: float) -> None:
     for correlation in (1.0, -1.0):
         with pytest.raises(NoBallError):
             sign_product(acb(h), acb(k), acb(correlation))
+
+
+def test_roots_of_even_order_and_no_others_are_enclosed() -> None:
+    x = sp.Symbol("x", positive=True)
+    for exponent in (sp.Rational(1, 2), sp.Rational(1, 4), sp.Rational(3, 2), sp.Rational(-1, 2), sp.Integer(3)):
+        found = enclose(x**exponent, {x: 3})
+        assert float(found.real.mid()) == pytest.approx(3.0 ** float(exponent), rel=1e-15)
+        assert float(found.real.rad()) < 1e-14
+    with pytest.raises(NoBallError):
+        enclose(x ** sp.Rational(1, 3), {x: 3})
