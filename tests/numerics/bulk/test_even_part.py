@@ -49,6 +49,13 @@ def test_the_strength_is_that_of_the_step() -> None:
     assert strength(LEANING, TANH, alpha0=8.0, eta=0.0, beta=1.0) == 0.0
 
 
+def test_label_noise_is_part_of_the_strength() -> None:
+    # The step sees noisy labels: E[y^2] = E[tanh^2] + 1/2.
+    assert strength(LEANING, TANH, noise=0.5, **STEP) == pytest.approx(1.2 * math.sqrt(0.8942945 / 8.0), rel=1e-6)
+    (warning,) = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, noise=0.5, **STEP).warnings
+    assert "strength 0.4)" in warning
+
+
 def test_the_range_told_holds_a_network_that_was_not_used_for_it() -> None:
     model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, **STEP)
     (warning,) = model.warnings

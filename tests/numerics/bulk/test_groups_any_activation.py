@@ -101,6 +101,17 @@ def test_the_order_of_the_groups_does_not_matter() -> None:
     assert other.test_error == pytest.approx(one.test_error, rel=1e-12)
 
 
+@pytest.mark.parametrize("student", ["tanh", "relu"])
+@pytest.mark.parametrize("weights", [(0.01, 1.0), (1.0, 0.01)])
+def test_groups_share_the_labels_of_the_longest_step(student: str, weights: tuple[float, float]) -> None:
+    # Averages over noisy labels are as fine as the group of the longest step needs them, whichever comes first.
+    groups = tuple(ReadoutGroup(weight, 0.5) for weight in weights)
+    laws = step_laws(network(student, "sin", groups, alpha0=0.2, eta=60.0, noise=1.0))
+    longest, other = laws[weights.index(1.0)], laws[weights.index(0.01)]
+    assert len(longest.labels.nodes) > 2 * len(other.labels.nodes)
+    assert groups_law(laws, (0.5, 0.5)).labels is longest.labels
+
+
 def test_mirrored_networks_learn_alike() -> None:
     # With -sigma(-z), -g and the rows turned round every feature, label and step changes its sign, or none does.
     one = solve(network("softplus(z) + z/2", "sin(z + 1/2)", UNLIKE))

@@ -55,6 +55,18 @@ def test_a_wide_box_holds_its_corners_and_is_as_wide_as_the_share() -> None:
                 assert float(ball.rad()) == pytest.approx(moved * size, rel=1e-7), (k, i, j)
 
 
+def test_averages_with_one_u_are_widened_by_both_sides_of_cauchys_inequality() -> None:
+    # The square of a sign knows nothing of u, and E[u^2 Y^j/D] is not E[Y^j/D] elsewhere: labels are larger where u is.
+    with precision(120):
+        labels, width = LabelBalls(activation("tanh"), arb(0), 60), arb(2) ** -8
+        share = float(width) * sum(float(size) for size in (sizes_of(arb(0), arb("0.5"))[1], arb(4)))
+        (wide, _), (middle, _) = (labels.over(arb(0, r), arb("0.5", r), 4) for r in (width, arb(0)))
+        for j, (low, high) in ((0, (0, 0)), (1, (0, 2)), (2, (2, 2)), (3, (2, 4))):
+            size = math.sqrt(middle[0][low] * middle[2][high])
+            assert size != pytest.approx(math.sqrt(middle[0][low] * middle[0][high]), rel=0.03) or j == 0
+            assert float(wide[1][j].rad()) == pytest.approx((1.0 / (1.0 - share) - 1.0) * size, rel=1e-7)
+
+
 @pytest.mark.parametrize(("width", "words"), [("0.111", ""), ("0.112", "positive on the line")])
 def test_a_box_is_refused_where_its_share_is_all_of_the_denominator(width: str, words: str) -> None:
     # At b1 = 0, b2 = 1/4 the sizes are 1, 1 and 8, and the share is nine widths.

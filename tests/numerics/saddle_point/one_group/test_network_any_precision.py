@@ -13,6 +13,7 @@ from mpmath import mp
 from onestep.numerics.balls.arithmetic import PrecisionError, precision
 from onestep.numerics.balls.rules import trapezoid
 from onestep.numerics.bulk.network_law import network_law
+from onestep.numerics.bulk.resolvent import blocks
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.one_group import law_of_any_precision, network_any_precision
@@ -187,6 +188,22 @@ def test_the_residual_sees_every_unknown(
     # The doubles solve the equations of so coarse a rule to eight digits, and a shift is ten thousand times that.
     assert solved(model, start).residual < 1e-8
     assert 1e-6 < solved(model, shifted(start, which, 1e-4)).residual < 1e-2
+
+
+@pytest.mark.parametrize("which", ["filled", "b1", "b2"])
+def test_the_residual_is_that_of_the_worst_equation(
+    begun: tuple[Model, NetworkStart], which: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, start = begun
+
+    def shifted_blocks(*given: Any) -> Any:
+        at = blocks(*given)
+        return at._replace(**{which: getattr(at, which) + arb("0.001")})
+
+    # Some equations are solved to eight digits as before, and the others are not.
+    monkeypatch.setattr(network_any_precision, "_newton", lambda equations, unknowns: [arb(0)] * 4)
+    monkeypatch.setattr(network_any_precision, "blocks", shifted_blocks)
+    assert 1e-4 < solved(model, start).residual < 1e-2
 
 
 def test_newtons_method_goes_on_until_every_unknown_has_settled(begun: tuple[Model, NetworkStart]) -> None:
