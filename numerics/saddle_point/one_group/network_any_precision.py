@@ -236,7 +236,7 @@ def _linear(equations: _Equations, unknowns: list[Ball], iterations: int) -> Sol
     noise = rational_ball(Fraction(equations.model.noise)) * sum(table.weights, arb(0))
     values = (mean(error) - noise, mean(error, squared), fit[0], fit[1], psi, q1, q2, T, tau, fit[2])
     at = blocks(equations.law, C * x, over[0, 0], over[1, 0])
-    gaps = (tau - 1 / (shift + C * at.filled), T - tau * at.filled, b1 - at.b1, b2 - at.b2)
+    gaps = (T - tau * at.filled, tau - 1 / (shift + C * at.filled), b1 - at.b1, b2 - at.b2)
     residual = max((abs(gap) / (1 + abs(q)) for gap, q in zip(gaps, unknowns, strict=True)), key=float)
     return Solved(tuple(value.mid() for value in values), residual.mid(), iterations)
 

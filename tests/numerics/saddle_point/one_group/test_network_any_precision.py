@@ -206,6 +206,27 @@ def test_the_residual_is_that_of_the_worst_equation(
     assert 1e-4 < solved(model, start).residual < 1e-2
 
 
+def test_each_gap_is_relative_to_its_own_unknown(
+    begun: tuple[Model, NetworkStart], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, start = begun
+    T, tau = start.values[:2]
+    gains: list[float] = []
+
+    def shifted_blocks(*given: Any) -> Any:
+        gains.append(float(given[1].real))
+        at = blocks(*given)
+        return at._replace(filled=at.filled + arb("0.00001"))
+
+    monkeypatch.setattr(network_any_precision, "_newton", lambda equations, unknowns: [arb(0)] * 4)
+    monkeypatch.setattr(network_any_precision, "blocks", shifted_blocks)
+    found = solved(model, start).residual
+    # T = tau f and tau = 1/(ridge + D + C f), f off by 1e-5; C = g/(beta tau). Second order leaves 1e-5 of it.
+    expected = 1e-5 * max(tau / (1.0 + T), gains[-1] * tau / model.beta / (1.0 + tau))
+    assert float(found) == pytest.approx(expected, rel=1e-3)
+    assert T != pytest.approx(tau, rel=0.1)
+
+
 def test_newtons_method_goes_on_until_every_unknown_has_settled(begun: tuple[Model, NetworkStart]) -> None:
     model, start = begun
     known = solved(model, start)
