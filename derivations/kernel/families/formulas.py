@@ -41,6 +41,7 @@ def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> F
     whole = [(leaf, *sides(leaf.statement)) for leaf in assumptions if isinstance(leaf.statement, Equation)]
     turned = [(leaf, right, left) for leaf, left, right in whole if leaf.ground is not Ground.DEFINITION]
     equations = [equation for equation in (*whole, *turned) if isinstance(equation[1], AppliedUndef)]
+    equations.sort(key=lambda equation: equation[0].ground is not Ground.DEFINITION)
     before = -1
     while len(found) != before:  # what is told by way of a function comes after that function
         before = len(found)
@@ -49,7 +50,7 @@ def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> F
             if head in found or not (leaf.ground is Ground.DEFINITION or _tells(leaf, name, meaning, found, supposed)):
                 continue
             with suppress(Refused):  # a slope without a name, of which nothing is said then
-                while head is not None and head not in found and head not in names(formula):
+                while head is not None and head not in found and not _circle(head, formula, found):
                     found[head] = arguments, formula
                     head = DERIVATIVES.get(head)
                     formula = derivative(formula, arguments[0]) if head is not None else formula
@@ -69,6 +70,12 @@ def _tells(leaf: Assumption, name: sp.Expr, meaning: sp.Expr, found: Formulas, s
     rests = {head: relatives(names(formula)) for head, (_, formula) in found.items()}
     near = relatives(others).union(*(reached_from(head, rests) for head in others))
     return others <= found.keys() and not near & relatives(frozenset({name.func}))
+
+
+def _circle(head: Any, formula: sp.Expr, found: Formulas) -> bool:
+    """Whether a formula for a function speaks of it, by way of the formulas that are found."""
+    rests = {name: _heads(meaning) for name, (_, meaning) in found.items()}
+    return any(name == head or head in reached_from(name, rests) for name in _heads(formula))
 
 
 @lru_cache(maxsize=4096)

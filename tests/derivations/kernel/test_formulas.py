@@ -215,6 +215,10 @@ def test_functions_that_are_said_by_way_of_each_other_have_no_formula() -> None:
     for leaves in (links[:2], links):
         assumptions = frozenset().union(*(link.assumptions for link in leaves))
         in_full(sigma(z) + sigma_prime(t) + f(y), formulas_of(assumptions, True))
+    slope = define(f(x), sigma_prime(x) - y, "a slope, but for a constant", x)
+    of_slope = taken(sigma_prime(x), k(x, y), x), define(k(x, y), f(x) + y, "and back", x, y)
+    assumptions = frozenset().union(*(link.assumptions for link in (slope, *of_slope)))
+    in_full(sigma_prime(z) + f(z), formulas_of(assumptions, True))
 
 
 def test_a_formula_that_narrows_is_averaged() -> None:
