@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import defined, fixed
+from onestep.derivations.kernel.families.formulas import shares_sign
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -30,7 +31,6 @@ from onestep.derivations.kernel.terms import (
     nonnegative,
     nonzero,
     replace,
-    shares_sign,
     substitute,
 )
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule

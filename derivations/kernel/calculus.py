@@ -8,16 +8,10 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
-from onestep.derivations.kernel.conditions import (
-    forms,
-    formulas_of,
-    in_full,
-    meanings_of,
-    names,
-    resting_on,
-    spoken,
-)
-from onestep.derivations.kernel.limits import DOMINATED, dominated
+from onestep.derivations.kernel.conditions import forms, meanings_of, resting_on, spoken
+from onestep.derivations.kernel.families.domination import dominated
+from onestep.derivations.kernel.families.formulas import formulas_of, in_full, names
+from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import (
@@ -118,7 +112,7 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
     touched = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
     if touched & set(variables):
         raise Refused(f"{', '.join(map(str, touched & set(variables)))} is averaged over, and the limit speaks of it")
-    dominated(limit.expression, set(variables), limit.variable)
+    dominated(limit.expression, set(variables), limit.variable, premises)
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
 

@@ -10,16 +10,26 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from onestep.derivations.kernel.families.formulas import (
+    Meanings,
+    Told,
+    are_universal,
+    formulas_of,
+    in_full,
+    names,
+    needed,
+    reached_from,
+    slopes_named,
+)
 from onestep.derivations.kernel.families.points import above_somewhere
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (
-    ELEMENTARY,
+    REAL_FUNCTIONS,
     admit,
     averaged,
     averages,
@@ -27,19 +37,15 @@ from onestep.derivations.kernel.terms import (
     bound,
     bounded_below,
     constants,
-    derivative,
     free,
     negative,
     nonnegative,
     nonzero,
     outside_averages,
     positive,
-    shares_sign,
-    signless,
     substitute,
 )
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 # Parts of a term with meanings in place of names: no proof of the theory needs as many.
 _LARGEST_FORM = 4096
@@ -48,8 +54,11 @@ _LARGEST_FORM = 4096
 @lru_cache(maxsize=16384)
 def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where conditions hold nowhere, or by them something is constant that is not."""
+    # Names of limits and slopes stand for something too.
+    given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
+    meanings = {**given, **meanings_in(assumptions)}
     for condition in conditions:
-        if not condition.of_variable and not _can_be_met(condition, _used(condition.term, meanings_in(assumptions))):
+        if not condition.of_variable and not _can_be_met(condition, _used(condition.term, meanings)):
             raise Refused(f"{condition.term} never {condition.demand}")
     _can_be_met_together(conditions)
     _constants_are_constant(conditions, assumptions)
@@ -93,10 +102,14 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
     if condition.of_variable or not free(condition.term) & {variable, *moving}:
         return frozenset({condition})
     *_, term = forms(condition.term, assumptions, True)
+    asked: frozenset[Condition] = frozenset()
     try:
         found = degrees(term, variable) if not names(term) & moving else None
     except Refused:
         found = None
+        with suppress(Refused):  # it stays, and of what leads in its averages as much is asked
+            leads = degrees(in_the_end(averaged(term), variable), variable)
+            asked = _of_leading(condition, leads.top, leads.leading)
     if found is None:
         whole = in_full(term, formulas_of(assumptions))
         not_refuted(condition, whole, variable)
@@ -118,13 +131,19 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
         told |= functions_of_lemmas(assumptions)
         if near & told.union(*(reached_from(name, ways) for name in told if not isinstance(name, sp.Symbol))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
-        return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
+        return asked | {condition, Condition(variable, Demand.CONSTANT, variable)}
     # It leads with all else constant: what moves with the variable later on is not put in.
-    held = constants((term,), variable)
+    return constants((term,), variable) | _of_leading(condition, found.top, found.leading)
+
+
+def _of_leading(condition: Condition, top: sp.Expr, leading: sp.Expr) -> frozenset[Condition]:
+    """What a condition asks of the coefficients that lead in its numerator and denominator, as far as signs do not
+    decide it.
+    """
     if condition.demand is Demand.NONZERO:
-        return held if nonzero(found.top) else held | {Condition(found.top)}
-    head = found.top * found.leading
-    return held if positive(head) else held | {Condition(head), Condition(head, Demand.NONNEGATIVE)}
+        return frozenset() if nonzero(top) else frozenset({Condition(top)})
+    head = top * leading
+    return frozenset() if positive(head) else frozenset({Condition(head), Condition(head, Demand.NONNEGATIVE)})
 
 
 def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> None:
@@ -140,12 +159,19 @@ def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> Non
     except Refused as unknown:
         powers = [power for power in term.atoms(sp.Pow) if power.exp.is_Rational and not power.exp.is_Integer]
         varying = [*(power.base for power in powers), *(power.exp for power in term.atoms(sp.Pow))]
-        if any(variable in free(part) for part in (*varying, *term.atoms(*ELEMENTARY))):
+        if any(variable in free(part) for part in (*varying, *term.atoms(*REAL_FUNCTIONS))):
             raise Refused(f"{condition.term} may not be as it has to be as {variable} grows") from unknown
         return
     below = found is not None and negative(found.top * found.leading)
     if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and below)):
         raise Refused(f"{condition.term} is not as it has to be as {variable} grows")
+
+
+def signless(term: sp.Expr) -> sp.Expr:
+    """A term without the factors that are positive."""
+    if isinstance(term, sp.Mul):
+        return sp.Mul(*(signless(part) for part in term.args if not positive(part)))
+    return sp.Pow(signless(term.base), term.exp) if isinstance(term, sp.Pow) else term
 
 
 def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
@@ -172,49 +198,23 @@ def exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where the meaning of a function, the formula that a leaf gives, or what an exponent is may make an
     average infinite.
     """
-    term, meanings = in_full(average, formulas_of(assumptions, True)), meanings_in(assumptions)
+    term, meanings = average, meanings_in(assumptions)
     if any(free(power.exp) & meanings.keys() for power in average.atoms(sp.Pow)):
-        *_, term = put_in(term, meanings)
-    admit(term)
+        *_, term = put_in(in_full(average, formulas_of(assumptions, True)), meanings)
+    _exists_by(term, needed(term, assumptions))
 
 
-@lru_cache(maxsize=4096)
-def formulas_of(
-    assumptions: frozenset[Assumption], supposed: bool = False
-) -> Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]:
-    """What functions that are defined, or that a lemma gives a formula without others (model and hypotheses too, if
-    ``supposed``), and their named slopes, are of their arguments.
+@lru_cache(maxsize=16384)
+def _exists_by(average: sp.Expr, told: Told) -> None:
+    """Raises Refused where an average with formulas in place of functions may not exist, or where a function has a
+    formula for arguments of one sign and is averaged over others too.
     """
-    found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
-    for leaf in assumptions:
-        name, meaning = sides(leaf.statement)
-        if not isinstance(name, AppliedUndef):
-            continue
-        formula = isinstance(leaf.statement, Equation) and _are(name.args, leaf.universal)
-        told = formula and (supposed or leaf.ground is Ground.LEMMA) and not meaning.atoms(AppliedUndef)
-        if leaf.ground is not Ground.DEFINITION and not told:
-            continue
-        head, arguments = name.func, tuple(name.args)
-        with suppress(Refused):  # a slope without a name, of which nothing is said then
-            while head is not None and head not in found:
-                found[head] = arguments, meaning
-                head = DERIVATIVES.get(head)
-                meaning = derivative(meaning, arguments[0]) if head is not None else meaning
-    return found
-
-
-def in_full(term: sp.Expr, formulas: Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]) -> sp.Expr:
-    if not names(term) & frozenset(formulas):
-        return term
-    if isinstance(term, Expectation):
-        fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables}
-        return Expectation(in_full(substitute(term.integrand, fresh), formulas), *fresh.values())
-    parts = [in_full(part, formulas) for part in term.args]
-    if term.func in formulas:
-        arguments, meaning = formulas[term.func]
-        if len(parts) == len(arguments) and all(map(shares_sign, parts, arguments)):
-            return in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas)
-    return term.func(*parts)
+    term, heads = in_full(average, dict(told)), {head for head, _ in told}
+    admit(term)
+    for inner in averages(term) if heads else ():
+        for call in inner.integrand.atoms(AppliedUndef):
+            if free(call) & bound(inner) and call.func in heads:
+                raise Refused(f"{average} may not exist: {call} may have a formula, by its sign")
 
 
 @lru_cache(maxsize=16384)
@@ -286,18 +286,13 @@ def _free_in(leaf: Assumption) -> frozenset[sp.Symbol]:
     return frozenset().union(*map(free, sides(leaf.statement))) - leaf.universal
 
 
-# What each name rests on.
-Meanings = dict[sp.Expr, frozenset[sp.Expr]]
-_SLOPES: list[tuple[Any, Meanings]] = []  # the functions that have names for their slopes by now, and `_slopes`
-
-
 @lru_cache(maxsize=4096)
 def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
     """For each name that is defined, and each named slope, what its definition names.
 
     Raises Refused where a name is defined twice, or by way of itself.
     """
-    slopes, meanings = _slopes(), Meanings()
+    slopes, meanings = slopes_named(), Meanings()
     for leaf in assumptions:
         if leaf.ground is Ground.DEFINITION:
             name, meaning = defined(leaf)
@@ -358,15 +353,6 @@ def functions_of_lemmas(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr
     return frozenset(name for name in spoken_of if not isinstance(name, sp.Symbol))
 
 
-def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:
-    """All that a name rests on, by way of any number of meanings."""
-    found, fresh = set[sp.Expr](), frozenset({name})
-    while fresh:
-        fresh = frozenset().union(*(meanings.get(other, frozenset()) for other in fresh)) - found
-        found |= fresh
-    return frozenset(found)
-
-
 def resting_on(variable: sp.Symbol, meanings: Meanings) -> frozenset[sp.Expr]:
     """The names that rest on a variable, by way of any number of meanings."""
     found, fresh = set[sp.Expr](), {variable}
@@ -382,13 +368,6 @@ def spoken(leaf: Assumption) -> frozenset[sp.Expr]:
     return frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
 
 
-@lru_cache(maxsize=65536)
-def names(term: sp.Expr) -> frozenset[sp.Expr]:
-    """The symbols of a term and the heads of its functions."""
-    own = (term,) if isinstance(term, sp.Symbol) else (term.func,) if isinstance(term, AppliedUndef) else ()
-    return frozenset(own).union(*map(names, term.args))
-
-
 def _constants_are_constant(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
     """What a limit or a derivative took for constant does not rest on its variable."""
     for condition in conditions:
@@ -396,32 +375,6 @@ def _constants_are_constant(conditions: frozenset[Condition], assumptions: froze
         moves = condition.demand is Demand.CONSTANT and term in _moving(assumptions, variable)
         if moves or (condition.demand is Demand.APART and variable in reached_from(term, meanings_of(assumptions))):
             raise Refused(f"{term} was held constant in {variable}, which it is defined by")
-
-
-def _slopes() -> Meanings:
-    """The functions that each named slope is one of: two may have one slope."""
-    named = (tuple(DERIVATIVES.items()), tuple(PARTIALS.items()))
-    if not _SLOPES or _SLOPES[0][0] != named:  # compared by identity, which is cheaper than to hash a function
-        pairs = [*named[0], *((function, slope) for function, slopes in named[1] for slope in slopes)]
-        found: Meanings = {}
-        for function, slope in pairs:
-            found[slope] = found.get(slope, frozenset()) | {function}
-        _SLOPES[:] = [(named, found)]
-    return _SLOPES[0][1]
-
-
-@lru_cache(maxsize=4096)
-def relatives(found: frozenset[sp.Expr]) -> frozenset[sp.Expr]:
-    """Names, and the slopes of functions among them, what these are slopes of, and so on: what is said of one is said
-    of all.
-    """
-    before, families = frozenset[sp.Expr](), [functions | {slope} for slope, functions in _slopes().items()]
-    while found != before:
-        before = found
-        for family in families:  # sets know the hashes of what they hold: that of a function is dear
-            if family & found:
-                found |= family
-    return found
 
 
 @lru_cache(maxsize=16384)
@@ -434,7 +387,7 @@ def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
         raise Refused(f"{leaf.name}: a definition is an equation or a limit")
     if isinstance(name, sp.Symbol) and not leaf.universal:
         head = name
-    elif isinstance(name, AppliedUndef) and _are(name.args, leaf.universal):
+    elif isinstance(name, AppliedUndef) and are_universal(name.args, leaf.universal):
         head = name.func
     else:
         raise Refused(f"{leaf.name}: {name} is neither a symbol nor a function of the symbols that it is defined for")
@@ -442,8 +395,3 @@ def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
     if head in named:
         raise Refused(f"{leaf.name}: {name} is defined by itself")
     return head, named
-
-
-def _are(arguments: tuple[sp.Expr, ...], universal: frozenset[sp.Symbol]) -> bool:
-    """Whether the arguments of a function that is defined are different symbols, all that stand for any value."""
-    return frozenset(arguments) == universal and len(arguments) == len(universal)

@@ -10,16 +10,14 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import signed
+from onestep.derivations.kernel.families.domination import dominated
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
 from onestep.derivations.kernel.terms import (
-    bound,
-    bounded_below,
     constants,
     defined_where,
     derivative,
     free,
-    masked,
     nonnegative,
     nonzero,
     positive,
@@ -100,7 +98,7 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     if frozenset().union(*map(free, (*at.values(), *along.values()))) & set(context.variables):
         raise Refused("a limit speaks of a variable averaged over")
     moving = set(context.variables)
-    dominated(substitute(context.integrand, along), moving, variable)
+    dominated(substitute(context.integrand, along), moving, variable, premises)
     for power in context.integrand.atoms(sp.Pow):
         inside = substitute(power.base, at)
         near = substitute(power.base, along)
@@ -121,27 +119,6 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     held = _held(context, holes, variable)
     statement = Tends(substitute(context, along), substitute(context, at), variable)
     return Conclusion(statement, frozenset({DOMINATED}), held)
-
-
-def dominated(term: sp.Expr, moving: set[sp.Symbol], variable: sp.Symbol) -> None:
-    """Raises Refused where a term may grow beyond all bounds on the way, far out in a variable averaged over: by a
-    denominator that comes near zero, or an exponential that widens. Of functions that are not known the lemma asks it.
-    """
-    within = frozenset(moving).union(*map(bound, term.atoms(Expectation)))
-    for part in term.atoms(sp.Pow, sp.exp):
-        if not (free(part) & within and variable in free(part)):
-            continue
-        if part.func is sp.exp:
-            known = [p for p in sp.Add.make_args(sp.expand(part.exp)) if masked(p, within) == p]
-            moves = any(free(p) & within and variable in free(p) for p in known)
-            fine = not moves or nonnegative(-sp.Add(*known))
-        else:
-            fine = variable not in free(part.exp) and (
-                nonnegative(part.exp) or variable not in free(part.base) or not free(part.base) & within
-                or bounded_below(part.base, within | {variable})
-            )  # fmt: skip
-        if not fine:
-            raise Refused(f"{part} may not stay bounded as {variable} grows")
 
 
 def _spread(term: sp.Expr, variables: set[sp.Symbol]) -> bool:

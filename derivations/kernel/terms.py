@@ -22,7 +22,9 @@ from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 
 ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
-_REAL_FUNCTIONS = (*ELEMENTARY, OwensT, SignProduct)
+REAL_FUNCTIONS = (*ELEMENTARY, OwensT, SignProduct)
+# At most pi/2 in size: with it a variable in an exponent is no more than linear, as in exp(z erf(z)).
+_BOUNDED = (sp.erf, sp.tanh, sp.sin, sp.cos, sp.atan)
 
 # What is declared with a sign, or has one of its own.
 _DECLARED = (sp.Rational, sp.Symbol, type(sp.pi), type(sp.E), AppliedUndef)
@@ -56,7 +58,7 @@ def plain(term: sp.Expr) -> sp.Expr:
     for part in getattr(term, "args", ()):
         plain(part)
     fine = (
-        type(term) in (*_PLAIN, *_REAL_FUNCTIONS)
+        type(term) in (*_PLAIN, *REAL_FUNCTIONS)
         or (type(term) is sp.Pow and (term.exp.is_Rational or not term.base.is_number or positive(term.base)))
         or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (REAL, *_SIGNED))
         or without_formula(type(term))
@@ -128,13 +130,33 @@ _NONE = frozenset({sp.Integer(0)})
 def _integrable_where(average: Expectation) -> frozenset[Condition]:
     """Where an integrand grows by less than exp(z^2/2) in each variable z, as far as signs do not decide it."""
     outer, found = bound(average), set[Condition]()
-    everywhere = outer.union(*map(bound, average.integrand.atoms(Expectation)))
+    integrand = _apart(average.integrand, outer, _letters(average))
+    everywhere = outer.union(*map(bound, averages(integrand)))
     for variable in everywhere:
-        for rate in _rates(average.integrand, variable, everywhere, variable in outer):
+        for rate in _rates(integrand, variable, everywhere, variable in outer):
             left = sp.expand(sp.Rational(1, 2) - rate)
             if not positive(left):
                 found |= {Condition(left), Condition(left, Demand.NONNEGATIVE)}
     return frozenset(found)
+
+
+def _apart(term: sp.Expr, taken: frozenset[sp.Symbol], used: frozenset[sp.Symbol]) -> sp.Expr:
+    """A term with other names for what an average within it binds again: the rates of one name are those of one
+    variable. What is ``taken`` is bound around it, and no name that is ``used`` is a new one.
+    """
+    if not averages(term):
+        return term
+    if not isinstance(term, Expectation):
+        return term.func(*(_apart(part, taken, used) for part in term.args))
+    own: list[sp.Symbol] = []
+    for variable in term.variables:
+        name = variable
+        while variable in taken and name in used:
+            name = sp.Symbol(f"{name.name}'", real=True)
+        used |= {name}
+        own.append(name)
+    integrand = substitute(term.integrand, dict(zip(term.variables, own, strict=True)))
+    return Expectation(_apart(integrand, taken | {*own}, used), *own)
 
 
 def _rates(term: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol], within: bool) -> frozenset[sp.Expr]:
@@ -188,7 +210,8 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
     for part in sp.Add.make_args(sp.expand(exponent)):
         constant, rest = part.as_independent(*among, as_Add=False)
         others = rest.free_symbols - {z}
-        if z not in rest.free_symbols or rest == z or _calls(rest, among):
+        steady = sp.Mul(*(factor for factor in sp.Mul.make_args(rest) if factor.func not in _BOUNDED))
+        if z not in rest.free_symbols or steady == 1 or steady in among or _calls(rest, among):
             continue
         if rest == z**2:
             total += constant
@@ -370,20 +393,6 @@ def binds(term: sp.Expr) -> bool:
 def outside_averages(term: sp.Expr) -> sp.Expr:
     """A term with one in place of each of its averages."""
     return term.xreplace(dict.fromkeys(averages(term), sp.Integer(1)))
-
-
-def signless(term: sp.Expr) -> sp.Expr:
-    """A term without the factors that are positive."""
-    if isinstance(term, sp.Mul):
-        return sp.Mul(*(signless(part) for part in term.args if not positive(part)))
-    return sp.Pow(signless(term.base), term.exp) if isinstance(term, sp.Pow) else term
-
-
-def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
-    """Whether a term decidedly has the sign that a symbol is declared to have."""
-    decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
-    decided &= not symbol.is_negative or negative(value)
-    return decided and (not symbol.is_nonzero or nonzero(value))
 
 
 @lru_cache(maxsize=65536)

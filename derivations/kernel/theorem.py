@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from types import NoneType
 from typing import Any, TypeVar, get_args
 
@@ -18,6 +18,8 @@ import sympy as sp
 
 from onestep.derivations.kernel.conditions import can_hold, exists, far_out, fixed, grows, meanings_of, supposed
 from onestep.derivations.kernel.families.along import hold_all_along
+from onestep.derivations.kernel.families.domination import dominated
+from onestep.derivations.kernel.families.formulas import formulas_of, have_slopes
 from onestep.derivations.kernel.statements import (
     Assumption,
     Condition,
@@ -25,6 +27,7 @@ from onestep.derivations.kernel.statements import (
     Ground,
     Refused,
     Statement,
+    Tends,
     sides,
     variables,
 )
@@ -90,6 +93,10 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     inherited = () if concluded.instead else (p.conditions for p in premises)
     conditions = concluded.conditions.union(*inherited)
     meanings_of(assumptions)  # no name is defined twice, or in a circle
+    have_slopes(assumptions)
+    for premise in premises:
+        if premise.assumptions is not assumptions and _more_formulas(assumptions, premise.assumptions):
+            _exist_still(premise, assumptions)
     for term in sides(concluded.statement):
         conditions |= defined_where(admit(term))
         for average in averages(term):
@@ -103,6 +110,23 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     can_hold(conditions, assumptions)
     hold_all_along(conditions, assumptions)
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
+
+
+@lru_cache(maxsize=16384)
+def _more_formulas(assumptions: frozenset[Assumption], before: frozenset[Assumption]) -> bool:
+    """Whether functions have formulas by assumptions that they had not by those ``before``."""
+    return bool(formulas_of(assumptions, True).keys() - formulas_of(before, True).keys())
+
+
+def _exist_still(theorem: Theorem, assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where an average in a proof may not exist, or may not tend to its limit, by a formula for a
+    function that had none there.
+    """
+    for node in nodes(theorem):
+        for average in frozenset().union(*map(averages, sides(node.statement))):
+            exists(average, assumptions)
+        if node.rule in ("limit_average", "average_limit") and isinstance(node.statement, Tends):
+            dominated(node.statement.expression, set(), node.statement.variable, (node,), assumptions)
 
 
 _Part = TypeVar("_Part")

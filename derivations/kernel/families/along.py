@@ -18,15 +18,11 @@ from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.conditions import (
     defined,
-    formulas_of,
     functions_of_lemmas,
-    in_full,
+    in_the_end,
     meanings_in,
-    names,
     not_refuted,
     put_in,
-    reached_from,
-    relatives,
     resting,
     said,
     spoken,
@@ -42,6 +38,14 @@ from onestep.derivations.kernel.families.far_out import (
     saddle_point,
     signs_far_out,
 )
+from onestep.derivations.kernel.families.formulas import (
+    formulas_of,
+    in_full,
+    names,
+    reached_from,
+    relatives,
+    shares_sign,
+)
 from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (
@@ -52,7 +56,6 @@ from onestep.derivations.kernel.terms import (
     nonnegative,
     nonzero,
     outside_averages,
-    shares_sign,
     substitute,
 )
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
@@ -282,7 +285,7 @@ def _keep_signs(conditions: Conditions, variable: sp.Symbol, put: Mapping[sp.Exp
         if condition.demand is not Demand.NONNEGATIVE or variable not in free(term):
             continue
         with suppress(Refused):
-            found = degrees(term, variable)
+            found = degrees(in_the_end(averaged(term), variable), variable)
             if found.over > -1 and not nonnegative(found.top * found.leading):
                 break
     else:

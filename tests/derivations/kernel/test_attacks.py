@@ -388,7 +388,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
 }
 
 
-# In test_calculus, test_inequalities, test_slopes, test_orders and test_same_slope.
+# In test_calculus, test_inequalities, test_slopes and test_same_slope.
 ELSEWHERE = {
     "slope", "logarithm", "average_limit", "taylor", "limit_exponential",
     "multiply", "antisymmetric", "largest", "root_of_zero", "equal_roots", "same_slope", "specialise",

@@ -1,4 +1,6 @@
-"""Derivatives of what is defined, logarithms of products, limits under averages, and what their rules refuse."""
+"""Derivatives of what is defined, logarithms of products, limits under averages, exponentials that vanish, orders in d:
+what the rules make, and what they refuse.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,12 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
+from onestep.derivations.gradient_step.leaves import exponent_of_sum, power_of_d
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.calculus import average_limit, logarithm, slope
-from onestep.derivations.kernel.limits import limit_rational
+from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
 from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import admit, defined_where, derivative
 from onestep.derivations.kernel.theorem import Theorem, replay
@@ -169,3 +173,30 @@ def test_the_product_of_signs_has_no_slope_and_asks_for_a_correlation() -> None:
     assert defined_where(product) == {Condition(1 - x**2, Demand.NONNEGATIVE)}
     with pytest.raises(Refused):
         derivative(product, x)
+
+
+def test_an_exponential_vanishes_at_a_positive_rate() -> None:
+    assert limit_exponential((), p / 2, d).statement == Tends(sp.exp(-p * d / 2), ZERO, d)
+    for decay in (x, -p, p - q, ZERO, p * d, 1 / d):
+        with pytest.raises(Refused):
+            limit_exponential((), decay, d)
+
+
+def test_a_logarithm_is_continuous_where_its_argument_is_positive() -> None:
+    vanishing = limit_exponential((), p, d)
+    assert limit_compose((vanishing,), sp.log(q + x), (x,)).statement.value == sp.log(q)
+    for context in (sp.log(x), sp.log(x - 1), sp.log(y + x)):
+        with pytest.raises(Refused):
+            limit_compose((vanishing,), context, (x,))
+
+
+@pytest.mark.parametrize(("larger", "smaller"), [(1 + p, p), (p, p), (p / 2, p / 3), (ZERO, -q)])
+def test_the_larger_exponent_is_that_of_the_sum(larger: sp.Expr, smaller: sp.Expr) -> None:
+    first, second = sp.symbols("first second", positive=True)
+    sizes = (power_of_d(first, larger, "one term"), power_of_d(second, smaller, "another"))
+    theorem = exponent_of_sum(rate, (first, second), "a sum", *sizes)
+    replay(theorem)
+    assert value(theorem) == sp.expand(larger)
+    if larger != smaller:
+        with pytest.raises(Refused):
+            exponent_of_sum(rate, (second, first), "a sum whose first term is the smaller one", *sizes)

@@ -1,0 +1,178 @@
+"""What functions and their named slopes are: the formulas that leaves give, and how names rest on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
+from onestep.derivations.kernel.terms import (
+    derivative,
+    free,
+    masked,
+    negative,
+    nonnegative,
+    nonzero,
+    positive,
+    substitute,
+)
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+
+# The arguments of a function that has a formula, and what it makes of them.
+Formulas = Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]
+Told = frozenset[tuple[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]]
+# What each name rests on.
+Meanings = dict[sp.Expr, frozenset[sp.Expr]]
+_SLOPES: list[tuple[Any, Meanings]] = []  # the functions that have names for their slopes by now, and `slopes_named`
+
+
+@lru_cache(maxsize=4096)
+def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> Formulas:
+    """What functions that are defined, or that a lemma gives a formula without others (model and hypotheses too, if
+    ``supposed``, and these by way of others that have one), and their named slopes, are of their arguments.
+    """
+    found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
+    whole = [(leaf, *sides(leaf.statement)) for leaf in assumptions if isinstance(leaf.statement, Equation)]
+    turned = [(leaf, right, left) for leaf, left, right in whole if leaf.ground is not Ground.DEFINITION]
+    equations = [equation for equation in (*whole, *turned) if isinstance(equation[1], AppliedUndef)]
+    equations.sort(key=lambda equation: equation[0].ground is not Ground.DEFINITION)
+    before = -1
+    while len(found) != before:  # what is told by way of a function comes after that function
+        before = len(found)
+        for leaf, name, meaning in equations:
+            head, arguments, formula = name.func, tuple(name.args), meaning
+            if head in found or not (leaf.ground is Ground.DEFINITION or _tells(leaf, name, meaning, found, supposed)):
+                continue
+            with suppress(Refused):  # a slope without a name, of which nothing is said then
+                while head is not None and head not in found and not _circle(head, formula, found):
+                    found[head] = arguments, formula
+                    head = DERIVATIVES.get(head)
+                    formula = derivative(formula, arguments[0]) if head is not None else formula
+    return found
+
+
+def _tells(leaf: Assumption, name: sp.Expr, meaning: sp.Expr, found: Formulas, supposed: bool) -> bool:
+    """Whether an equation that is no definition gives a function a formula, for all values of its arguments and by way
+    of functions that have one. What is defined by way of a function gives it none: that would be a circle.
+    """
+    every = leaf.universal | (free(name) if leaf.ground is Ground.LEMMA else frozenset())
+    if not are_universal(name.args, every & frozenset(name.args)):
+        return False
+    others = frozenset(call.func for call in meaning.atoms(AppliedUndef))
+    if not supposed:
+        return leaf.ground is Ground.LEMMA and not others
+    rests = {head: relatives(names(formula)) for head, (_, formula) in found.items()}
+    near = relatives(others).union(*(reached_from(head, rests) for head in others))
+    return others <= found.keys() and not near & relatives(frozenset({name.func}))
+
+
+def _circle(head: Any, formula: sp.Expr, found: Formulas) -> bool:
+    """Whether a formula for a function speaks of it, by way of the formulas that are found."""
+    rests = {name: _heads(meaning) for name, (_, meaning) in found.items()}
+    return any(name == head or head in reached_from(name, rests) for name in _heads(formula))
+
+
+@lru_cache(maxsize=4096)
+def have_slopes(assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where a function with a named slope has none, by way of the formulas of others."""
+    for head, (arguments, meaning) in formulas_of(assumptions, True).items():
+        if (head in DERIVATIVES or head in PARTIALS) and _heads(meaning):
+            _has_slopes(meaning, arguments, needed(meaning, assumptions))
+
+
+@lru_cache(maxsize=4096)
+def _has_slopes(meaning: sp.Expr, arguments: tuple[sp.Symbol, ...], told: Told) -> None:
+    whole = masked(in_full(meaning, dict(told)), frozenset(arguments))
+    for argument in arguments:
+        derivative(whole, argument)
+
+
+@lru_cache(maxsize=16384)
+def needed(term: sp.Expr, assumptions: frozenset[Assumption]) -> Told:
+    """The formulas for the functions in a term, for those in these formulas, and so on: many assumptions share them."""
+    formulas = formulas_of(assumptions, True)
+    found, near = dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]](), _heads(term)
+    while fresh := {head: formulas[head] for head in near if head in formulas and head not in found}:
+        found |= fresh
+        near = frozenset().union(*(_heads(formula) for _, formula in fresh.values()))
+    return frozenset(found.items())
+
+
+@lru_cache(maxsize=65536)
+def _heads(term: sp.Expr) -> frozenset[Any]:
+    return frozenset(name for name in names(term) if not isinstance(name, sp.Symbol))
+
+
+def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
+    """Whether a term decidedly has the sign that a symbol is declared to have."""
+    decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
+    decided &= not symbol.is_negative or negative(value)
+    return decided and (not symbol.is_nonzero or nonzero(value))
+
+
+def in_full(term: sp.Expr, formulas: Formulas) -> sp.Expr:
+    """A term with formulas in place of functions, where the signs of their arguments are those of the formulas."""
+    if not names(term) & frozenset(formulas):
+        return term
+    if isinstance(term, Expectation):
+        fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables}
+        return Expectation(in_full(substitute(term.integrand, fresh), formulas), *fresh.values())
+    parts = [in_full(part, formulas) for part in term.args]
+    if term.func in formulas:
+        arguments, meaning = formulas[term.func]
+        if len(parts) == len(arguments) and all(map(shares_sign, parts, arguments)):
+            return in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas)
+    return term.func(*parts)
+
+
+def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:
+    """All that a name rests on, by way of any number of meanings."""
+    found, fresh = set[sp.Expr](), frozenset({name})
+    while fresh:
+        fresh = frozenset().union(*(meanings.get(other, frozenset()) for other in fresh)) - found
+        found |= fresh
+    return frozenset(found)
+
+
+@lru_cache(maxsize=65536)
+def names(term: sp.Expr) -> frozenset[sp.Expr]:
+    """The symbols of a term and the heads of its functions."""
+    own = (term,) if isinstance(term, sp.Symbol) else (term.func,) if isinstance(term, AppliedUndef) else ()
+    return frozenset(own).union(*map(names, term.args))
+
+
+@lru_cache(maxsize=4096)
+def relatives(found: frozenset[sp.Expr]) -> frozenset[sp.Expr]:
+    """Names, and the slopes of functions among them, what these are slopes of, and so on: what is said of one is said
+    of all.
+    """
+    before, families = frozenset[sp.Expr](), [functions | {slope} for slope, functions in slopes_named().items()]
+    while found != before:
+        before = found
+        for family in families:  # sets know the hashes of what they hold: that of a function is dear
+            if family & found:
+                found |= family
+    return found
+
+
+def slopes_named() -> Meanings:
+    """The functions that each named slope is one of: two may have one slope."""
+    named = (tuple(DERIVATIVES.items()), tuple(PARTIALS.items()))
+    if not _SLOPES or _SLOPES[0][0] != named:  # compared by identity, which is cheaper than to hash a function
+        pairs = [*named[0], *((function, slope) for function, slopes in named[1] for slope in slopes)]
+        found: Meanings = {}
+        for function, slope in pairs:
+            found[slope] = found.get(slope, frozenset()) | {function}
+        _SLOPES[:] = [(named, found)]
+    return _SLOPES[0][1]
+
+
+def are_universal(arguments: tuple[sp.Expr, ...], universal: frozenset[sp.Symbol]) -> bool:
+    """Whether the arguments of a function that is defined are different symbols, all that stand for any value."""
+    return frozenset(arguments) == universal and len(arguments) == len(universal)
