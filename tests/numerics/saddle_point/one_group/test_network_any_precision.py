@@ -224,7 +224,7 @@ def test_each_gap_is_relative_to_its_own_unknown(
     # T = tau f and tau = 1/(ridge + D + C f), f off by 1e-5; C = g/(beta tau). Second order leaves 1e-5 of it.
     expected = 1e-5 * max(tau / (1.0 + T), gains[-1] * tau / model.beta / (1.0 + tau))
     assert float(found) == pytest.approx(expected, rel=1e-3)
-    assert T != pytest.approx(tau, rel=0.1)
+    assert pytest.approx(tau, rel=0.1) != T
 
 
 def test_newtons_method_goes_on_until_every_unknown_has_settled(begun: tuple[Model, NetworkStart]) -> None:
