@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
+from benchmarks.mutants.visits import VISITS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 FAST = "not thorough and not browser"
 # What no test of the copy needs.
@@ -129,7 +131,7 @@ def room_of(root: Path, tests: Sequence[str], seconds: int) -> Room:
     seen = root.parent / "visits"
     seen.unlink(missing_ok=True)
     watched = ["-p", "benchmarks.mutants.visits", *tests]
-    told = _ended(root, watched, _WATCHED * seconds, {"VISITS": str(seen)})
+    told = _ended(root, watched, _WATCHED * seconds, {VISITS: str(seen)})
     lines = [json.loads(line) for line in seen.read_text().splitlines()]
     visits = (Visit(line["test"], line["seconds"], frozenset(line["called"])) for line in lines)
     return Room(tuple(tests), tuple(_failures(told)), tuple(visits))

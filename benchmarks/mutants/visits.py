@@ -16,7 +16,8 @@ from types import CodeType, FrameType
 
 import pytest
 
-_FILE = "VISITS"
+# The variable of the environment that names the file.
+VISITS = "VISITS"
 
 
 class _Watch:
@@ -43,5 +44,5 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         if code.co_filename.startswith(root)
     )
     entry = {"test": item.nodeid, "seconds": time.process_time() - begun, "called": called}
-    with Path(os.environ[_FILE]).open("a") as file:
+    with Path(os.environ[VISITS]).open("a") as file:
         file.write(json.dumps(entry) + "\n")

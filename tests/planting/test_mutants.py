@@ -11,7 +11,7 @@ import pytest
 from benchmarks.mutants import trial as trials
 from benchmarks.mutants.campaign import ROOMS, asked_of, of_room, stored, table
 from benchmarks.mutants.slips import slips
-from benchmarks.mutants.trial import ROOT, copied, function_at, replaced, room_of, trial, trial_of
+from benchmarks.mutants.trial import ROOT, copied, failing, function_at, replaced, room_of, trial, trial_of
 
 SOURCE = '''
 """A docstring with 1 + 1."""
@@ -133,7 +133,9 @@ def test_tests_that_run_the_function_are_asked_first_and_then_all(small: Path) -
 @pytest.mark.thorough
 def test_what_a_trial_answers_is_what_happened(small: Path) -> None:
     with copied(small) as tree:
+        assert failing(tree, ["test_one.py"], 60) == []
         with replaced(tree, "one.py", b"def one():\n    return 2\n"):
+            assert failing(tree, ["test_one.py"], 60) == ["test_one.py::test_one"]
             assert not trial(tree, ["test_one.py"], 60, ["test_one.py::test_one"]).killed
         with replaced(tree, "one.py", b"def one(:\n"):
             assert trial(tree, ["test_one.py"], 60).by == "test_one.py"
