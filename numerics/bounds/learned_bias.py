@@ -26,6 +26,7 @@ from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.ridge import local_minima
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.parameters import within_reach
 from onestep.numerics.saddle_point.level import solve_on
 from onestep.numerics.saddle_point.profile import profile
 
@@ -120,6 +121,7 @@ def scan_reach(model: Model) -> float:
 
 @accepts(model=model_of)
 @lru_cache(maxsize=256)
+@within_reach
 def learned_bias(model: Model, points: int = _POINTS) -> LearnedBias:
     """The bias of least training free energy. Raises ModelError at ridge = 0."""
     if model.ridge == 0.0:

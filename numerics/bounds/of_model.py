@@ -10,9 +10,11 @@ from onestep.numerics.bounds import ridge
 from onestep.numerics.bounds.results import Bounds
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model
+from onestep.numerics.models.parameters import within_reach
 
 
 @accepts(model=model_of)
+@within_reach
 def bounds(model: Model) -> Bounds:
     """What no ridge, alpha or beta gets below, and what the best ridge does not exceed: equations (27) and (26).
 

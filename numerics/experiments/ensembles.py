@@ -279,7 +279,7 @@ def trained_network(
     and gamma carry O(1/d).
 
     Raises SimulationError where sigma jumps: its derivative is not a function and the step is not defined. And where
-    the steps make rows of more than 1e20 in length, as several long ones do.
+    the steps make rows of more than 1e20 in length, as several long ones do, or one neuron alone makes them.
     """
     activation = network.activation
     if any(point.jump for point in activation.breakpoints):
@@ -293,6 +293,11 @@ def trained_network(
     theta = inputs.frame(rng, d, 1)[0]
     batch_direction = np.zeros(d)
     u = _per_neuron(tuple(group.weight for group in network.groups), sizes)
+    if np.count_nonzero(u) < 2:
+        raise SimulationError(
+            f"of p = {p} neurons {np.count_nonzero(u)} take a step, and a spike is told from bulk by two or more: "
+            "take a larger dimension, for example 400"
+        )
     uniform = bool(np.all(u == 1.0))
     readout = None if uniform else u
     for _ in range(network.steps):

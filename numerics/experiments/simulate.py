@@ -15,6 +15,7 @@ from onestep.numerics.experiments.ridge import Prediction, Simulation, simulate_
 from onestep.numerics.models.given import instance_of, model_of, subject_of, whole_number
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.models.parameters import within_reach
 
 
 @accepts(
@@ -24,6 +25,7 @@ from onestep.numerics.models.network import Network, SimulationError
     seed=whole_number("seed", 0, least=0),
     inputs=instance_of(Inputs, 'Inputs("rademacher")'),
 )
+@within_reach
 def simulate(
     model: Model | Network,
     *,
@@ -74,6 +76,7 @@ def simulate(
 
 
 @accepts(model=model_of)
+@within_reach
 def predict(
     model: Model, *, learned: bool = False, basins: Basins | None = None, sizes: Sizes | None = None
 ) -> Prediction:

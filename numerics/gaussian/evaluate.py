@@ -116,18 +116,19 @@ def _repaired(expr: Expression, points: Array, values: Array) -> Array:
     again = values.copy()
     with mpmath.workdps(_FALLBACK_DIGITS):
         again[bad] = [_fallback(expr, float(x)) for x in points[bad]]
-    if not np.isfinite(again).all():
-        where = float(points[~np.isfinite(again)][0])
-        raise ExpressionError(f"{expr} has no finite double-precision value at z = {where!r}")
     return again
 
 
 def _fallback(expr: Expression, x: float) -> float:
+    """The value at one point; raises at the first that has none, since numbers of 300 digits take milliseconds each."""
     try:
         value = evaluate_mpmath(expr, mpmath.mpf(x))
     except ZeroDivisionError:
-        return math.nan
-    return float(value) if isinstance(value, mpmath.mpf) else math.nan
+        value = mpmath.nan
+    found = float(value) if isinstance(value, mpmath.mpf) else math.nan
+    if not math.isfinite(found):
+        raise ExpressionError(f"{expr} has no finite double-precision value at z = {x!r}")
+    return found
 
 
 def _constant_value(expr: Expression) -> float:

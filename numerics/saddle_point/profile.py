@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import Activation
-from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.bulk.equivalent import upper_triangle
 from onestep.numerics.gaussian.coefficients import known_moments_of
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
@@ -34,6 +33,7 @@ from onestep.numerics.gaussian.quadrature import (
 from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
 from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.parameters import within_reach
 
 Array = NDArray[np.float64]
 Number = TypeVar("Number", float, Array)
@@ -219,6 +219,7 @@ Argument = tuple[tuple[float, ...], float, float]
 
 
 @lru_cache(maxsize=64)
+@within_reach
 def _profile(
     activation: Activation,
     groups: tuple[Argument, ...],
@@ -235,15 +236,12 @@ def _profile(
     even = not whole and activation.parity in ("odd", "even") and all(bias == 0.0 for _, _, bias in groups)
     nodes, weights = _rule(lines, refine, extra, even)
     shifts = [np.asarray(line.direction) @ nodes for line in lines]
-    try:
-        student_part = [
-            _moments_at(activation, bulk, bias, shift, refine_inner, len(nodes))
-            for (_, bulk, bias), shift in zip(groups, shifts[1:], strict=True)
-        ]
-        parity = activation.parity if even else ""
-        y0, y1, spread = _target_part(target, shifts[0], aligned[1], refine_inner, parity, len(nodes))
-    except ExpressionError as overflow:
-        raise ModelError(f"the model is out of reach of double precision: {overflow}") from overflow
+    student_part = [
+        _moments_at(activation, bulk, bias, shift, refine_inner, len(nodes))
+        for (_, bulk, bias), shift in zip(groups, shifts[1:], strict=True)
+    ]
+    parity = activation.parity if even else ""
+    y0, y1, spread = _target_part(target, shifts[0], aligned[1], refine_inner, parity, len(nodes))
     root = np.sqrt([bulk for _, bulk, _ in groups])
     # The heat equation: d mu0/dc = E[(z^2 - 1) sigma]/(2c).
     bulk_slope = np.array([part.curvature for part in student_part]) / (2.0 * root[:, None] ** 2)

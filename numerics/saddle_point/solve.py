@@ -5,6 +5,7 @@ from __future__ import annotations
 from onestep.numerics.accepts import accepts
 from onestep.numerics.models.given import model_of, whole_number
 from onestep.numerics.models.model import Model
+from onestep.numerics.models.parameters import within_reach
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve as solve_ridge
 
@@ -12,6 +13,7 @@ FEWEST_DIGITS, MOST_DIGITS = 16, 300
 
 
 @accepts(model=model_of, digits=whole_number("digits", 50, least=FEWEST_DIGITS, most=MOST_DIGITS, optional=True))
+@within_reach
 def solve(model: Model, *, digits: int | None = None) -> Solution:
     """Order parameters, test error (25) and training error of the model with its loss and its readout.
 

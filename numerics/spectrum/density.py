@@ -22,6 +22,7 @@ from onestep.numerics.models.documents import described, spectrum_document
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.notebook import Shown
+from onestep.numerics.models.parameters import within_reach
 from onestep.numerics.models.width_documents import finite
 from onestep.numerics.saddle_point.profile import Profile, profile
 from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
@@ -108,11 +109,13 @@ def equations_of(model: Model) -> Equations:
     return NetworkEquations(model)
 
 
+@within_reach
 def stieltjes(model: Model, z: complex) -> complex:
     """g(z), Im z >= 0; on the real axis the limit from above. Raises SpectrumError where continuation gets stuck."""
     return complex(np.sum(continued(equations_of(model), z).values[-len(model.groups) :]))
 
 
+@within_reach
 def atom_at_zero(model: Model) -> float:
     """The share of zero eigenvalues, 1 - rank/p: n samples, and d where the features are linear given kappa."""
     equations = Equations(model)
@@ -129,6 +132,7 @@ def atom_at_zero(model: Model) -> float:
 
 @accepts(model=model_of)
 @lru_cache(maxsize=16)
+@within_reach
 def spectrum(model: Model) -> Spectrum:
     """Density, edges, atom and outliers of a model; its ridge, target and noise play no part."""
     equations = equations_of(model)

@@ -1,0 +1,78 @@
+"""Models that doubles do not hold: every public function says so in one sentence, soon, and nothing else is printed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from onestep import ExpressionError, Model, ModelError, activation, bounds, certify, compare, simulate, solve, spectrum
+from onestep.numerics.bounds.learned_bias import learned_bias
+from onestep.numerics.experiments.ensembles import SimulationError
+from onestep.numerics.experiments.simulate import predict
+from onestep.numerics.gaussian import evaluate
+from onestep.numerics.models.network import Network
+from onestep.numerics.spectrum.density import atom_at_zero, stieltjes
+
+# Overflow at a node; no rule of a bearable length; a value at one point alone that no rule settles.
+OVERFLOWS, VARIES, UNSETTLED = ("exp(2*z)", 1e3), ("exp(2*z)", 1e10), ("cos(sign(z))", 1.0)
+FUNCTIONS: dict[str, Callable[[Model], Any]] = {
+    "solve": solve,
+    "spectrum": spectrum,
+    "bounds": bounds,
+    "predict": predict,
+    "learned_bias": learned_bias,
+    "atom_at_zero": atom_at_zero,
+    "stieltjes": lambda model: stieltjes(model, 1j),
+    "compare": lambda model: compare(model, dimensions=[30, 40], seeds=3),
+}
+
+
+def _model(name: str, bulk: float) -> Model:
+    return Model(name, "tanh", alpha=2.0, beta=1.0, ridge=0.1, spike=1.0, bulk=bulk, alignment=0.5)
+
+
+@pytest.mark.parametrize("case", [OVERFLOWS, VARIES], ids=["overflows", "varies"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_model_out_of_reach_is_refused(name: str, case: tuple[str, float]) -> None:
+    with pytest.raises(ModelError, match="the model is out of reach of double precision: "):
+        FUNCTIONS[name](_model(*case))
+
+
+@pytest.mark.parametrize("name", ["spectrum", "atom_at_zero", "stieltjes"])
+def test_averages_that_do_not_settle_are_refused(name: str) -> None:
+    with pytest.raises(ModelError, match="out of reach of double precision: it varies too fast for rules"):
+        FUNCTIONS[name](_model(*UNSETTLED))
+
+
+def test_a_simulation_and_a_certificate_say_so_too() -> None:
+    with pytest.raises(ModelError, match="out of reach of double precision"):
+        simulate(_model(*VARIES), dimension=5, seeds=1)
+    assert certify(_model(*VARIES)).status.startswith("not certified: the model is out of reach of double precision")
+
+
+def test_the_first_point_without_a_value_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    slow = evaluate._fallback
+    monkeypatch.setattr(evaluate, "_fallback", lambda expr, x: (asked.append(x), slow(expr, x))[1])
+    with pytest.raises(ExpressionError, match=r"sigmoid.* has no finite double-precision value at z = 800.0"):
+        activation("silu(cosh(z))")([0.0, 800.0, 900.0, 1000.0])
+    assert asked == [800.0]
+
+
+@pytest.mark.parametrize("bulk", [150.0, 200.0])
+def test_a_power_that_overflows_is_no_warning(bulk: float) -> None:
+    # The square of cosh leaves doubles within the rule, cosh does not. An even feature learns nothing of an odd target.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = bounds(Model("cosh", "z", alpha=0.1, beta=2.0, ridge=0.0, spike=1.0, bulk=bulk, alignment=0.9))
+    assert found.lower == pytest.approx(1.0, abs=1e-12)
+
+
+def test_one_neuron_tells_no_spike_from_bulk() -> None:
+    network = Network("tanh", "tanh", alpha=0.5, beta=0.02, ridge=0.1, alpha0=1.0, eta=0.5)
+    with pytest.raises(SimulationError, match="of p = 1 neurons 1 take a step"):
+        simulate(network, dimension=50, seeds=1)
+    assert simulate(network, dimension=100, seeds=1).test_error.mean > 0.0
