@@ -24,9 +24,8 @@ import numpy as np
 
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.ridge import local_minima
-from onestep.numerics.models.given import model_of
+from onestep.numerics.models.given import model_of, within_reach
 from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.parameters import within_reach
 from onestep.numerics.saddle_point.level import solve_on
 from onestep.numerics.saddle_point.profile import profile
 

@@ -8,9 +8,8 @@ from functools import partial
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds import ridge
 from onestep.numerics.bounds.results import Bounds
-from onestep.numerics.models.given import model_of
+from onestep.numerics.models.given import model_of, within_reach
 from onestep.numerics.models.model import Model
-from onestep.numerics.models.parameters import within_reach
 
 
 @accepts(model=model_of)

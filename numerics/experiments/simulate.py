@@ -12,10 +12,9 @@ from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
 from onestep.numerics.experiments.letters import predict_letters, simulate_letters
 from onestep.numerics.experiments.ridge import Prediction, Simulation, simulate_ridges, usual_kind
-from onestep.numerics.models.given import instance_of, model_of, subject_of, whole_number
+from onestep.numerics.models.given import instance_of, model_of, subject_of, whole_number, within_reach
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.models.parameters import within_reach
 
 
 @accepts(

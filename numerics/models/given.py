@@ -1,16 +1,22 @@
-"""What a public function is given in other words than its own: a network for its model."""
+"""What a public function is given in other words than its own, a network for its model; what doubles do not hold."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+import numpy as np
+
+from onestep.derivations.expressions.tree import ExpressionError
 from onestep.numerics.models.model import Model, ModelError
 
 if TYPE_CHECKING:
     from onestep.numerics.models.network import Network
 
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 _EXAMPLE = 'for example Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)'
 
 
@@ -29,6 +35,23 @@ def model_of(given: object) -> Model:
             'network.model("network")'
         )
     return given.model("network")
+
+
+def within_reach(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """The function with ModelError for an activation or target that doubles, or their rules, do not hold there.
+
+    What overflows on the way becomes infinite or NaN, without a warning: nothing that is not finite converges.
+    """
+
+    @wraps(function)
+    def reaching(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        try:
+            with np.errstate(all="ignore"):
+                return function(*args, **kwargs)
+        except ExpressionError as overflow:
+            raise ModelError(f"the model is out of reach of double precision: {overflow}") from overflow
+
+    return reaching
 
 
 def square_only(model: Model | Network, what: str) -> None:

@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
-
-import numpy as np
-
-from onestep.derivations.expressions.tree import ExpressionError
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
@@ -18,27 +13,6 @@ if TYPE_CHECKING:
 
 class ModelError(ValueError):
     """The model asked for does not exist or is not accepted; the message is one clear sentence."""
-
-
-_Parameters = ParamSpec("_Parameters")
-_Result = TypeVar("_Result")
-
-
-def within_reach(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """The function with ModelError for an activation or target that doubles, or their rules, do not hold there.
-
-    What overflows on the way becomes infinite or NaN, without a warning: nothing that is not finite converges.
-    """
-
-    @wraps(function)
-    def reaching(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        try:
-            with np.errstate(all="ignore"):
-                return function(*args, **kwargs)
-        except ExpressionError as overflow:
-            raise ModelError(f"the model is out of reach of double precision: {overflow}") from overflow
-
-    return reaching
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from onestep.numerics.gaussian.quadrature import (
 )
 from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
+from onestep.numerics.models.given import within_reach
 from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.parameters import within_reach
 
 Array = NDArray[np.float64]
 Number = TypeVar("Number", float, Array)

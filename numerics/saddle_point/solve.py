@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from onestep.numerics.accepts import accepts
-from onestep.numerics.models.given import model_of, whole_number
+from onestep.numerics.models.given import model_of, whole_number, within_reach
 from onestep.numerics.models.model import Model
-from onestep.numerics.models.parameters import within_reach
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve as solve_ridge
 

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.quadrature import gauss_legendre
 from onestep.numerics.models.documents import described, spectrum_document
-from onestep.numerics.models.given import model_of
+from onestep.numerics.models.given import model_of, within_reach
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.notebook import Shown
-from onestep.numerics.models.parameters import within_reach
 from onestep.numerics.models.width_documents import finite
 from onestep.numerics.saddle_point.profile import Profile, profile
 from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
