@@ -41,7 +41,7 @@ def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> F
     whole = [(leaf, *sides(leaf.statement)) for leaf in assumptions if isinstance(leaf.statement, Equation)]
     turned = [(leaf, right, left) for leaf, left, right in whole if leaf.ground is not Ground.DEFINITION]
     equations = [equation for equation in (*whole, *turned) if isinstance(equation[1], AppliedUndef)]
-    equations.sort(key=lambda equation: equation[0].ground is not Ground.DEFINITION)
+    equations.sort(key=lambda equation: (equation[0].ground is not Ground.DEFINITION, *_texts(*equation[1:])))
     before = -1
     while len(found) != before:  # what is told by way of a function comes after that function
         before = len(found)
@@ -55,6 +55,11 @@ def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> F
                     head = DERIVATIVES.get(head)
                     formula = derivative(formula, arguments[0]) if head is not None else formula
     return found
+
+
+@lru_cache(maxsize=4096)
+def _texts(name: sp.Expr, meaning: sp.Expr) -> tuple[str, str]:
+    return sp.srepr(name), sp.srepr(meaning)
 
 
 def _tells(leaf: Assumption, name: sp.Expr, meaning: sp.Expr, found: Formulas, supposed: bool) -> bool:
