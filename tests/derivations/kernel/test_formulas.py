@@ -230,7 +230,7 @@ def test_a_formula_that_narrows_is_averaged() -> None:
 
 @pytest.mark.parametrize("factor", range(1, 13))
 def test_of_two_formulas_the_first_by_its_text_counts(factor: int) -> None:
-    # Sets come in an order of their own in every process: twelve pairs agree with this one once in 4,096.
+    # Sets come in an order of their own in every process, which twelve pairs hardly meet by chance.
     both = (factor * x, (factor + 1) * x)
     lemmas = (taken(f(x), formula, x, ground=Ground.LEMMA) for formula in both)
     told = formulas_of(frozenset().union(*(lemma.assumptions for lemma in lemmas)))
