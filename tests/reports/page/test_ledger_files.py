@@ -106,21 +106,21 @@ def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_pat
     chapters = (Chapter("first", "The first", (part_of(first),)),)
     files = markdown(document, chapters)
     assert files == markdown(as_json(toy_ledger()), chapters)
-    assert list(files) == ["ledger/README.md", "ledger/leaves.md", "ledger/first.md"]
+    assert list(files) == ["ledger/README.md", "ledger/leaves.md", "ledger/claims/first.md"]
     assert "(leaves.md)" in files["ledger/README.md"]
     for ground in grounds(toy_ledger()):
         assert all(statement in files["ledger/leaves.md"] for statement in ground.statements)
-    assert f"[{first}](first.md#" in files["ledger/README.md"]
-    assert f"## {first}\n" in files["ledger/first.md"]
-    assert f"## {last}\n" in markdown(document, ())["ledger/other.md"]
+    assert f"[{first}](claims/first.md#" in files["ledger/README.md"]
+    assert f"## {first}\n" in files["ledger/claims/first.md"]
+    assert f"## {last}\n" in markdown(document, ())["ledger/claims/other.md"]
     assert "PROVED" in files["ledger/README.md"]
     assert not any("\t" in text for text in files.values())
 
     def drifted() -> list[str]:
         return markdown_drift(document, chapters, tmp_path)
 
-    assert drifted() == [f"ledger/{name}.md is missing" for name in ("README", "leaves", "first")]
-    (tmp_path / "ledger").mkdir()
+    assert drifted() == [f"ledger/{name}.md is missing" for name in ("README", "leaves", "claims/first")]
+    (tmp_path / "ledger" / "claims").mkdir(parents=True)
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert drifted() == []
@@ -128,8 +128,10 @@ def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_pat
         (tmp_path / name).write_text(text + "typed by hand\n", encoding="utf-8")
         assert drifted() == [f"{name} does not follow from ledger.json"]
         (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "ledger" / "old.md").write_text("", encoding="utf-8")
-    assert drifted() == ["ledger/old.md is of no chapter"]
+    for old in ("ledger/old.md", "ledger/claims/old.md"):
+        (tmp_path / old).write_text("", encoding="utf-8")
+        assert drifted() == [f"{old} is of no chapter"]
+        (tmp_path / old).unlink()
 
 
 def test_a_wrong_neighbour_that_no_check_refutes_is_named_in_the_markdown() -> None:
@@ -137,15 +139,15 @@ def test_a_wrong_neighbour_that_no_check_refutes_is_named_in_the_markdown() -> N
     claim = next(claim for claim in document["claims"] if len(claim["mutants"]) > 1)
     count, survivor = len(claim["mutants"]), claim["mutants"][1]
     assert {mutant["verdict"] for mutant in claim["mutants"]} == {"REFUTED"}
-    assert "NOT refuted" not in markdown({**document, "claims": [claim]}, ())["ledger/other.md"]
+    assert "NOT refuted" not in markdown({**document, "claims": [claim]}, ())["ledger/claims/other.md"]
     survivor["verdict"] = "CONFIRMED"
     files = markdown({**document, "claims": [claim]}, ())
-    assert f"; NOT refuted: {survivor['name']}\n" in files["ledger/other.md"]
+    assert f"; NOT refuted: {survivor['name']}\n" in files["ledger/claims/other.md"]
     assert f"| {count - 1}/{count} |" in files["ledger/README.md"]
 
 
 def test_every_link_of_the_committed_markdown_leads_to_a_heading() -> None:
-    files = {path.name: path.read_text(encoding="utf-8") for path in (LEDGER.parent / "ledger").glob("*.md")}
+    files = {path: path.read_text(encoding="utf-8") for path in (LEDGER.parent / "ledger").rglob("*.md")}
     # A heading's anchor: its letters, digits, - and _ in lower case.
     anchors = {
         name: [
@@ -156,9 +158,14 @@ def test_every_link_of_the_committed_markdown_leads_to_a_heading() -> None:
         for name, text in files.items()
     }
     assert all(len(set(found)) == len(found) for found in anchors.values())
-    links = [link for text in files.values() for link in re.findall(r"\]\(([\w.-]+)#([^)]*)\)", text)]
+    links = [
+        ((path.parent / name).resolve(), anchor)
+        for path, text in files.items()
+        for name, anchor in re.findall(r"\]\(([\w./-]+\.md)#?([^)]*)\)", text)
+    ]
     assert len(links) > 600
-    assert [(name, anchor) for name, anchor in links if anchor not in anchors[name]] == []
+    # A link to a file as a whole has no anchor.
+    assert [(path, anchor) for path, anchor in links if anchor not in ["", *anchors[path]]] == []
 
 
 def test_drift_ends_with_exit_code_1_and_names_the_difference(

@@ -122,14 +122,14 @@ def test_the_ledger_as_markdown_says_of_each_claim_what_its_page_says() -> None:
     found = markdown(as_json(material().ledger), PAPER.chapters)
     chapter = {row.id: row.chapter for row in ROWS}
     listed = re.findall(r"^\| \[(\S+)\]\((\S+?)#(\S+?)\) \| (.*) \|$", found["ledger/README.md"], flags=re.MULTILINE)
-    assert [(id_, file) for id_, file, _, _ in listed] == [(row.id, f"{row.chapter}.md") for row in ROWS]
+    assert [(id_, file) for id_, file, _, _ in listed] == [(row.id, f"claims/{row.chapter}.md") for row in ROWS]
     for row, (_, _, anchor, rest) in zip(ROWS, listed, strict=True):
         n = NUMBER[row.id]
         mark = " (as printed)" if row.role == "printed" else " (by definition)" if row.kind == "DEFINITION" else ""
         refuted = "0/0" if row.kind == "DEFINITION" else "2/3" if row.verdict == "INCONCLUSIVE" else "3/3"
         kind = row.kind.lower()
         assert rest == f"{kind} | {row.verdict}{mark} | {row.weakest} | {refuted} | ({100 + n}), ({200 + n})"
-        text = found[f"ledger/{row.chapter}.md"].split(f"## {row.id}\n")[1].split("\n## ")[0]
+        text = found[f"ledger/claims/{row.chapter}.md"].split(f"## {row.id}\n")[1].split("\n## ")[0]
         assert anchor == row.id.replace(".", "")
         assert f"$$A_{{{n}}} = {10 + n}$$" in text
         assert f"- Verdict: **{row.verdict}**, weakest link {row.weakest}\n" in text

@@ -259,7 +259,7 @@ def test_the_score_is_said_wherever_the_claim_is_shown() -> None:
     )
     assert caught_lines(claim) == [f"{BLUNT.name}: {said}"]
     assert said.split(";")[0] in " ".join(claim_text(claim).split())
-    assert said.removeprefix("caught ") in markdown(document, ())["ledger/other.md"]
+    assert said.removeprefix("caught ") in markdown(document, ())["ledger/claims/other.md"]
 
 
 def test_a_ledger_without_scores_is_still_shown() -> None:

@@ -92,7 +92,7 @@ def test_its_ledger_is_written_down(ledger: Ledger) -> None:
     files = markdown(as_json(ledger), SECOND.chapters)
     assert len(files) == 2 + len({chapter_of(claim.id, SECOND.chapters) for claim in claims.CLAIMS})
     for claim in claims.CLAIMS:
-        assert f"## {claim.id}\n" in files[f"ledger/{chapter_of(claim.id, SECOND.chapters).slug}.md"]
+        assert f"## {claim.id}\n" in files[f"ledger/claims/{chapter_of(claim.id, SECOND.chapters).slug}.md"]
     for text in files.values():
         assert "slides" not in text
         assert "2402.04980" not in text
