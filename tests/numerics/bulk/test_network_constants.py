@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -188,3 +189,24 @@ def test_how_far_two_rules_are_apart_knows_no_unit() -> None:
     for unit in (1.0, 1e-8, 1e8):
         assert _apart(unit * coarse, unit * fine, np.zeros(3)) == pytest.approx(expected, rel=1e-12)
     assert _apart(np.zeros(2), np.zeros(2), np.zeros(2)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("target", "moment"),
+    [
+        # E[z^(3 k)], E[exp(k z/2)], and E[(z + 1)^k] by the binomial theorem.
+        ("z**3", lambda k: 0.0 if k % 2 else float(math.prod(range(1, 3 * k, 2)))),
+        ("exp(z/2)", lambda k: math.exp(k * k / 8.0)), ("exp(z)", lambda k: math.exp(k * k / 2.0)),
+        ("z + 1", lambda k: float(sum(math.comb(k, 2 * n) * math.prod(range(1, 2 * n, 2)) for n in range(k // 2 + 1)))),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("noise", [0.0, 0.25])
+def test_labels_that_grow_are_followed_far_enough(target: str, moment: Callable[[int], float], noise: float) -> None:
+    # The eighth power of a label grows faster than the label: E[(g + e/2)^k] = sum of C(k, 2 n) (2 n - 1)!!/4^n.
+    found = labels(activation(target), noise, 0.3)
+    for k in range(9):
+        terms = (
+            math.comb(k, n) * math.prod(range(1, n, 2)) * noise ** (n / 2) * moment(k - n) for n in range(0, k + 1, 2)
+        )
+        size = max(found.moments[2 * (k // 2)], found.moments[min(2 * ((k + 1) // 2), 8)])
+        assert found.moments[k] == pytest.approx(sum(terms), rel=1e-10, abs=1e-10 * size), k
