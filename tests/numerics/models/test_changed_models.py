@@ -306,19 +306,8 @@ def test_a_margin_loss_keeps_the_features_of_the_step_that_saw_the_target_itself
 def test_the_model_of_a_network_has_all_that_the_network_has(bulk_model: str) -> None:
     # No number here is a default, and no two are alike.
     groups = ReadoutGroup(1.0, 0.6, None, 0.0), ReadoutGroup(-0.5, 0.4, None, 0.3)
-    network = Network(
-        TANH,
-        SIN,
-        1.1,
-        0.9,
-        0.2,
-        2.5,
-        1.7,
-        0.15,
-        True,
-        readout=groups,
-        loss=LOGISTIC if bulk_model != "network" else SQUARE,
-    )
+    loss = SQUARE if bulk_model == "network" else LOGISTIC
+    network = Network(TANH, SIN, 1.1, 0.9, 0.2, 2.5, 1.7, 0.15, gaussian_rows=True, readout=groups, loss=loss)
     model = network.model(bulk_model)
     assert model.step is not None
     for field in dataclasses.fields(Network):
