@@ -15,6 +15,7 @@ from flint import arb
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates.certify import Imprecise
+from onestep.numerics.certificates.newton import System
 from onestep.numerics.certificates.ranges import network_tubes, tubes
 from onestep.numerics.certificates.ranges.branch import certify_branch
 from onestep.numerics.certificates.ranges.network_tubes import NetworkTubes
@@ -237,3 +238,24 @@ def test_doubles_that_are_no_pair_are_refused(monkeypatch: pytest.MonkeyPatch) -
         else:
             with pytest.raises(BallError, match="not positive and finite"):
                 tube._pair(1.5)
+
+
+def test_slopes_of_the_zeros_are_those_of_the_whole_interval() -> None:
+    # p x = 1 and x y = p for p in 2 -+ 1/64: x = 1/p and y = p^2, whose slopes are -1/p^2 and 2 p.
+    def system(p: Any) -> System:
+        return System(lambda x: (p * x[0] - 1, x[0] * x[1] - p), lambda x: ((p, arb(0)), (x[1], x[0])))
+
+    with precision(80):
+        middle, interval = arb(2), arb(2, arb(1) / 64)
+        box = arb("0.5", "0.008"), arb("4", "0.12")
+        wide = tuple(arb(x.mid(), 2 * arb(x.rad())) for x in box)
+        moved = system(Moving(interval, arb(1)))
+        along = System(lambda x: moved.values(tuple(Moving(one, arb(0)) for one in x)), moved.slopes)
+        zero, slopes = tubes.zeros(system(middle), system(interval), along, (box, wide), interval - middle)
+        for p in (2 - arb(1) / 64, arb(2), 2 + arb(1) / 64):
+            assert zero.enclosure[0].contains(1 / p)
+            assert zero.enclosure[1].contains(p * p)
+            assert slopes[0].contains(-1 / (p * p))
+            assert slopes[1].contains(2 * p)
+        # They say something: over the interval itself the first moves by 0.004 to either side.
+        assert 0.004 < float(slopes[0].rad()) < 0.04
