@@ -13,7 +13,8 @@ from flint import arb
 
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.bulk.network_constants import ALONG, POWERS, TILTED, labels
+from onestep.numerics.bulk.network_constants import ALONG, POWERS, TILTED
+from onestep.numerics.bulk.network_constants import labels as rule_for_labels
 from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls, _base
 from onestep.numerics.certificates.network.spread_labels import _height, panels_of, sizes_of
@@ -151,7 +152,7 @@ def test_moments_of_labels_are_those_of_the_doubles(noise: Fraction) -> None:
     # To the eighth power, where noise has (2 n - 1)!! of its own: another rule, on a grid of labels.
     with precision(100):
         found = LabelBalls(activation("sin(z + 1/2)"), arb("0.3"), 60, noise).moments(8)
-    doubles = labels(activation("sin(z + 1/2)"), float(noise), 0.3, 0.3)
+    doubles = rule_for_labels(activation("sin(z + 1/2)"), float(noise), 0.3, 0.3)
     moments = doubles.table.sum(axis=1)
     for i, rows in ((0, POWERS), (1, TILTED), (2, ALONG)):
         first = 2 if i == 1 else 1  # the rows begin with Y, u Y^2 and u^2 Y
