@@ -33,6 +33,10 @@ def test_sizes_on_the_line_are_nearly_reached(b1: float, b2: float) -> None:
     beside = max(abs(y0) / (1.0 + b1 * y0 + b2 * y0 * y0) for y0 in (-1.0 / math.sqrt(b2), 1.0 / math.sqrt(b2)))
     assert beside <= sizes[1] * (1.0 + 1e-12)
     assert sizes[1] <= 1.2 * beside
+    # The bound itself is the sum of both, each reached: on a grid of 1e-3, to a millionth of themselves or so.
+    vertex = -b1 / (2.0 * b2)
+    both = np.max(np.abs(y - vertex) * share) + abs(vertex) * np.max(share)
+    assert sizes[1] == pytest.approx(both, rel=1e-5)
     for k in range(3):
         # The least D is that of the vertex, half a step of 1e-3 away at most: a millionth of it, up to three times.
         assert np.max(share ** (k + 1)) == pytest.approx(sizes[2 * k], rel=1e-5)
