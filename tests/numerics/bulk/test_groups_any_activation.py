@@ -255,3 +255,20 @@ def test_places_on_the_way_of_groups_have_the_signs_of_a_solution(
     bulk = NetworkGroups(0.1, 1.0, groups_law(laws, (0.5, 0.3)))
     gamma = np.diag([*first, *second])
     assert bulk._inside(np.array(tau), gamma, np.ones(2)) == inside
+
+
+@pytest.mark.parametrize("groups", [UNIFORM, OPPOSITE])
+def test_what_is_kept_does_not_change_with_the_array_that_it_was_asked_by(groups: tuple[ReadoutGroup, ...]) -> None:
+    laws = step_laws(network("relu", "sin", groups))
+
+    def bulk() -> NetworkBulk | NetworkGroups:
+        if len(laws) == 1:
+            return NetworkBulk(0.1, 1.0, laws[0])
+        return NetworkGroups(0.1, 1.0, groups_law(laws, (0.5, 0.5)))
+
+    pair = np.array([0.8, 0.3]) if len(laws) == 1 else np.array([0.8, 0.1, 0.8, 0.3, 0.3])
+    kept = bulk()
+    first = kept.at(pair).values.copy()
+    pair *= 1.5
+    close(kept.at(pair).values, bulk().at(pair).values, 1e-12)
+    assert np.abs(kept.at(pair).values - first).max() > 1e-3

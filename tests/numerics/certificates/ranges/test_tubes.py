@@ -241,7 +241,7 @@ def test_doubles_that_are_no_pair_are_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_slopes_of_the_zeros_are_those_of_the_whole_interval() -> None:
-    # p (x - 1) = (p - 2)/100 for p in 2 -+ 1/10: x hardly moves, and its slope 1/(50 p^2) does by a tenth, with p alone.
+    # p (x - 1) = (p - 2)/100 for p in 2 -+ 1/10: x hardly moves, and its slope 1/(50 p^2) does by a tenth.
     def system(p: Any) -> System:
         return System(lambda x: (p * (x[0] - 1) - (p - 2) / 100,), lambda x: ((p,),))
 
