@@ -358,7 +358,7 @@ def test_constants_without_a_curvature_are_those_of_the_other_chaoses(student: s
         assert getattr(found, name) == pytest.approx(float(weight @ values), rel=1e-11, abs=1e-9), name
 
 
-@pytest.mark.parametrize("student", [name for name, (_, curvature, *_) in CHAOSES.items() if curvature == 0.0])
+@pytest.mark.parametrize("student", list(CHAOSES)[:3])
 def test_a_law_without_a_curvature_is_the_limit_of_laws_with_one(student: str) -> None:
     # Labels that are no symmetric numbers: then the norms have a term of every constant.
     given: Any = activation("sin(z + 1/2) + z**2/4"), 0.8, 2.0, 1.2, 0.1

@@ -182,7 +182,7 @@ def test_overlaps_of_one_point_are_the_contracted_forms(case: int) -> None:
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
-@pytest.mark.parametrize("off", [(1e-4, 0.0), (0.0, 1e-4), (-1e-4, 1e-4)])
+@pytest.mark.parametrize("off", [(1e-4, 0.0), (-1e-4, 1e-4)])
 def test_both_steps_are_newtons(case: int, off: tuple[float, float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_point, "nonlinear_part", lambda *_: pytest.fail("the other solver was asked"))
     table, known, model = _problem(case)
