@@ -258,3 +258,24 @@ def test_a_least_loss_has_what_the_search_and_the_rule_leave(monkeypatch: pytest
     for left, converged in ((0.9 * limit, True), (1.1 * limit, False)):
         found, _ = least((0.5, left))
         assert (found.converged, found.error_estimate) == (converged, close(left, 1e-9))
+
+
+@pytest.mark.parametrize("uncertain", [0.9e-12, 1.1e-12, 1e-7])
+def test_errors_of_a_step_count_by_themselves_for_any_loss_on_a_network(
+    uncertain: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A network has no neighbours of another spike or bulk, and small errors need none: one share for each of three.
+    asked: list[int] = []
+
+    def neighbours(model: Any) -> list[Any]:
+        asked.append(1)
+        return []
+
+    monkeypatch.setattr(any_loss, "relative_uncertainty", lambda model: uncertain)
+    monkeypatch.setattr(any_loss, "neighbours", neighbours)
+    least: Any = SimpleNamespace(value=0.5)
+    for model, counted in ((NETWORK, True), (PLAIN, uncertain < 1e-12)):
+        asked.clear()
+        found = any_loss._moved_by_the_map(model, least, least)
+        assert found == (close(3.0 * uncertain * 1.5, 1e-12) if counted else 0.0)
+        assert asked == ([] if counted else [1])

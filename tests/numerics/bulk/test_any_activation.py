@@ -331,3 +331,41 @@ def test_the_noise_that_a_step_leaves_in_overlapping_rows_goes_like_its_rate_squ
         changed = replace(network, eta=rate * network.eta, alpha0=alpha0 * network.alpha0)
         assert stepped(changed).noise == pytest.approx(noise * rate**2 / alpha0, rel=1e-12)
     assert noise > 0.0
+
+
+# sigma' = h1 + curvature z + a He_2 + b He_3 + c He_4, so that each constant is there without some of the others.
+CHAOSES = {
+    "z**3/3": (1.0, 0.0, 1.0, 0.0, 0.0), "z + z**4/4 - 3*z**2/2": (1.0, 0.0, 0.0, 1.0, 0.0),
+    "z + z**4/4 - 3*z**2/2 + z**3/3 - z": (1.0, 0.0, 1.0, 1.0, 0.0), "z + z**2/2": (1.0, 1.0, 0.0, 0.0, 0.0),
+    "z + z**5/5 - 2*z**3 + 3*z + z**4/4 - 3*z**2/2": (1.0, 0.0, 0.0, 1.0, 1.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("student", CHAOSES)
+def test_constants_without_a_curvature_are_those_of_the_other_chaoses(student: str) -> None:
+    _, curvature, *rest = CHAOSES[student]
+    z, weight = np.polynomial.hermite_e.hermegauss(20)
+    weight = weight / weight.sum()
+    s = np.polynomial.hermite_e.hermeval(z, [0.0, 0.0, *rest])
+    found = slope_constants(activation(student))
+    expected = {
+        "square": s**2, "second": z**2 * s, "weighted_square": (z * s) ** 2, "cube": s**3, "third": z**3 * s,
+        "tilted_square": z * s**2, "tilted_cube": z * s**3, "square_variance": (s**2 - weight @ s**2) ** 2,
+    }  # fmt: skip
+    assert found.curvature == pytest.approx(curvature, abs=1e-12)
+    for name, values in expected.items():
+        # Averages of polynomials of degree 18 at most: rounding of terms that cancel, the largest of some 1e4.
+        assert getattr(found, name) == pytest.approx(float(weight @ values), rel=1e-11, abs=1e-9), name
+
+
+@pytest.mark.parametrize("student", list(CHAOSES)[:3])
+def test_a_law_without_a_curvature_is_the_limit_of_laws_with_one(student: str) -> None:
+    # Labels that are no symmetric numbers: then the norms have a term of every constant.
+    given: Any = activation("sin(z + 1/2) + z**2/4"), 0.8, 2.0, 1.2, 0.1
+    without, nearly = (
+        network_law(activation(text), *given, False, -0.9) for text in (student, f"{student} + 10**(-7)*(z**2 - 1)")
+    )
+    assert without.turn == 0.0 != nearly.turn
+    for name in ("omega", "bulk", "norm_variance", "pulled", "added"):
+        # The turn is 3e-7, and its terms have factors of some ten.
+        assert getattr(nearly, name) == pytest.approx(getattr(without, name), rel=1e-5, abs=1e-5), name

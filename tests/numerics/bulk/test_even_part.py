@@ -45,6 +45,10 @@ def test_a_stored_experiment_is_repeated_by_its_seed() -> None:
 def test_the_strength_is_that_of_the_step() -> None:
     # E[sigma''] = 0.4 and E[tanh^2] = 0.3942945 by Gauss-Hermite: 3 0.4 sqrt(0.3942945/8).
     assert strength(LEANING, TANH, **STEP) == pytest.approx(1.2 * math.sqrt(0.3942945 / 8.0), rel=1e-6)
+    # The step's length is eta/beta.
+    assert strength(LEANING, TANH, alpha0=8.0, eta=3.0, beta=4.0) == pytest.approx(
+        0.3 * math.sqrt(0.3942945 / 8.0), rel=1e-6
+    )
     assert strength(TANH, TANH, **STEP) == 0.0
     assert strength(LEANING, TANH, alpha0=8.0, eta=0.0, beta=1.0) == 0.0
 

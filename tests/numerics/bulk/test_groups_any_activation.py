@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from onestep.numerics.bulk.network_groups import NetworkGroups
 from onestep.numerics.bulk.network_law import groups_law, network_law, step_laws
 from onestep.numerics.experiments.ridge import predicted
 from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.equations import multiplicity
@@ -207,3 +209,66 @@ def test_where_there_is_no_equivalent_there_are_no_numbers_and_nothing_is_kept()
         moved[entry] *= 1.0 + 1e-6
         assert bulk.at(moved) is not last
         last = bulk.at(given)
+
+
+@pytest.mark.parametrize("groups", [UNIFORM, OPPOSITE, UNLIKE])
+@pytest.mark.parametrize(("student", "noise"), [("relu", 0.0), ("tanh(z + 1)", 0.2), ("sin", 0.2)])
+def test_the_laws_of_all_groups_are_of_the_step_s_own_labels(
+    student: str, noise: float, groups: tuple[ReadoutGroup, ...]
+) -> None:
+    # By Hermite constants, which know no rule for labels: c_u of each group, and E[Y] = E[g] - E[u] E[sigma].
+    model = network(student, "sin(z + 1/2)", groups, noise=noise, beta=1.3)
+    laws, target, own = step_laws(model), hermite_constants(model.target), hermite_constants(model.activation)
+    output = sum(group.weight * group.fraction for group in groups) * own.mean
+    for law, bulk in zip(laws, model.bulks, strict=True):
+        assert law.bulk == pytest.approx(bulk, rel=1e-11)
+        assert law.labels.mean == pytest.approx(target.mean - output, abs=1e-12)
+        assert law.labels.square == pytest.approx(target.h2 + noise - output * (2.0 * target.mean - output), rel=1e-11)
+    assert groups_law(laws, model.fractions).bulks == pytest.approx(model.bulks, rel=1e-11)
+
+
+def test_without_a_readout_that_sees_the_rows_nothing_is_solved_for() -> None:
+    # C = D = 0: tau_a = pi_a/ridge and T_aa = c_a tau_a; without a ridge in units of it.
+    bulk = groups_of("relu")
+    found = bulk.at(np.zeros(9))
+    close(bulk.largest(), found.values, 1e-13)
+    alone = NetworkGroups(0.0, 0.8, bulk.law)
+    close(alone.largest(), 0.05 * found.values, 1e-13)
+
+
+@pytest.mark.parametrize(
+    ("tau", "first", "second", "inside"),
+    [
+        ((1.0, 0.6), (-1.0, -1.0), (1.0, 1.0), True), ((1.01, 0.6), (-1.0, -1.0), (1.0, 1.0), False),
+        ((1.0, 0.61), (-1.0, -1.0), (1.0, 1.0), False), ((0.0, 0.6), (-1.0, -1.0), (1.0, 1.0), False),
+        ((1.0, -0.1), (-1.0, -1.0), (1.0, 1.0), False), ((1.0, 0.6), (-1.0, 0.9e-4), (1.0, 1.0), True),
+        ((1.0, 0.6), (-1.0, 1.1e-4), (1.0, 1.0), False), ((1.0, 0.6), (1.1e-4, -1.0), (1.0, 1.0), False),
+        ((1.0, 0.6), (-1.0, -1.0), (1.0, 0.0), False), ((1.0, 0.6), (-1.0, -1.0), (-1e-9, 1.0), False),
+        ((1.0, 0.6), (-1.0, math.nan), (1.0, 1.0), False),
+    ],
+)  # fmt: skip
+def test_places_on_the_way_of_groups_have_the_signs_of_a_solution(
+    tau: tuple[float, float], first: tuple[float, float], second: tuple[float, float], inside: bool
+) -> None:
+    # 0 < tau_a <= 2 pi_a/shift, here pi = (1/2, 3/10) at a shift of one; -Gamma_11 >= 0 up to 1e-4, Gamma_22 > 0.
+    laws = step_laws(network("relu", "sin", OPPOSITE))
+    bulk = NetworkGroups(0.1, 1.0, groups_law(laws, (0.5, 0.3)))
+    gamma = np.diag([*first, *second])
+    assert bulk._inside(np.array(tau), gamma, np.ones(2)) == inside
+
+
+@pytest.mark.parametrize("groups", [UNIFORM, OPPOSITE])
+def test_what_is_kept_does_not_change_with_the_array_that_it_was_asked_by(groups: tuple[ReadoutGroup, ...]) -> None:
+    laws = step_laws(network("relu", "sin", groups))
+
+    def bulk() -> NetworkBulk | NetworkGroups:
+        if len(laws) == 1:
+            return NetworkBulk(0.1, 1.0, laws[0])
+        return NetworkGroups(0.1, 1.0, groups_law(laws, (0.5, 0.5)))
+
+    pair = np.array([0.8, 0.3]) if len(laws) == 1 else np.array([0.8, 0.1, 0.8, 0.3, 0.3])
+    kept = bulk()
+    first = kept.at(pair).values.copy()
+    pair *= 1.5
+    close(kept.at(pair).values, bulk().at(pair).values, 1e-12)
+    assert np.abs(kept.at(pair).values - first).max() > 1e-3

@@ -390,3 +390,14 @@ def test_what_has_not_settled_is_no_solution(monkeypatch: pytest.MonkeyPatch) ->
         assert solved([near], known) == (True, 1)
         assert solved([far, near], known) == (True, 2)
         assert solved([far], known)[0] is False
+
+
+@pytest.mark.parametrize("gaussian_rows", [False, True])
+def test_a_step_up_and_one_down_are_mirrored(gaussian_rows: bool) -> None:
+    # Of an odd activation: all rows turned round, and with them the parts that Gaussian rows have of their own. The
+    # readout changes its sign, and the norms of the rows do not.
+    given: dict[str, Any] = {"noise": 0.1, "gaussian_rows": gaussian_rows}
+    up, down = (solve(step(readout=(ReadoutGroup(weight, 1.0),), **given)) for weight in (1.0, -1.0))
+    assert down.test_error == pytest.approx(up.test_error, rel=1e-12)
+    assert down.training_error == pytest.approx(up.training_error, rel=1e-12)
+    assert down.order_parameters.chi[0] == pytest.approx(-up.order_parameters.chi[0], rel=1e-9)

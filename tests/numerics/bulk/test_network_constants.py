@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.bulk import network, network_constants
+from onestep.numerics.bulk import network_law as network_law_module
 from onestep.numerics.bulk.network_constants import (
     Labels,
     _apart,
@@ -22,6 +24,7 @@ from onestep.numerics.bulk.network_constants import (
     slope_constants,
 )
 from onestep.numerics.bulk.network_law import groups_law, network_law
+from onestep.numerics.bulk.resolvent import Rows, steepest
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.gaussian.quadrature import ROUNDING, slope_integrand
 
@@ -188,3 +191,48 @@ def test_how_far_two_rules_are_apart_knows_no_unit() -> None:
     for unit in (1.0, 1e-8, 1e8):
         assert _apart(unit * coarse, unit * fine, np.zeros(3)) == pytest.approx(expected, rel=1e-12)
     assert _apart(np.zeros(2), np.zeros(2), np.zeros(2)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("target", "moment"),
+    [
+        # E[z^(3 k)], E[exp(k z/2)], and E[(z + 1)^k] by the binomial theorem.
+        ("z**3", lambda k: 0.0 if k % 2 else float(math.prod(range(1, 3 * k, 2)))),
+        ("exp(z/2)", lambda k: math.exp(k * k / 8.0)), ("exp(z)", lambda k: math.exp(k * k / 2.0)),
+        ("z + 1", lambda k: float(sum(math.comb(k, 2 * n) * math.prod(range(1, 2 * n, 2)) for n in range(k // 2 + 1)))),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("noise", [0.0, 0.25])
+def test_labels_that_grow_are_followed_far_enough(target: str, moment: Callable[[int], float], noise: float) -> None:
+    # The eighth power of a label grows faster than the label: E[(g + e/2)^k] = sum of C(k, 2 n) (2 n - 1)!!/4^n.
+    found = labels(activation(target), noise, 0.3)
+    for k in range(9):
+        terms = (
+            math.comb(k, n) * math.prod(range(1, n, 2)) * noise ** (n / 2) * moment(k - n) for n in range(0, k + 1, 2)
+        )
+        size = max(found.moments[2 * (k // 2)], found.moments[min(2 * ((k + 1) // 2), 8)])
+        assert found.moments[k] == pytest.approx(sum(terms), rel=1e-10, abs=1e-10 * size), k
+
+
+@pytest.mark.parametrize("noise", [0.2, 1.5])
+def test_a_rule_is_planned_for_the_labels_that_it_is_a_rule_for(noise: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Where b1 and b2 lead to is found on a coarse rule, and is that of the fine one: with the same noise and centre.
+    asked: list[tuple[float, ...]] = []
+    plain = labels
+
+    def watched(target: Activation, *given: float) -> Labels:
+        asked.append(given)
+        return plain(target, *given)
+
+    monkeypatch.setattr(network_law_module, "labels", watched)
+    given: Any = activation("relu"), activation("sin(z + 1/2)"), 1.3, 6.0, 0.9, noise
+    law = network_law.__wrapped__(*given, False, -1.5)
+    ((width, b2, centre, b1),) = asked
+    assert width == noise
+    assert centre == pytest.approx(-1.5 / math.sqrt(2.0 * math.pi), rel=1e-12)
+    assert isinstance(law.labels, Labels)
+    # A share of 3e-3 is asked for on either.
+    there = steepest(Rows(1.3, law.omega, law.turn), law.labels)
+    assert (b1, b2) == pytest.approx(there, rel=1e-2)
+    other = steepest(Rows(1.3, law.omega, law.turn), plain(given[1], noise, b2, 0.0, b1))
+    assert abs(other[0] / b1 - 1.0) > 0.05

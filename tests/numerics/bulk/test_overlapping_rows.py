@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk import overlapping_rows
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
-from onestep.numerics.models.model import ModelError
+from onestep.numerics.bulk.overlapping_rows import Stepped, equivalent_model, stepped, turned_bulk
+from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED, ROUNDING
+from onestep.numerics.models.model import ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
 
 
@@ -172,3 +174,52 @@ def test_scalar_products_of_the_directions_are_averages() -> None:
     assert TurnedEquivalent._gram(turned).tolist() == [
         [1.0, 0.0, along], [0.0, 1.0, common], [along, common, along**2 + common**2 + 3.0 / 4.0]
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("which", ["spike", "bulk", "alignment"])
+@pytest.mark.parametrize("size", [1e-3, 1e3])
+def test_the_error_of_a_step_is_what_the_last_refinement_moved(
+    which: str, size: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One of the three moves by a share of itself, of any size, that falls with the step or does not.
+    def answers(shares: list[float]) -> Any:
+        asked = []
+
+        def on(network: Network, step: float) -> Stepped:
+            asked.append(step)
+            values = {"spike": 2.0, "bulk": 1.5, "alignment": 0.4, "common": 0.5, "noise": 0.2}
+            return Stepped(**values | {which: size * (1.0 + shares[min(len(asked), len(shares)) - 1])})
+
+        monkeypatch.setattr(overlapping_rows, "_stepped_on", on)
+        return asked
+
+    given = network("relu", "sin")
+    asked = answers([1e-3, 1e-9, 0.9e-13, 0.0])
+    after = stepped(given)
+    assert asked == pytest.approx([0.1 / overlapping_rows.FINER**k for k in range(len(asked))])
+    assert len(asked) == 4  # the second and third are 1e-9 apart, the third and fourth within 1e-13
+    assert after.error == pytest.approx(0.9e-13 + ROUNDING, rel=1e-2)
+    # What does not settle is refused from MOST_UNSETTLED on.
+    answers([0.0, *[sign * 0.49 * MOST_UNSETTLED for sign in (1.0, -1.0) * 3]])
+    assert stepped(given).error == pytest.approx(0.98 * MOST_UNSETTLED, rel=1e-2)
+    answers([0.0, *[sign * 0.51 * MOST_UNSETTLED for sign in (1.0, -1.0) * 3]])
+    with pytest.raises(ModelError, match="do not settle"):
+        stepped(given)
+
+
+def test_the_equivalent_model_has_the_numbers_of_the_network_and_of_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = network("relu", "sin", noise=0.15)
+    after = Stepped(3.0, 1.5, -0.4, 0.5, 0.2, 1e-9)
+    monkeypatch.setattr(overlapping_rows, "stepped", lambda _: after)
+    model = equivalent_model(given)
+    for name in ("activation", "target", "alpha", "beta", "ridge", "noise"):
+        assert getattr(model, name) == getattr(given, name), name
+    assert (model.spike, model.bulk, model.alignment) == (3.0, 1.5, -0.4)
+    # An error is a share of each.
+    assert tuple(model.given_uncertainty) == pytest.approx((3e-9, 1.5e-9, 4e-10), rel=1e-12)
+
+
+@pytest.mark.parametrize("group", [ReadoutGroup(1.0, 1.0, None, 0.3), ReadoutGroup(-1.0, 1.0), ReadoutGroup(2.0, 1.0)])
+def test_one_group_that_is_not_the_uniform_readout_is_refused_too(group: ReadoutGroup) -> None:
+    with pytest.raises(ModelError, match="uniform readout without bias"):
+        stepped(network("relu", "sin", readout=(group,)))

@@ -17,7 +17,7 @@ from onestep.numerics.bounds.learned_bias import with_bias
 from onestep.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
 from onestep.numerics.certificates.minima.certified_minima import best_bounds_spike
 from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.losses import LOGISTIC
+from onestep.numerics.models.losses import LOGISTIC, SQUARE
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.models.readout_law import ReadoutLaw
@@ -300,3 +300,19 @@ def test_a_margin_loss_keeps_the_features_of_the_step_that_saw_the_target_itself
     )  # type: ignore[arg-type]  # fmt: skip
     stepped, plain = (loss_bounds(one.changed(loss=LOGISTIC)) for one in (model, alike))
     assert stepped.upper == pytest.approx(plain.upper, rel=1e-12)
+
+
+@pytest.mark.parametrize("bulk_model", ["isotropic", "network"])
+def test_the_model_of_a_network_has_all_that_the_network_has(bulk_model: str) -> None:
+    # No number here is a default, and no two are alike.
+    groups = ReadoutGroup(1.0, 0.6, None, 0.0), ReadoutGroup(-0.5, 0.4, None, 0.3)
+    loss = SQUARE if bulk_model == "network" else LOGISTIC
+    network = Network(TANH, SIN, 1.1, 0.9, 0.2, 2.5, 1.7, 0.15, gaussian_rows=True, readout=groups, loss=loss)
+    model = network.model(bulk_model)
+    assert model.step is not None
+    for field in dataclasses.fields(Network):
+        if field.name in ("overlap", "steps"):  # what one step from rows without overlap does not have
+            continue
+        owner = model.step if field.name in ("alpha0", "eta") else model
+        assert getattr(owner, field.name) == getattr(network, field.name), field.name
+    assert model.bulk_model == bulk_model

@@ -11,6 +11,7 @@ import pytest
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models import gradient_step as steps
 from onestep.numerics.models.gradient_step import GradientStep, StepMap, _errors
+from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.parameters import EXACT, MapErrors, ModelError
 
 RATE, ALPHA0, WEIGHT, NOISE = 1.3, 2.0, 0.7, 0.2
@@ -205,3 +206,19 @@ def test_letters_with_a_density_take_odd_steps_alone(monkeypatch: pytest.MonkeyP
         else:
             with pytest.raises(ModelError, match="letters with a density"):
                 steps.check_step(model)
+
+
+def test_neurons_count_and_not_groups() -> None:
+    # A group cut in two unequal ones of its weight is the same network: E[u] = 0.7 - 0.15 either way.
+    whole = ReadoutGroup(1.0, 0.7), ReadoutGroup(-0.5, 0.3)
+    cut = ReadoutGroup(1.0, 0.6), ReadoutGroup(1.0, 0.1), ReadoutGroup(-0.5, 0.3)
+    assert steps.mean_weight(whole) == pytest.approx(0.55, rel=1e-14)
+    assert steps.mean_weight(cut) == pytest.approx(0.55, rel=1e-14)
+    one, other = (
+        Model.from_gradient_step(
+            "relu(z)", "sin(z + 1/2)", alpha=1.5, beta=1.2, ridge=0.1, alpha0=2.0, eta=3.0, readout=groups
+        )
+        for groups in (whole, cut)
+    )
+    assert (other.spike, other.bulk, other.alignment) == pytest.approx((one.spike, one.bulk, one.alignment), rel=1e-14)
+    assert other.bulks == pytest.approx((one.bulks[0], *one.bulks), rel=1e-14)

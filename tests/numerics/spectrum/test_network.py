@@ -13,10 +13,13 @@ from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.spectrum import density
 from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
 from onestep.numerics.spectrum.density import equations_of, spectrum, stieltjes
 from onestep.numerics.spectrum.network import NetworkEquations
+from onestep.numerics.spectrum.outliers import outliers_of
 
 RATIOS: dict[str, Any] = {"alpha": 1.5, "beta": 0.8, "ridge": 0.1, "alpha0": 1.0, "eta": 6.0, "noise": 0.2}
 
@@ -208,3 +211,50 @@ def test_the_law_of_the_rows_is_what_the_readout_sees_of_them_without_signal(gau
     seen, rows = point.overlap / (0.8 * point.values[1]), equations.rows
     found = [rows.along[0], rows.mixed[0], rows.norm[0]]
     assert found == pytest.approx([seen[0, 0], seen[0, 1], seen[1, 1]], rel=1e-12)
+
+
+@pytest.mark.parametrize("weight", [2.0, -0.5])
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_labels_are_those_of_the_law_for_either_sign_of_the_step(weight: float, noise: float) -> None:
+    model = _network("relu", "sin(z + 1/2)", readout=(ReadoutGroup(weight, 1.0),), noise=noise)  # type: ignore[arg-type]
+    equations = NetworkEquations(model)
+    table, moments = equations.labels.table(), equations.law.labels.moments
+    # Panels along the label here, a rule of its own there: rounding.
+    for row, moment in zip(table.features, moments[1:3], strict=True):
+        assert float(table.weights @ row) == pytest.approx(moment, rel=1e-11)
+
+
+def test_outliers_of_a_step_up_and_one_down_are_the_same() -> None:
+    # Of an odd activation: both the spike and the covariance of a row's part along it with its norm change their signs.
+    found = []
+    for weight in (1.0, -1.0):
+        model = _network("tanh", "sin", readout=(ReadoutGroup(weight, 1.0),))  # type: ignore[arg-type]
+        rows = equations_of(model).rows
+        found.append((*outliers_of(model, profile(model, 1), rows), float(rows.mixed[0])))
+    (up, first), (down, second) = found
+    assert second == pytest.approx(-first, rel=1e-12)
+    assert (down.slope, down.correction) == pytest.approx((up.slope, up.correction), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("target", "noise", "bulk_model", "unbounded"),
+    [
+        ("sin", 0.0, "network", False), ("sin", 0.1, "network", True), ("z", 0.0, "network", True),
+        ("exp(z/4)", 0.0, "network", True), ("z", 0.1, "isotropic", False),
+    ],
+)  # fmt: skip
+def test_where_labels_have_no_bound_the_support_of_a_network_has_none(
+    target: str, noise: float, bulk_model: str, unbounded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The isotropic bulk of the same step has equal rows, whatever the labels are.
+    class Asked(Exception):
+        pass
+
+    def resolved(axis: Any, grid: Any, to_zero: bool, unbounded: bool) -> Any:
+        raise Asked(unbounded)
+
+    monkeypatch.setattr(density, "_resolved", resolved)
+    monkeypatch.setattr(density, "_grid", lambda *_: [])
+    with pytest.raises(Asked) as found:
+        spectrum.__wrapped__(_network("tanh", target, bulk_model, noise=noise))
+    assert found.value.args == (unbounded,)

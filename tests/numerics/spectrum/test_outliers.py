@@ -13,8 +13,11 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.spectrum import outliers
+from onestep.numerics.spectrum.axis import mean_eigenvalue
 from onestep.numerics.spectrum.density import spectrum
+from onestep.numerics.spectrum.point import Equations
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
@@ -144,3 +147,42 @@ def test_a_sign_that_changes_at_a_pole_is_no_eigenvalue(monkeypatch: pytest.Monk
     open_above = ((0.5, 2.0), (4.0, math.inf))
     found = outliers.detached_eigenvalues(anything, open_above, np.float64, lambda point: point)  # type: ignore[arg-type]
     assert found == pytest.approx((2.5,), rel=1e-12)
+
+
+@pytest.mark.parametrize(("spike", "seen"), [(1e-5, True), (2e-6, True), (5e-7, False), (0.0, False)])
+def test_a_mean_at_the_rounding_of_the_activation_is_none(spike: float, seen: bool) -> None:
+    # E[mu0^2] is some r^2/3 beside w + mu0^2 of order one, and counts from a millionth of a millionth on.
+    model = _model(spike=spike)
+    found = outliers.outliers_of(model, profile(model, 1), Equations(model).rows)
+    assert len(found) == seen
+
+
+def test_the_mean_eigenvalue_is_the_first_moment_of_every_group() -> None:
+    groups = ReadoutGroup(1.0, 0.5, 0.4, 0.0), ReadoutGroup(-0.7, 0.3, 1.3, 0.2), ReadoutGroup(0.2, 0.2, 0.9, -0.4)
+    model, kappa = _model("relu", readout=groups, beta=0.8), np.linspace(-9.0, 9.0, 2001)
+    weights = np.exp(-0.5 * kappa**2) / math.sqrt(2.0 * math.pi) * (kappa[1] - kappa[0])
+    expected = 0.0
+    for slope, group in zip(model.slopes, groups, strict=True):
+        moments = conditional_moments_of(model.activation, slope, group.bulk, group.bias, kappa)
+        expected += group.fraction * float(weights @ (moments.slope**2 + moments.rest))
+    # Smooth functions on a fine grid of the whole line: rounding.
+    assert mean_eigenvalue(Equations(model)) == pytest.approx(1.5 / 0.8 * expected, rel=1e-11)
+
+
+def test_the_secular_determinant_has_every_pair_of_groups_and_of_overlaps() -> None:
+    groups = ReadoutGroup(1.0, 0.6, 0.4, 0.1), ReadoutGroup(-0.7, 0.4, 1.3, 0.3)
+    model, rng = _model("relu", readout=groups), np.random.default_rng(4)
+    table = profile(model, 1)
+    # 1 + V = 1 + sum_ab T_ab mu1_a mu1_b + sum_a tau_a mu2_a^2 with T_12 twice; K is no diagonal matrix.
+    (first, both, second), tau = (0.3, 0.2, 0.5), (0.4, 0.1)
+    one, other = table.mu1
+    V = first * one**2 + 2.0 * both * one * other + second * other**2 + np.array(tau) @ table.mu2_squared
+    size = len(table.along)
+    K = rng.standard_normal((size, size))
+    weights, f = table.weights / (1.0 + V), table.along
+    values, vectors = np.linalg.eigh((table.mu0 * table.weights) @ table.mu0.T)
+    m = (vectors.T @ table.mu0) / np.sqrt(values)[:, None]
+    top = np.hstack([(m * weights) @ m.T, (m * weights) @ f.T])
+    below = np.hstack([K @ (f * weights) @ m.T, np.eye(size) + K @ (f * weights) @ f.T])
+    found = outliers._secular(table, np.array([first, both, second, *tau]), K)
+    assert found == pytest.approx(float(np.linalg.det(np.vstack([top, below]))), rel=1e-9)

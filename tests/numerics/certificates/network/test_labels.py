@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,12 @@ from flint import arb
 
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.bulk.network_constants import ALONG, POWERS, TILTED
+from onestep.numerics.bulk.network_constants import labels as rule_for_labels
+from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls, _base
 from onestep.numerics.certificates.network.spread_labels import _height, panels_of, sizes_of
+from onestep.numerics.certificates.slope import Moving
 
 POINTS = [(0.0, 0.2), (0.3, 0.4), (-1.1, 0.35)]
 
@@ -28,6 +33,10 @@ def test_sizes_on_the_line_are_nearly_reached(b1: float, b2: float) -> None:
     beside = max(abs(y0) / (1.0 + b1 * y0 + b2 * y0 * y0) for y0 in (-1.0 / math.sqrt(b2), 1.0 / math.sqrt(b2)))
     assert beside <= sizes[1] * (1.0 + 1e-12)
     assert sizes[1] <= 1.2 * beside
+    # The bound itself is the sum of both, each reached: on a grid of 1e-3, to a millionth of themselves or so.
+    vertex = -b1 / (2.0 * b2)
+    both = np.max(np.abs(y - vertex) * share) + abs(vertex) * np.max(share)
+    assert sizes[1] == pytest.approx(both, rel=1e-5)
     for k in range(3):
         # The least D is that of the vertex, half a step of 1e-3 away at most: a millionth of it, up to three times.
         assert np.max(share ** (k + 1)) == pytest.approx(sizes[2 * k], rel=1e-5)
@@ -140,3 +149,51 @@ def test_a_breakpoint_may_lie_anywhere_in_its_ball(noise: Fraction, monkeypatch:
             pairs = [(b, x) for of, at in zip(found, exact, strict=True) for r, s in zip(of, at, strict=True)
                      for b, x in zip(r, s, strict=True)]  # fmt: skip
             assert all(ball.overlaps(x) for ball, x in pairs)
+
+
+@pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
+def test_moments_of_labels_are_those_of_the_doubles(noise: Fraction) -> None:
+    # To the eighth power, where noise has (2 n - 1)!! of its own: another rule, on a grid of labels.
+    with precision(100):
+        found = LabelBalls(activation("sin(z + 1/2)"), arb("0.3"), 60, noise).moments(8)
+    doubles = rule_for_labels(activation("sin(z + 1/2)"), float(noise), 0.3, 0.3)
+    moments = doubles.table.sum(axis=1)
+    for i, rows in ((0, POWERS), (1, TILTED), (2, ALONG)):
+        first = 2 if i == 1 else 1  # the rows begin with Y, u Y^2 and u^2 Y
+        for j, value in enumerate(moments[rows].tolist(), first):
+            assert float(found[i][j]) == pytest.approx(value, rel=1e-10, abs=1e-12), (i, j)
+    assert [float(x) for x in found[1][1:4]] == pytest.approx(doubles.first.tolist(), rel=1e-10)
+
+
+def test_slopes_of_averages_are_differences() -> None:
+    # Each average with each power of u and of Y, as both b1 and b2 move.
+    rates = (-0.7, 0.4)
+    with precision(120):
+        given: Any = SimpleNamespace(labels=LabelBalls(activation("sign"), arb("0.3"), 60))
+        b1, b2, h = arb("0.3"), arb("0.4"), arb(2) ** -20
+        moved = saddle_point._label_averages(given, Moving(b1, arb(rates[0])), Moving(b2, arb(rates[1])), 4)
+        low, high = (given.labels.over(b1 + step * rates[0], b2 + step * rates[1], 4) for step in (-h, h))
+        for k, table in enumerate(moved):
+            for i, row in enumerate(table):
+                for j, number in enumerate(row):
+                    # The third derivative of a central difference leaves h^2, a millionth of a millionth, times ten.
+                    assert abs(number.slope - (high[k][i][j] - low[k][i][j]) / (2 * h)) < arb("1e-9"), (k, i, j)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_slopes_of_the_blocks_in_the_gain_and_both_places_are_differences(which: int) -> None:
+    # filled, b1 and b2, as g, b1 or b2 moves.
+    with precision(120):
+        given: Any = SimpleNamespace(
+            labels=LabelBalls(activation("sign"), arb("0.3"), 60),
+            law=SimpleNamespace(batch_ratio=arb(2), omega=arb("0.7"), turn=arb("0.9"), root=arb(1)),
+        )
+        place, h = [arb("1.3"), arb("0.3"), arb("0.4")], arb(2) ** -20
+        found = saddle_point._linearised(given, *place).slopes
+        ends = []
+        for step in (-h, h):
+            at = saddle_point._linearised(given, *(x + step * (k == which) for k, x in enumerate(place))).blocks
+            ends.append((at.filled, at.b1, at.b2))
+        for row, low, high in zip(found, *ends, strict=True):
+            assert abs(row[which] - (high - low) / (2 * h)) < arb("1e-9")
+            assert row[which] != 0

@@ -127,3 +127,10 @@ def test_two_equations() -> None:
     assert found.over.lower <= values.min()
     assert found.over.upper >= values.max()
     assert float(found.over.rad[0]) < 2.0 * (values.max() - values.min())
+
+
+def test_a_product_with_a_table_has_the_product_of_both_radii() -> None:
+    # 1 -+ 1 times 2 -+ 3, twice: up to 2 * 5 each, and by the middles and one radius alone no more than 16.
+    found = Intervals(np.ones((1, 2)), np.ones((1, 2))).at(Intervals([[2.0], [2.0]], [[3.0], [3.0]]))
+    assert float(found.upper[0, 0]) >= 20.0
+    assert float(found.upper[0, 0]) == pytest.approx(20.0, rel=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from fractions import Fraction
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from flint import arb
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.certify import Imprecise
+from onestep.numerics.certificates.certify import NETWORK_BITS, Imprecise
 from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls
 from onestep.numerics.certificates.network.saddle_point import network_problem
-from onestep.numerics.certificates.ranges import tubes
+from onestep.numerics.certificates.ranges import network_tubes, tubes
 from onestep.numerics.certificates.ranges.branch import Branch, certify_branch
 from onestep.numerics.certificates.ranges.network_tubes import OF_ROWS, NetworkTubes
 from onestep.numerics.certificates.saddle_point import Enclosed
@@ -195,3 +196,72 @@ def test_the_slopes_of_a_tube_are_those_of_the_doubles(
         expected, found = (second - first) / (2.0 * step), float(slope_of(getattr(seen[0], name)).mid())
         # The third derivative of a central difference leaves 1e-8, the width of the tube less than a millionth.
         assert found == pytest.approx(expected, rel=1e-5), name
+
+
+def test_more_bits_are_those_of_the_law_and_its_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What was known with fewer is made anew: the law, the rule along the spike and the functions on it.
+    seen = []
+
+    def failing(self: NetworkTubes, low: float, high: float) -> None:
+        seen.append((self.bits, self._network, self._known, self._tables))
+        self._known = self._tables = ("of before",)  # type: ignore[assignment]
+        if len(seen) < 3:
+            raise Imprecise
+
+    monkeypatch.setattr(network_tubes, "network_problem", lambda model, bits: bits)
+    monkeypatch.setattr(tubes.Tubes, "tube", failing)
+    NetworkTubes(_model("tanh"), "alpha").tube(1.5, 1.501)
+    bits = [40, 60, 90]
+    assert seen == [(n, n + NETWORK_BITS, None, None) for n in bits]
+
+
+@pytest.mark.parametrize("parameter", ["ridge", "alpha0"])
+def test_the_equations_of_an_interval_are_those_of_all_of_it(parameter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In the middle, over the interval, with slopes: each of its own problem and functions, the setting of all of it.
+    seen: dict[str, Any] = {}
+
+    def watched(*given: Any) -> Any:
+        seen["systems"] = given
+        raise BallError("far enough")
+
+    def setting(self: NetworkTubes, problem: Any, solution: Any, box: Any, interval: Any) -> Any:
+        seen.setdefault("asked", (problem, interval))
+        return SimpleNamespace(
+            rule=None, inverse=None, functions=lambda one: ("of", one), norm_slope=lambda one: ("bent", one)
+        )
+
+    monkeypatch.setattr(NetworkTubes, "_setting", setting)
+    monkeypatch.setattr(NetworkTubes, "_unknowns", lambda self, value: (1.0, 1.0, 1.0))
+    replaced = {
+        "zeros": watched, "nonlinear_system": lambda network, table, rule, inverse: (network, table),
+        "narrowed": lambda moving, thin, offset: ("narrowed", moving, thin),
+        "narrowed_one": lambda moving, thin, offset: ("narrowed", moving, thin),
+        "at_rest": lambda table: ("at rest", table), "value_of": lambda number: ("at rest", number),
+        "krawczyk": lambda *given: watched(*seen["systems"]),
+    }  # fmt: skip
+    for name, function in replaced.items():
+        monkeypatch.setattr(network_tubes, name, function)
+    found = NetworkTubes(_model("tanh"), parameter)
+    middle, interval = 2.0, arb(2, arb("0.01"))
+    found._solutions[middle] = None  # type: ignore[assignment]
+    with precision(80):
+        with pytest.raises(BallError):
+            found._enclosed(middle, interval, (), ())
+        (at, thin), (over, whole), (along, moving), *_ = seen["systems"]
+        tables = found._functions((at, over, along), found._setting(None, None, None, None), interval - middle)  # type: ignore[arg-type]
+        ends = [found._network_at(arb(value)) for value in (arb("1.991"), arb("2.009"))]
+        numbers = {"ridge": lambda one: one.problem.ridge, "alpha0": lambda one: one.law.omega}[parameter]
+        assert numbers(at).rad() < 1e-12
+        assert all(value_of(numbers(one)).contains(numbers(end).mid()) for one in (over, along) for end in ends)
+        assert slope_of(numbers(over)) == 0
+        assert slope_of(numbers(along)) != 0
+    assert seen["asked"][0] is over.problem
+    assert seen["asked"][1] is interval
+    if parameter == "ridge":
+        # No number of the ridge is in the functions along the spike.
+        assert thin == whole == moving
+    else:
+        kept = ("narrowed", ("of", along.problem), ("of", at.problem))
+        assert (thin, whole, moving) == (("of", at.problem), ("at rest", kept), kept)
+        bent = ("narrowed", ("bent", along.problem), ("bent", at.problem))
+        assert [one[1] for one in tables] == [("bent", at.problem), ("at rest", bent), bent]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from flint import arb
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.certificates.certify import certify
+from onestep.numerics.certificates.ranges import moments
 from onestep.numerics.certificates.ranges import plane as planes
 from onestep.numerics.certificates.ranges import tiles as tiling
 from onestep.numerics.certificates.ranges.intervals import Intervals
-from onestep.numerics.certificates.ranges.moments import FIXED, ORDERS, _upper, raised
+from onestep.numerics.certificates.ranges.moments import FIXED, ORDERS, _joined, _upper, raised
 from onestep.numerics.certificates.ranges.plane import Corners, Grid, Side, signs
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
@@ -214,3 +216,61 @@ def test_the_bulk_of_a_side_lies_inside_its_interval() -> None:
     # The ends of a ball are balls themselves: one double beyond each of them.
     assert float(bulk.lower) < 0.1 < float(bulk.upper)
     assert 0.1 * 2.0**-53 < float(bulk.rad) < 1e-15
+
+
+def test_quarters_decide_for_the_cell_that_they_are_cut_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Cells of alpha 1, 2, 3 and 4: the second is decided whole, the others in quarters, the third not even then.
+    asked: list[int] = []
+
+    def found(sides: Any, tiles: Corners) -> Any:
+        asked.append(len(tiles.alpha[0]))
+        owner = np.floor(tiles.alpha[0] + 1e-9)
+        sign = np.array([{1.0: 1.0, 2.0: -1.0, 3.0: 0.0, 4.0: -1.0}[x] for x in owner.tolist()])
+        decided = (owner == 2.0) | (len(asked) > 1)
+        return Intervals(np.where(decided, sign, 0.0), 0.5), np.ones(len(owner), dtype=bool)
+
+    monkeypatch.setattr(planes, "differences", found)
+    low = np.array([1.0, 2.0, 3.0, 4.0])
+    cells = Corners((low, low + 0.5), (0.1 * np.ones(4), 0.2 * np.ones(4)))
+    assert planes._decided([], cells).tolist() == [1, -1, 0, -1]
+    assert asked == [4, 12, 16, 64]
+
+
+def test_the_halves_of_an_even_line_are_those_of_one_place() -> None:
+    # Nodes from -3 to 3: what stands at -1 goes to what stands at 1.
+    row = [arb(x) for x in (70, 60, 50, 1, 5, 6, 7)]
+    assert [float(x) for x in _joined(row, 3)] == [1.0, 55.0, 66.0, 77.0]
+    assert [float(x) for x in _joined(row, 0)] == [70.0, 60.0, 50.0, 1.0, 5.0, 6.0, 7.0]
+
+
+def test_errors_of_a_rule_are_those_of_the_power_of_the_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    # |w| is at most 3 off the line: a function f w^k has 3^k times the bound of f.
+    seen: list[tuple[int, float]] = []
+
+    class Bound:
+        def __init__(self, scale: float = 1.0) -> None:
+            self.scale = scale
+
+        def scaled(self, factor: float) -> Bound:
+            return Bound(self.scale * factor)
+
+    def error(place: Any, bound: Bound) -> Any:
+        seen.append((len(seen), bound.scale))
+        return arb(bound.scale)
+
+    one = SimpleNamespace(values=(arb(1), arb(1), arb(1)), bound=Bound())
+    monkeypatch.setattr(
+        moments, "_named", lambda table: dict.fromkeys((name for names in ORDERS for name in names), one)
+    )
+    monkeypatch.setattr(moments, "_error", error)
+    place: Any = SimpleNamespace(
+        functions=lambda problem: None,
+        rule=SimpleNamespace(nodes=(0, 1, 2), weights=(arb(1),) * 3, step=None),
+        inverse=3.0,
+    )
+    found = moments.Moments.of(SimpleNamespace(symmetric=False), place)  # type: ignore[arg-type]
+    for power, errors in enumerate(found.errors):
+        assert errors == pytest.approx(3.0**power, rel=1e-12)
+        # And what is told of an average of that order has them.
+        row = found.of_order(power, Intervals(np.ones((1, 3))))
+        assert all(float(ball.rad[0]) == pytest.approx(3.0**power, rel=1e-9) for ball in row.values())

@@ -15,6 +15,7 @@ from flint import arb
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates.certify import Imprecise
+from onestep.numerics.certificates.newton import System
 from onestep.numerics.certificates.ranges import network_tubes, tubes
 from onestep.numerics.certificates.ranges.branch import certify_branch
 from onestep.numerics.certificates.ranges.network_tubes import NetworkTubes
@@ -237,3 +238,21 @@ def test_doubles_that_are_no_pair_are_refused(monkeypatch: pytest.MonkeyPatch) -
         else:
             with pytest.raises(BallError, match="not positive and finite"):
                 tube._pair(1.5)
+
+
+def test_slopes_of_the_zeros_are_those_of_the_whole_interval() -> None:
+    # p (x - 1) = (p - 2)/100 for p in 2 -+ 1/10: x hardly moves, and its slope 1/(50 p^2) does by a tenth.
+    def system(p: Any) -> System:
+        return System(lambda x: (p * (x[0] - 1) - (p - 2) / 100,), lambda x: ((p,),))
+
+    with precision(80):
+        middle, interval = arb(2), arb(2, arb(1) / 10)
+        box, wide = (arb(1, "0.0007"),), (arb(1, "0.0014"),)
+        zero, slopes = tubes.zeros(
+            system(middle), system(interval), system(Moving(interval, arb(1))), (box, wide), interval - middle
+        )
+        for p in (2 - arb(1) / 11, arb(2), 2 + arb(1) / 11):
+            assert zero.enclosure[0].contains(1 + (p - 2) / (100 * p))
+            assert slopes[0].contains(1 / (50 * p * p))
+        # They say something: over the interval itself a slope of 0.005 moves by 0.0005 to either side.
+        assert 0.0005 < float(slopes[0].rad()) < 0.002

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -193,3 +194,36 @@ def test_what_large_means_cancel_to_is_no_gap() -> None:
     # And one that is larger counts with what it has beyond that.
     far = 14.25 / 7.0 + 1e3 * rounding / 7.0
     assert far - images((far, -3.25 / 3.0), m, h)[1] == pytest.approx(999.0 * rounding / 7.0, rel=1e-2)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("beside", [0, 1])
+def test_each_force_s_terms_round_what_it_brings_to_both_overlaps(which: int, beside: int) -> None:
+    # z = A F + b is F's solution to a quarter of the rounding of one entry of A times its force's terms, |m| |mu0| |f|.
+    one, m, square = np.ones(1), 1e8, 4.0
+    gram, entries = ((3.0 * one, 0.0 * one), (0.0 * one, 0.5 * one)), np.zeros((2, 2))
+    entries[which, beside] = 2.0
+    overlap = tuple(tuple(x * one for x in row) for row in entries.tolist())
+    rounding = EPS * 2.0 * m * math.sqrt(square * (3.0, 0.5)[beside])
+    for share, seen in ((0.5, False), (-0.5, False), (3.0, True)):
+        z = [0.0, 0.0]
+        z[which] = share * rounding
+        fitted = (5.0 * one, *(gram[i][i] * z[i] for i in (0, 1)))  # no force, and nothing that z should be
+        found = network_equations._images(
+            m * one, (z[0] * one, z[1] * one), fitted, square * one, (0.0 * one, 0.0 * one), gram, overlap,  # type: ignore[arg-type]
+            (0.0 * one, 0.0 * one), np.array([False]),
+        )  # fmt: skip
+        gap = abs(float(found[1 + which, 0]) - z[which])
+        own = 1.0 + entries[which, which] * float(gram[which][which][0])
+        assert gap == pytest.approx((abs(share) - 1.0) * rounding / own if seen else 0.0, rel=1e-6, abs=1e-3 * rounding)
+
+
+def test_what_the_gain_s_functions_lose_counts_in_the_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def estimate(lost: float) -> float:
+        monkeypatch.setattr(Gains, "lost", lambda self, g: lost * np.ones(len(g)))
+        return float(batch.solve_batch(step(), ridge=[0.1]).error_estimate[0])
+
+    none, some, more = (estimate(lost) for lost in (0.0, 1e4, 3e4))
+    assert more - none == pytest.approx(3.0 * (some - none), rel=1e-2)
+    # Ten thousand roundings of (T, tau), beside a condition of a few and a test error of order one.
+    assert 1e4 * EPS * 0.1 < some - none < 1e4 * EPS * 1e4

@@ -257,3 +257,16 @@ def test_what_leads_nowhere_is_no_solution(
     with pytest.raises(PrecisionError, match="did not converge"):
         solved(*begun)
     assert len(calls) == (1 if max(steps) > 1.0 else 4)
+
+
+def test_a_start_knows_the_doubles_and_how_far_the_poles_of_its_own_places_are(
+    begun: tuple[Model, NetworkStart],
+) -> None:
+    model, start = begun
+    T, tau, b1, b2 = start.values
+    order = solve(model).order_parameters
+    assert (T, tau) == (order.V1[0, 0], order.V2[0])
+    # Of relu both count: without b1 the poles would be farther.
+    assert start.poles == law_of_any_precision.distance_of_poles(b1, b2) < 0.99 * b2**-0.5
+    with pytest.raises(ModelError, match="rows of equal length"):
+        network_start(network("tanh", "sin", gaussian_rows=True), solve(network("tanh", "sin")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -178,3 +179,58 @@ def test_overlaps_of_one_point_are_the_contracted_forms(case: int) -> None:
     assert point.overlap == pytest.approx(expected[..., 0].real, rel=1e-13, abs=1e-14 * np.abs(point.overlap).max())
     slopes = np.moveaxis(expected.imag, -1, 0) / h
     assert point.overlap_jacobian() == pytest.approx(slopes, rel=1e-12, abs=1e-13 * float(np.abs(slopes).max()))
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@pytest.mark.parametrize("off", [(1e-4, 0.0), (-1e-4, 1e-4)])
+def test_both_steps_are_newtons(case: int, off: tuple[float, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network_point, "nonlinear_part", lambda *_: pytest.fail("the other solver was asked"))
+    table, known, model = _problem(case)
+    bulk, ratio = NetworkBulk(known.ridge, known.beta, known.law), model.alpha / model.beta
+    solved = solve_nonlinear(table.one_group, bulk, ratio)
+    # 1e-4, 1e-8 and what is lost in rounding: (x, b1, b2) have moved with T and tau, or they would come behind.
+    again = solve_nonlinear(table.one_group, bulk, ratio, solved.values * (1.0 + np.array(off)))
+    assert again.iterations == 3
+    assert again.values == pytest.approx(solved.values, rel=1e-10)
+
+
+def test_no_unknown_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    # T and tau stand still from the first step on, and one of (x, b1, b2) moves in two of them.
+    table, known, model = _problem(2)
+    ratio, plain = model.alpha / model.beta, NetworkBulk.step
+    for which in range(3):
+        bulk = NetworkBulk(known.ridge, known.beta, known.law)
+        solved, left = solve_nonlinear(table.one_group, bulk, ratio), [1e-3, 1e-4, 0.0]
+
+        def step(self: NetworkBulk, C: float, D: float, place: Any, which: int = which, left: Any = left) -> Any:
+            found, move = plain(self, C, D, place), [0.0, 0.0, 0.0]
+            move[which] = left.pop(0) * abs(place[which]) if left else 0.0
+            return found._replace(move=tuple(move)) if move[which] else found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(NetworkBulk, "step", step)
+            solve_nonlinear(table.one_group, bulk, ratio, solved.values)
+        assert not left, which
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_forces_and_overlaps_agree_where_the_fit_is_stiff(case: int) -> None:
+    # (zeta, chi) = K F + .. row by row, also where K is 1e9 and F what is left of large terms, and where K is small.
+    _, _, model = _problem(case)
+    (solved, _), (linear, _) = _both(case)
+    overlap = model.alpha / model.beta * solved.point.overlap
+    given, brought = overlap[:2, 2] * linear.forces[2], overlap[:2, :2] @ linear.forces[:2]
+    # Of a dozen operations each: a hundred roundings.
+    sizes = np.abs(linear.overlaps[:2]) + np.abs(given)
+    assert np.all(np.abs(linear.overlaps[:2] - given - brought) <= 100.0 * np.finfo(float).eps * sizes)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_condition_is_that_of_the_worse_of_both_equations(seed: int) -> None:
+    # What relative errors of the right sides do to (T, tau), relative: |M^-1| x/x, whichever row is the larger.
+    rng = np.random.default_rng(seed)
+    matrix, sizes = rng.standard_normal((2, 2)), 10.0 ** rng.uniform(-3.0, 3.0, 2)
+    rows = np.abs(np.linalg.inv(matrix)) @ sizes / sizes
+    a, b, c, d = matrix.ravel().tolist()
+    assert network_point._condition((a, b, c, d), sizes.tolist()) == pytest.approx(rows.max(), rel=1e-10)
+    assert network_point._condition((d, c, b, a), sizes[::-1].tolist()) == pytest.approx(rows.max(), rel=1e-10)
