@@ -68,3 +68,13 @@ def test_one_case_of_each_loss_agrees() -> None:
     for claim in claims.CLAIMS:
         left, right = (evaluate(side, values) for side in claim.statement.args)
         assert left == pytest.approx(right, rel=1e-6), claim.id  # the solver's own tolerance
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_proximal_map_is_found_where_a_newton_step_leads_from_one_edge_to_the_other(name: str) -> None:
+    """Labels of three units and a wide envelope: the logistic loss has corners there, and free steps do not settle."""
+    loss, V = LOSSES[name], 2.0
+    y, omega = (x.ravel() for x in np.meshgrid(np.linspace(-4.0, 4.0, 41), np.linspace(-8.0, 8.0, 81)))
+    x = proximal(loss, y, omega, V)
+    # rounding of the arguments, which are up to 24
+    assert np.max(np.abs(x - omega + V * loss.slope(y, x)) / (1 + V * loss.curvature(y, x))) < 1e-14

@@ -24,13 +24,16 @@ import sympy as sp
 from onestep.derivations.equivalence import symbols as s
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import positive_inverse, unit_rows
+from onestep.verify.second_route.gradient_step.real import positive_inverse, positive_solution, unit_rows
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A student, a target and the ratios at which the two maps are compared."""
+    """A student, a target and the ratios at which the two maps are compared.
+
+    ``linear``: of the readout only what is linear in it is measured, m and zeta, for half of the cost of a draw.
+    """
 
     student: str
     target: str
@@ -41,6 +44,7 @@ class Pair:
     bulk: float
     alignment: float
     tests: int = 1  # test samples per training sample
+    linear: bool = False
 
 
 TWO = {
@@ -48,9 +52,11 @@ TWO = {
     "erf student, tanh target": Pair("erf", "tanh", 2.0, 0.8, 0.05, 1.5, 1.2, 0.9, tests=4),
 }
 # All of the target along the spike: nothing that the readout cannot fit adds noise to m.
-ALONG = {"tanh student, sine target along the spike": Pair("tanh", "sin", 1.5, 0.8, 0.1, 1.0, 1.5, 1.0)}
+ALONG = {"tanh student, sine target along the spike": Pair("tanh", "sin", 1.5, 0.8, 0.1, 1.0, 1.5, 1.0, linear=True)}
 # mu0 turns twice as fast as the target: the readout makes up for it by the rows' overlaps with the spike.
-TURNING = {"sine student of twice the pace of its target": Pair("sin", "sin", 4.0, 1.0, 0.1, 2.0, 0.6, 1.0)}
+TURNING = {
+    "sine student of twice the pace of its target": Pair("sin", "sin", 4.0, 1.0, 0.1, 2.0, 0.6, 1.0, linear=True)
+}
 PAIRS = {**TWO, **ALONG, **TURNING}
 
 # |kappa| of a simulation; linear interpolation between 4000 places is exact to 1e-6, far below sampling errors.
@@ -189,6 +195,8 @@ _SYMBOLS = {
     s.fit_along_spike: s.equivalent_fit_along_spike,
 }
 QUANTITIES = tuple(_SYMBOLS)
+# Where m and zeta stand, and the traces of the resolvent.
+_LINEAR, _TRACES = (1, 2), (3, 4, 5)
 
 
 def of_map(quantity: sp.Symbol, wrong: str = "") -> sp.Symbol:
@@ -197,32 +205,43 @@ def of_map(quantity: sp.Symbol, wrong: str = "") -> sp.Symbol:
     return sp.Symbol(rf"{right.name}[\text{{{wrong}}}]", real=True) if wrong else right
 
 
-def readout(drawn: Draw, features: Features) -> tuple[float, ...]:
-    """QUANTITIES of the ridge readout of features; the test error is averaged over the xi of test samples."""
+def readout(drawn: Draw, features: Features, traces: bool) -> tuple[float, ...]:
+    """QUANTITIES of the ridge readout of features; the test error is averaged over the xi of test samples.
+
+    Without ``traces`` those of the resolvent are left out, of a linear pair the test error, too: they are no numbers.
+    """
     n, p = drawn.training, len(drawn.rows)
-    fitted, tilt, y = features.training, drawn.kappa[: drawn.training] ** 2 - 1, drawn.labels
-    inverse = positive_inverse(fitted.T @ fitted / p + drawn.pair.ridge * np.eye(p))
-    a = inverse @ (fitted.T @ y[:n]) / p
-    # sum_i tilt_i h_i = tr[R sum_i tilt_i F_i F_i^T]/p, the samples of either sign apart: a matrix by its own transpose
-    # costs half of what the rows F_i R do.
-    above, below = (np.sqrt(np.abs(tilt[part]))[:, None] * fitted[part] for part in (tilt > 0.0, tilt <= 0.0))
-    leverage = np.vdot(inverse, above.T @ above - below.T @ below) / p
-    mean, variance = features.tested(a)
-    return (
-        float(np.mean((y[n:] - mean) ** 2 + variance)),
-        float(a.sum()),
-        float(a @ drawn.rows[:, 0]),
-        float(np.vdot(inverse, drawn.gram) / p),
-        float(np.trace(inverse) / p),
-        float(np.mean(tilt) - leverage / n),
-    )
+    fitted, y = features.training, drawn.labels
+    normal, right = fitted.T @ fitted / p + drawn.pair.ridge * np.eye(p), fitted.T @ y[:n] / p
+    of_resolvent = (np.nan, np.nan, np.nan)
+    if traces:
+        inverse, tilt = positive_inverse(normal), drawn.kappa[:n] ** 2 - 1
+        a = inverse @ right
+        # sum_i tilt_i h_i = tr[R sum_i tilt_i F_i F_i^T]/p, the samples of either sign apart: a matrix by its own
+        # transpose costs half of what the rows F_i R do.
+        above, below = (np.sqrt(np.abs(tilt[part]))[:, None] * fitted[part] for part in (tilt > 0.0, tilt <= 0.0))
+        leverage = np.vdot(inverse, above.T @ above - below.T @ below) / p
+        of_resolvent = (
+            float(np.vdot(inverse, drawn.gram) / p),
+            float(np.trace(inverse) / p),
+            float(np.mean(tilt) - leverage / n),
+        )
+    else:
+        a = positive_solution(normal, right)
+    error = np.nan
+    if not drawn.pair.linear:
+        mean, variance = features.tested(a)
+        error = float(np.mean((y[n:] - mean) ** 2 + variance))
+    return error, float(a.sum()), float(a @ drawn.rows[:, 0]), *of_resolvent
 
 
 @lru_cache(maxsize=4096)
-def measured(name: str, d: int, seed: int, wrong: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:
+def measured(
+    name: str, d: int, seed: int, wrong: tuple[str, ...], traces: bool = True
+) -> tuple[tuple[float, ...], ...]:
     """QUANTITIES of the spiked map, of the equivalent one and of the named wrong ones, on one draw."""
     drawn = draw(name, d, seed)
-    return tuple(readout(drawn, features(drawn)) for features in (spiked, *(MAPS[key] for key in ("", *wrong))))
+    return tuple(readout(drawn, features(drawn), traces) for features in (spiked, *(MAPS[key] for key in ("", *wrong))))
 
 
 # Draws per seed of the profile at each dimension: a draw costs d^3, and varies less at larger d.
@@ -247,9 +266,14 @@ def both_maps(
     """A quantity of the spiked map, each draw's with the equivalent map's taken off and the mean of those put back.
 
     The two of a draw share all but xi, so that their difference has little noise, and the standard error is that of
-    the difference. ``wrong`` maps, of those that are TRIED, predict their own mean over the same draws.
+    the difference. ``wrong`` maps, of those that are TRIED, predict their own mean over the same draws. The traces are
+    measured on the first FEW draws, of which all quantities are asked. Raises ValueError for what is not measured.
     """
     at = column(quantity, *QUANTITIES)
+    if at not in _LINEAR and any(PAIRS[name].linear for name in names):
+        raise ValueError(f"asked for {quantity}, but of these models only what is linear in the readout is measured")
+    if at in _TRACES and draws != FEW:
+        raise ValueError(f"asked for {quantity}, which is measured on few draws, in {draws} of them")
     symbols = [of_map(QUANTITIES[at], key) for key in ("", *wrong)]
     found: dict[str, tuple[Measured, ...]] = {}
     for name in names:
@@ -258,7 +282,10 @@ def both_maps(
         shares = tuple(zip(draws, FEW, strict=True))[: len(profile.dimensions)]
         for dimension, (count, few) in zip(profile.dimensions, shares, strict=True):
             d, first = dimension // 2, profile.draws(few)
-            asked = [(seed, TRIED[name] if wrong or seed in first else ()) for seed in profile.draws(count)]
+            asked = [
+                (seed, TRIED[name] if wrong or seed in first else (), seed in first and not PAIRS[name].linear)
+                for seed in profile.draws(count)
+            ]
             rows = np.array([[maps[i][at] for i in kept] for maps in (measured(name, d, *each) for each in asked)])
             means = rows.mean(axis=0)
             values = {symbol.name: float(mean) for symbol, mean in zip(symbols, means[1:], strict=True)}

@@ -90,9 +90,9 @@ def even_rows(rows: Array, start: Array, batch: Array, labels: Array, shapes: Ar
     bulk = float(np.sum(rows**2)) / (p - 1)
     moments = (rows.T @ rows - initial.T @ initial) / (p - 1) + np.eye(d) / d
     left = np.eye(d)
-    for _ in range(_PASSES):
-        spectrum, axes = np.linalg.eigh(np.tensordot(_weights(left @ moments @ left.T, shapes), shapes, axes=1))
-        left = (axes / np.sqrt(np.maximum(spectrum, _LEAST * spectrum.mean()))) @ axes.T @ left
+    for done in range(_PASSES):
+        seen = left @ moments @ left.T if done else moments
+        left = _inverse_root(np.tensordot(_weights(seen, shapes), shapes, axes=1)) @ left
     even = rows @ left.T
     even *= math.sqrt(bulk) / np.linalg.norm(even, axis=1)[:, None]
     return np.asarray(even - even.mean(axis=0))
@@ -111,6 +111,27 @@ def _weights(moments: Array, shapes: Array) -> Array:
     """Those with which shapes are nearest to a matrix, in the sum of squared entries."""
     flat = shapes.reshape(len(shapes), -1)
     return np.asarray(np.linalg.lstsq(flat @ flat.T, flat @ np.ravel(moments))[0])
+
+
+# Where a matrix over its mean eigenvalue is this near to one, in the root of the sum of squares, four orders of the
+# series leave 63/256 times its fifth power, 3e-4 at most: less than what the weights of shapes are known to.
+_NEAR = 0.25
+
+
+def _inverse_root(matrix: Array) -> Array:
+    """The root of the inverse of a symmetric matrix, its eigenvalues no less than ``_LEAST`` of their mean.
+
+    By the series of (1 - e)^(-1/2) where it is near to a multiple of one, for two products in place of an
+    eigendecomposition, which costs ten.
+    """
+    mean = float(np.trace(matrix)) / len(matrix)
+    off = np.eye(len(matrix)) - matrix / mean
+    if np.vdot(off, off) < _NEAR**2:
+        square = off @ off
+        series = square @ (5 / 16 * off + 35 / 128 * square) + 3 / 8 * square + 0.5 * off
+        return np.asarray((series + np.eye(len(matrix))) / math.sqrt(mean))
+    spectrum, axes = np.linalg.eigh(matrix)
+    return np.asarray((axes / np.sqrt(np.maximum(spectrum, _LEAST * mean))) @ axes.T)
 
 
 def batch_controls(

@@ -99,11 +99,15 @@ def iterated(of: Map, start: Pair) -> Pair:
 def _functions(letter: str, limit: str, of: Map) -> dict[str, Callable[..., Any]]:
     """F_1, F_2 and L_1, L_2, the limits of their iterates, under the letters given."""
 
+    @lru_cache(maxsize=16)  # both parts of a limit are asked for at the same place
+    def end(overlap: float, tau: float) -> Pair:
+        return iterated(of, (overlap, tau))
+
     def part(index: int) -> Callable[..., float]:
         return lambda overlap, tau: of(float(overlap), float(tau))[index]
 
     def led(index: int) -> Callable[..., float]:
-        return lambda overlap, tau: iterated(of, (float(overlap), float(tau)))[index]
+        return lambda overlap, tau: end(float(overlap), float(tau))[index]
 
     parts = {f"{letter}_{i + 1}": part(i) for i in range(2)}
     return parts | {f"{limit}_{i + 1}": led(i) for i in range(2)}

@@ -9,6 +9,7 @@ import pytest
 
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.protocol.claim import PROFILES
 from onestep.verify.second_route.equivalence import both_maps
 
 
@@ -80,3 +81,23 @@ def test_the_coefficients_of_the_simulated_map() -> None:
     assert mu1 == pytest.approx(np.exp(-c / 2) * np.cos(x), abs=1e-13)
     square = (1 - np.exp(-2 * c) * np.cos(2 * x)) / 2
     assert mu2**2 == pytest.approx(square - mu0**2 - c * mu1**2, abs=1e-13)
+
+
+def test_what_is_not_measured_of_a_draw_is_refused() -> None:
+    """Of the linear pairs no trace and no test error, and of the many draws of the others no trace."""
+    asked = (
+        (both_maps.ALONG, both_maps.DRAWS, both_maps.s.test_error),
+        (both_maps.TURNING, both_maps.FEW, both_maps.s.V1),
+        (both_maps.TWO, both_maps.DRAWS, both_maps.s.V2),
+    )
+    for pairs, draws, quantity in asked:
+        with pytest.raises(ValueError, match="measured"):
+            both_maps.both_maps(tuple(pairs), (), draws, 1, quantity, PROFILES["quick"])
+
+
+def test_a_readout_without_its_traces_is_the_same_readout() -> None:
+    name = "tanh student, sine target"
+    whole, part = (both_maps.measured(name, 60, 0, (), traces) for traces in (True, False))
+    # an inverse and a solution by one factor: rounding times a condition number of some hundreds
+    assert np.array(part)[:, :3] == pytest.approx(np.array(whole)[:, :3], rel=1e-10)
+    assert np.all(np.isnan(np.array(part)[:, 3:]))

@@ -136,6 +136,20 @@ def test_even_rows_of_any_activation_have_no_direction_of_their_batch(
     assert scatter(twins.even_rows(rows, start, batch, centred)) < 0.1
 
 
+@pytest.mark.parametrize("spread", [0.01, 0.024, 0.15])
+def test_the_root_of_an_inverse_makes_a_matrix_even(spread: float) -> None:
+    """By its series where the matrix is near to a multiple of one, at the first two; by its eigenvalues at the last."""
+    noise = np.random.default_rng(17).standard_normal((8, 8))
+    matrix = 3.0 * (np.eye(8) + spread * (noise + noise.T) / 2.0)
+    root = real._inverse_root(matrix)
+    off = np.eye(8) - matrix / (np.trace(matrix) / 8.0)
+    size = float(np.linalg.norm(off))
+    assert (size < real._NEAR) == (spread < 0.1)
+    # Twice what the series leaves of the root, and rounding.
+    allowed = 1e-13 + (2.0 * 63 / 256 * size**5 * 2.0 if size < real._NEAR else 0.0)
+    assert np.linalg.norm(root @ matrix @ root - np.eye(8)) < allowed
+
+
 def test_the_noise_of_the_labels_is_in_the_training_error_alone() -> None:
     quiet = twins.Setting("tanh", "tanh", 40.0, 1.0, 0.1, 2.0, 1.0)
     noisy = twins.Setting("tanh", "tanh", 40.0, 1.0, 0.1, 2.0, 1.0, noise=0.25)
