@@ -30,7 +30,7 @@ def _hash(function: Any) -> int:
     return known[1]
 
 
-UndefinedFunction.__hash__ = _hash  # type: ignore[method-assign]
+UndefinedFunction.__hash__ = _hash
 
 
 def functions(*names: str) -> tuple[Any, ...]:
