@@ -113,9 +113,12 @@ def settle(obligation: Obligation, domain: Domain, growing: frozenset[sp.Symbol]
     """
     match obligation:
         case Vanishing(says, residual):
-            # A false residual is most cheaply refuted by a witness, before the dearer rewritings are tried on it.
-            known = residual in _REDUCED or _cheaply_vanishes(residual) is not None
-            witness = "" if known else find_witness(residual, domain)
+            # A false residual is most cheaply refuted by a witness: as it stands, before it is multiplied out, and
+            # multiplied out before the dearer rewritings are tried on it.
+            known = residual == 0 or residual in _REDUCED
+            witness = "" if known else clear_witness(residual, domain)
+            if not (known or witness or _cheaply_vanishes(residual)):
+                witness = find_witness(residual, domain)
             if witness:
                 return Settled(says, Outcome.REFUTES, "a witness", witness)
             method = vanishes(residual)

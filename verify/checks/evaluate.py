@@ -205,12 +205,13 @@ def _symbols(expressions: tuple[sp.Expr, ...]) -> tuple[sp.Symbol, ...]:
 
 
 class _Printer(SciPyPrinter):
-    """Python for an expression, terms and factors as they stand, with identifiers given for its symbols.
+    """Python for an expression, terms and factors as they stand, with one identifier for each symbol.
 
-    SymPy would make them by a substitution for each symbol, and sort the terms again.
+    SymPy would make them by a substitution for each symbol, and sort the terms again. What a part of an expression is
+    in Python depends on nothing around it, and is kept: a statement and its wrong neighbours share most of theirs.
     """
 
-    def __init__(self, identifiers: Mapping[sp.Symbol, str], functions: Iterable[str]) -> None:
+    def __init__(self, functions: Iterable[str]) -> None:
         super().__init__(
             {
                 "fully_qualified_modules": False,
@@ -220,12 +221,35 @@ class _Printer(SciPyPrinter):
                 "order": "none",
             }
         )
-        self.identifiers = identifiers
+        self.known: dict[sp.Expr, str] = {}
+
+    def _print(self, expr: Any, **kwargs: Any) -> str:
+        if kwargs or not isinstance(expr, sp.Add | sp.Mul | sp.Pow):
+            return str(super()._print(expr, **kwargs))
+        if expr not in self.known:
+            if len(self.known) >= _MOST_PARTS:
+                self.known.clear()
+            self.known[expr] = str(super()._print(expr))
+        return self.known[expr]
 
     def _print_Symbol(self, symbol: sp.Symbol) -> str:
-        return self.identifiers[symbol]
+        return _identifier(symbol)
 
     _print_Dummy = _print_Symbol
+
+
+_MOST_PARTS = 1 << 16
+_IDENTIFIERS: dict[sp.Symbol, str] = {}
+
+
+def _identifier(symbol: sp.Symbol) -> str:
+    """What a symbol is called in Python, one name for each."""
+    return _IDENTIFIERS.setdefault(symbol, f"_{len(_IDENTIFIERS)}")
+
+
+@lru_cache(maxsize=256)
+def _printer(functions: tuple[str, ...]) -> _Printer:
+    return _Printer(functions)
 
 
 @lru_cache(maxsize=4096)
@@ -235,14 +259,11 @@ def _compile(
     # Compiled once: undefined functions are looked up at each call in ``current``, which changes from point to point.
     current: dict[str, Callable[..., Any]] = {}
     table = {name: (lambda *arguments, name=name: current[name](*arguments)) for name in names}
-    identifiers = {symbol: f"_{k}" for k, symbol in enumerate(symbols)}
-    # The indices of sums are no arguments, and need identifiers, too.
-    bound = sorted(set().union(*(e.atoms(sp.Symbol) for e in expressions)) - set(symbols), key=lambda s: s.name)
     fixed = sp.lambdify(
-        list(identifiers.values()),
+        list(map(_identifier, symbols)),
         list(expressions),
         modules=[table, "scipy", "numpy"],
-        printer=_Printer(identifiers | {symbol: f"_index{k}" for k, symbol in enumerate(bound)}, names),
+        printer=_printer(names),
         docstring_limit=0,
     )
 

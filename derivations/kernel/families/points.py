@@ -14,6 +14,8 @@ import flint
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from onestep.derivations.language.expectation import Expectation
+
 # A term of either sign is found above zero at the first or second point where its roots are real, which few points may
 # be: the next one is tried only if there is none so far, and what is not found is multiplied out.
 _POINTS = 12
@@ -21,14 +23,16 @@ _POINTS = 12
 _UNKNOWN = flint.arb("nan")
 _FUNCTIONS = {
     sp.exp: flint.arb.exp, sp.log: flint.arb.log, sp.Abs: abs, sp.tanh: flint.arb.tanh, sp.erf: flint.arb.erf,
-    sp.sin: flint.arb.sin, sp.cos: flint.arb.cos, sp.atan: flint.arb.atan,
+    sp.sin: flint.arb.sin, sp.cos: flint.arb.cos, sp.atan: flint.arb.atan, Expectation: lambda inside, *_: inside,
 }  # fmt: skip
 
 
 def above_somewhere(*terms: sp.Expr) -> bool:
     """Whether the sum of terms is certainly > 0 at a point where symbols and functions have their declared signs.
 
-    A function without a formula is a constant there. An average has no value: of a term that holds one nothing is said.
+    A function without a formula is a constant there, and so is what is averaged, at one value of each variable: an
+    average has the sign that its integrand is decided to have, at all values of the variables alike, and to multiply
+    out leaves it an average.
     """
     return any(sum((_value(term, point) for term in terms), flint.arb(0)) > 0 for point in range(_POINTS))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import sympy as sp
 
@@ -38,7 +39,9 @@ def in_form(right: sp.Expr, theorem: Theorem, *equations: Theorem) -> Theorem:
     return follows(Equation(left, right), (theorem, *equations)) or rewritten(theorem, *equations)
 
 
-def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
+# A statement and its wrong neighbours have one left side, and theorems are equal where they are one object.
+@lru_cache(maxsize=256)
+def _worked_out(side: sp.Expr, theorems: tuple[Theorem, ...]) -> Theorem | None:
     """side = what it is by the theorems, with the averages that are left expanded; None if nothing changes it."""
     known = _put_all(None, side, theorems)
     averages = sorted((side if known is None else value(known)).atoms(Expectation), key=sp.default_sort_key)

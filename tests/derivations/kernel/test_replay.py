@@ -173,6 +173,17 @@ def test_consistent_slips_are_not_made(build: object) -> None:
                 assert follows(statement, [theorem]) is None
 
 
+def test_what_follows_is_asked_of_the_theorems_that_are_given() -> None:
+    """One side, worked out by one theorem, by another, and by none: each has its own answer, asked for again too."""
+    x, y = sp.symbols("x y", real=True)
+    twice, thrice = (define(y, times * x, f"test: {times} x") for times in (2, 3))
+    for _ in range(2):
+        assert follows(Equation(y + 1, 2 * x + 1), [twice]) is not None
+        assert follows(Equation(y + 1, 2 * x + 1), [thrice]) is None
+        assert follows(Equation(y + 1, 3 * x + 1), [thrice]) is not None
+        assert follows(Equation(y + 1, 2 * x + 1), []) is None
+
+
 def test_leaves_say_what_a_result_rests_on(strength: Theorem) -> None:
     leaves = {(leaf.ground, leaf.name) for leaf in strength.assumptions}
     assert (Ground.MODEL, "readout of ones") in leaves

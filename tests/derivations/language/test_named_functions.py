@@ -70,6 +70,18 @@ def test_no_two_functions_have_one_name() -> None:
     assert [name for name, count in counted.items() if count > 1] == []
 
 
+def test_the_hash_of_a_function_is_that_of_its_own_name_and_assumptions() -> None:
+    made = [sp.Function("w", real=real) for real in (True, False)] + [sp.Function("v", real=True)]
+    again = sp.Function("w", real=True)
+    for _ in range(2):  # made, and kept
+        assert len({hash(function) for function in made}) == len(set(made)) == len(made)
+        assert again == made[0]
+        assert hash(again) == hash(made[0])
+        assert hash(again(t)) == hash(made[0](t))
+    # A later function does not come to have the hash of one that is gone, though it may stand in its place.
+    assert len({hash(sp.Function(f"passing {k}", real=True)) for k in range(100)}) == 100
+
+
 def test_a_function_and_its_partial_derivatives_are_different() -> None:
     named = [*named_functions.DERIVATIVES, *named_functions.PARTIALS]
     slopes = {slope for places in named_functions.PARTIALS.values() for slope in places}
