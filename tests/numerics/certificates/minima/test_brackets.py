@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import precision, rational_ball
+from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
 from onestep.numerics.balls.chebyshev import Jet
 from onestep.numerics.certificates.minima import optimum
 
@@ -64,3 +64,44 @@ def test_a_narrowed_bracket_still_holds_the_zero_where_the_curvature_varies(plac
         a, b = optimum._narrowed(near.over, Fraction(95, 100), Fraction(105, 100))
     assert a <= place <= b
     assert b - a < Fraction(1, 10)
+
+
+@dataclass
+class Blurred:
+    """A track that knows S' near 1 alone, to within `blur` of a precision; `bits` are those that were asked for."""
+
+    blur: dict[int, arb]
+    near_it: Slopes
+    low: Fraction = Fraction(1, 2)
+    high: Fraction = Fraction(2)
+    bits: list[int] = field(default_factory=list)
+
+    def jet(self, which: str, a: Fraction, b: Fraction) -> Jet:
+        """Nothing of the whole track."""
+        raise BallError(f"{which}: nothing is known of [{a}, {b}]")
+
+    def near(self, which: str, guess: Fraction, half: Fraction, bits: int) -> Blurred:
+        """The segment around a guess, for any of the bounds."""
+        assert which
+        self.bits.append(bits)
+        return replace(self, low=guess - half, high=guess + half)
+
+    def over(self, a: Fraction, b: Fraction) -> Jet:
+        """S, S' and S'' over [a, b]."""
+        value, slope, curvature = self.near_it.over(a, b)
+        return value, slope + self.blur[self.bits[-1]], curvature
+
+
+def test_a_slope_without_a_certain_sign_is_asked_for_with_more_bits() -> None:
+    coarse, fine = optimum._FINE_BITS
+    known = {coarse: arb(0, 1), fine: arb(0, 1e-9)}
+    for zero, asked in ((Fraction(1), [coarse, fine]), (Fraction(4), [coarse])):
+        place = Blurred(known, Slopes((zero,)))
+        with precision(160):
+            if zero == 1:
+                assert optimum._bracket(place, "upper", Fraction(1)).single  # type: ignore[arg-type]
+            else:
+                # A sign at both ends that does not change: more bits would not help.
+                with pytest.raises(BallError, match="does not change its sign"):
+                    optimum._bracket(place, "upper", Fraction(1))  # type: ignore[arg-type]
+        assert place.bits == asked
