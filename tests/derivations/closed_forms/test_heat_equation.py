@@ -336,11 +336,12 @@ def test_witnesses_against_a_form_lie_where_it_is_said_to_hold() -> None:
 
 def test_a_sign_is_told_where_it_is_evident() -> None:
     s = sp.Symbol("s", positive=True)
-    above = (s, s**2 + 3, sp.sqrt(2) * s, (s**2 + s + 1) / (2 * s), sp.Integer(5))
+    # Of the last the sign is seen only where the powers of s are collected.
+    above = (s, s**2 + 3, sp.sqrt(2) * s, (s**2 + s + 1) / (2 * s), sp.Integer(5), (sp.sqrt(2) - 1) * s**2 + s)
     for value in above:
         assert (sign_of(value), sign_of(-value)) == (1, -1)
     assert sign_of((s**2 + s + 1) / (-s - 2)) == -1
-    for undecided in (s - 1, 1 / (s - 2), sp.Symbol("y", real=True)):
+    for undecided in (s - 1, 1 / (s - 2), (sp.sqrt(2) - 1) * s**2 - s, sp.Symbol("y", real=True)):
         with pytest.raises(UndecidedError):
             sign_of(undecided)
 

@@ -63,6 +63,20 @@ def test_the_polynomials_hold_the_averages_off_the_line(
                 assert around.around(cell, half, offset)[1].overlaps(truth)
 
 
+def test_the_remainder_counts_the_overlap_in_units_of_the_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    # At a bulk of 1/25 the square of the slope enters V twenty-five times, and so does what its series leaves.
+    monkeypatch.setattr(strip, "_REMAINDER", 50.0)
+    line, sign = Line(Fraction(1, 4), Fraction(1, 4), Fraction(1, 25)), activation("sign")
+    with precision(64):
+        around = student(sign, line, arb(OVERLAP), arb(0), Fraction(1, 2), END, symmetric=False)
+        assert around is not None
+        for cell in around.cells[::3]:
+            centre = acb(rational_ball(around.half), arb(0.5))
+            kappa = rational_ball(cell.place) + centre
+            slope = smoothing(sign, line, Fraction(3, 4), Fraction(6), 40).at(line.argument(kappa))[1] / line.scale()
+            assert around.around(cell, centre, acb(0))[0].overlaps(1 + OVERLAP * slope * slope)
+
+
 def test_without_the_remainder_few_terms_would_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strip, "_REMAINDER", 50.0)
     with precision(64):

@@ -8,11 +8,20 @@ import sympy as sp
 from onestep.derivations.kernel.algebra import order
 from onestep.derivations.kernel.search.leaves import define, proved
 from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import AtLeast, Equation
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, le
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.kinds import CONCLUDED, ByDerivation, ByNumbers, ByObligations, BySearch, ByTheorem, Point
+from onestep.verify.checks.kinds import (
+    CONCLUDED,
+    ByDerivation,
+    ByNumbers,
+    ByObligations,
+    BySearch,
+    ByTheorem,
+    Point,
+    states,
+)
 from onestep.verify.checks.strategies import coordinate_of, points_of
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
@@ -36,6 +45,21 @@ def test_a_wrong_step_refutes_a_right_conclusion() -> None:
 def test_a_derivation_of_something_else_proves_nothing() -> None:
     other = Derivation("of something else", "toy", results={sp.Symbol("unrelated"): sp.S.One})
     assert run(ByDerivation(lambda: other)).outcome is Outcome.UNDECIDED
+
+
+def test_a_leaf_that_says_what_is_claimed_is_known_in_any_form() -> None:
+    a, b = sp.symbols("a b", real=True)
+
+    def leaf(left: sp.Expr, right: sp.Expr, ground: Ground = Ground.MODEL) -> Assumption:
+        return Assumption(ground, "for a test", Equation(left, right), "none")
+
+    goal = Equation(a, b)
+    zero = sp.Integer(0)
+    for left, right in ((a, b), (b, a), (a - b, zero), (zero, b - a), (-a, -b)):
+        assert states(leaf(left, right), goal), (left, right)
+        assert not states(leaf(left, right, Ground.LEMMA), goal)
+    for left, right in ((a, -b), (a + b, zero), (zero, a + b), (a, 2 * b), (a, b + sp.Symbol("c")), (a, zero)):
+        assert not states(leaf(left, right), goal), (left, right)
 
 
 def derived_limit(*steps: Step) -> Evidence:

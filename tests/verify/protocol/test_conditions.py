@@ -118,7 +118,7 @@ def test_conditions_are_read_by_ranges_and_by_meanings() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.1, 1.0), (-1.0, -0.1)])
 def test_a_range_gives_its_symbol_a_sign(low: float, high: float) -> None:
-    # Of averages of an unknown function no ball is known: the sum has the sign that the range of x gives its first part.
+    # No ball is known of averages of an unknown function: the range of x gives the sum its sign, or nothing does.
     term = sp.sign(low + high) * x * Expectation(g(t) ** 2, t) + Expectation(g(t) ** 4, t)
     theorem = assume((), Assumption(Ground.LEMMA, "for a test", AtLeast(sp.sqrt(term), a), "none"))
     assert holding((theorem,), over(low, high)) == holding((), over(low, high))
