@@ -25,7 +25,7 @@ from onestep.verify.checks.kinds import (
 from onestep.verify.checks.strategies import coordinate_of, points_of
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
-from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
+from onestep.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
 from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, by_obligations, claim, derivation, measure, norm
 
@@ -173,6 +173,16 @@ def test_a_search_finds_a_rare_violation() -> None:
     rare = claim(kind=Kind.INEQUALITY, statement=le(x, sp.Rational(9, 10)), domain=Domain(ranges=(Range(x, 0.0, 1.0),)))
     evidence = BySearch("rare", lambda point: {}, TOLERANCE).run(rare, PROFILES["thorough"], PAPER)
     assert evidence.outcome is Outcome.REFUTES
+
+
+def test_a_search_draws_again_for_a_point_outside_the_hypotheses() -> None:
+    x = sp.Symbol("x", real=True)
+    above = claim(kind=Kind.INEQUALITY, statement=le(-x, 0), domain=Domain(ranges=(Range(x, -1.0, 1.0),)))
+    search = BySearch("above zero", lambda point: {} if float(point["x"]) >= 0.0 else None, TOLERANCE)
+    evidence = search.run(above, QUICK, PAPER)
+    assert isinstance(evidence, Agreement)
+    assert (evidence.outcome, evidence.points) == (Outcome.SUPPORTS, QUICK.examples)
+    assert len(search.places(above, QUICK)) == QUICK.examples
 
 
 def test_a_search_repeats_itself() -> None:
