@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import Activation, activation
-from onestep.numerics.bulk import network, network_constants
+from onestep.numerics.bulk import network, network_constants, network_law
 from onestep.numerics.bulk.network_constants import (
     Labels,
     _apart,
@@ -21,7 +21,8 @@ from onestep.numerics.bulk.network_constants import (
     row_sizes,
     slope_constants,
 )
-from onestep.numerics.bulk.network_law import groups_law, network_law
+from onestep.numerics.bulk.network_law import groups_law
+from onestep.numerics.bulk.network_law import network_law as law_of
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.gaussian.quadrature import ROUNDING, slope_integrand
 
@@ -132,7 +133,7 @@ def test_poles_are_as_far_off_as_their_denominator_says(
 
 @pytest.mark.parametrize(("student", "noise"), [("relu", 0.3), ("tanh(z + 1)", 0.0), ("erf(30*z)", 0.0)])
 def test_both_kinds_of_averages_count_in_the_error_of_a_law(student: str, noise: float) -> None:
-    law = network_law(activation(student), activation("sign"), 2.0, 3.0, 1.0, noise)
+    law = law_of(activation(student), activation("sign"), 2.0, 3.0, 1.0, noise)
     assert law.labels.error > 0.0
     assert law.error == slope_constants(activation(student)).error + law.labels.error
 
@@ -149,9 +150,7 @@ def test_the_worst_group_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_groups_share_the_labels_of_the_longest_step(order: tuple[int, int]) -> None:
     # A weight of minus two turns further than one of one, whatever its sign.
-    laws = [
-        network_law(activation("relu"), SIN, 2.0, 3.0, 1.0, 0.0, weight=weight, centre=0.0) for weight in (1.0, -2.0)
-    ]
+    laws = [law_of(activation("relu"), SIN, 2.0, 3.0, 1.0, 0.0, weight=weight, centre=0.0) for weight in (1.0, -2.0)]
     found = groups_law(tuple(laws[k] for k in order), (0.5, 0.5))
     assert found.labels is laws[1].labels
     assert found.direction == laws[1].direction
@@ -188,3 +187,33 @@ def test_how_far_two_rules_are_apart_knows_no_unit() -> None:
     for unit in (1.0, 1e-8, 1e8):
         assert _apart(unit * coarse, unit * fine, np.zeros(3)) == pytest.approx(expected, rel=1e-12)
     assert _apart(np.zeros(2), np.zeros(2), np.zeros(2)) == 0.0
+
+
+@pytest.mark.parametrize(("alpha0", "noise"), [(0.25, 0.3), (5.0, 0.3), (0.25, 0.0), (5.0, 0.0)])
+def test_labels_are_fine_enough_for_every_resolvent_and_hardly_finer(
+    alpha0: float, noise: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Up to l = omega/alpha0; without noise in steps of a quarter of an octave, so that similar steps share a rule.
+    asked: list[float] = []
+
+    def recorded(target: Activation, noise: float, largest: float, centre: float = 0.0, first: float = 0.0) -> Labels:
+        assert (target, centre, first) == (SIN, 0.1, 0.0)
+        asked.append(largest)
+        return labels(target, noise, largest, centre, first)
+
+    monkeypatch.setattr(network_law, "labels", recorded)
+    for omega in (1.3, 1.301, 0.0):
+        network_law._labels_for(SIN, noise, 0.1, alpha0, omega, 0.0)
+    if noise:
+        assert asked == [1.3 / alpha0, 1.301 / alpha0, 0.0]
+    else:
+        assert asked[0] == asked[1]
+        assert 1.301 / alpha0 <= asked[0] <= 2**0.25 * 1.3 / alpha0
+        assert asked[2] == 0.0
+
+
+def test_a_rule_of_labels_is_about_zero_and_without_a_slope_unless_it_is_said() -> None:
+    found = labels(SIN, 0.2, 0.5)
+    for name in ("nodes", "table", "moments"):
+        assert np.array_equal(getattr(found, name), getattr(labels(SIN, 0.2, 0.5, 0.0, 0.0), name))
+    assert found.mean == pytest.approx(0.0, abs=1e-14)

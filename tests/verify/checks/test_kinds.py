@@ -120,6 +120,19 @@ def test_a_step_may_speak_of_results_that_other_steps_state(steps: tuple[Step, .
     assert evidence.takes_limit is stated
 
 
+def test_evidence_bears_the_name_of_its_check_and_what_it_takes_for_granted() -> None:
+    by_steps = ByObligations(
+        "in one step", lambda goal: (Vanishing("both sides", goal.lhs - LIMIT),), ("a hypothesis",)
+    )
+    evidence = by_steps.run(claim(statement=eq(LIMIT, LIMIT + 1 - 1)), QUICK, PAPER)
+    assert isinstance(evidence, Proof)
+    assert (evidence.check, evidence.hypotheses) == (by_steps.name, ("a hypothesis",))
+    assert [settled.says for settled in evidence.obligations] == ["both sides"]
+    assert (evidence.outcome, evidence.takes_limit) == (Outcome.SUPPORTS, False)
+    for check in (ByDerivation(derivation), ByNumbers("numbers", measure, TOLERANCE)):
+        assert run(check).check == check.name
+
+
 def test_the_limit_of_a_conjecture_proves_nothing() -> None:
     evidence = run(ByDerivation(derivation, conjecture=True))
     assert decide(Kind.LIMIT, [evidence, MEASURED]) is Verdict.CONFIRMED
