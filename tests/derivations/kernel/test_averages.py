@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import instantiate, rewrite
-from onestep.derivations.kernel.averages import linear, moment
+from onestep.derivations.kernel.averages import dilate, linear, moment
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational
 from onestep.derivations.kernel.search.leaves import define
@@ -22,6 +22,22 @@ from tests.shared.leaves import taken
 def test_moments_are_double_factorials() -> None:
     values = [moment((), z, k).statement for k in range(1, 7)]
     assert values == [Equation(Expectation(z**k, z), sp.Integer(v)) for k, v in enumerate((0, 1, 0, 3, 0, 15), 1)]
+
+
+@pytest.mark.parametrize(
+    "integrand", [z**2, sp.exp(-(z**2)), z * sp.exp(z / 3), sp.exp(z) * sp.exp(-(z**2)) * (1 + z), 1 + z]
+)
+@pytest.mark.parametrize("factor", [sp.Integer(2), sp.Rational(1, 3)])
+def test_an_average_is_the_same_at_a_stretched_variable(integrand: sp.Expr, factor: sp.Expr) -> None:
+    found = replay(dilate((), Expectation(integrand, z), z, factor)).statement
+    assert isinstance(found, Equation)
+    assert found.left == Expectation(integrand, z)
+    (average,) = found.right.atoms(Expectation)
+    for place in (sp.Rational(-4, 5), sp.Rational(3, 7)):
+        right = (found.right.xreplace({average: average.integrand})).xreplace({z: place})
+        # f(s z) s phi(s z) is what is integrated over z, phi the density.
+        wanted = integrand.xreplace({z: factor * place}) * factor * sp.exp((1 - factor**2) * place**2 / 2)
+        assert float(right) == pytest.approx(float(wanted), rel=1e-14)
 
 
 def test_an_average_is_split_only_where_its_own_integrand_is_defined() -> None:
