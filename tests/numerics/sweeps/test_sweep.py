@@ -219,12 +219,23 @@ def test_a_network_is_simulated_by_its_step() -> None:
     assert found[1]["simulated_spike"] == pytest.approx(expected.estimates["spike"].mean, rel=1e-12)
 
 
+def test_features_given_by_their_step_are_shown_with_what_it_makes_of_them() -> None:
+    fixed = {"beta": 1.0, "ridge": 0.1, "alpha": 1.0, "alpha0": 2.0}
+    sweep = theory({"eta": (0.0, 2.0)}, fixed=fixed, kind="simulation", experiment=Experiment(30, 1))
+    for row, eta in zip(rows(sweep), (0.0, 2.0), strict=True):
+        model = Model.from_gradient_step(activation("tanh(z)"), activation("sin(z)"), eta=eta, **fixed)
+        assert (row["spike"], row["bulk"], row["alignment"]) == (model.spike, model.bulk, model.alignment)
+        # No step is made of a batch that is not drawn.
+        assert (row["n"], row["p"], row["n0"], row["status"]) == (30, 30, 0, "simulated")
+
+
 def test_an_experiment_that_cannot_be_run_is_a_failed_point() -> None:
     # alpha = 0.01 at d = 30 leaves no sample.
     sweep = theory({"alpha": (0.01, 1.0)}, kind="simulation", experiment=Experiment(30, 1))
     found = rows(sweep)
     assert [row["converged"] for row in found] == [0, 1]
     assert "samples" in found[0]["status"]
+    assert found[1]["status"] == "simulated"
     # One seed shows no spread.
     assert found[1]["simulated_test_error_standard_error"] is None
 
