@@ -264,6 +264,29 @@ class Cancelling(Executor):
         return future
 
 
+class Here(Executor):
+    """Computes in this process."""
+
+    def submit(self, task: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
+        """A task that is done."""
+        future: Future[Any] = Future()
+        future.set_result(task(*arguments))
+        return future
+
+
+@pytest.mark.usefixtures("looked_up")
+@pytest.mark.parametrize("executor", [None, Here()])
+def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, executor: Executor | None) -> None:
+    out, told = tmp_path / "out", list[int]()
+    shutil.copytree(case.half, out)
+    with Store(out, case.sweep, resume=True, origin={}) as store:
+        # Of 33 points in chunks of 16, 16 and 1 the second chunk is there.
+        assert run(store, executor=executor, window=1, progress=told.append) == 17
+        assert told == [16, 32, 33]
+        assert run(store, executor=executor, progress=told.append) == 0
+    assert told[3:] == [33]
+
+
 @pytest.mark.usefixtures("looked_up")
 def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) -> None:
     with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
