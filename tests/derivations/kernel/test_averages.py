@@ -52,6 +52,24 @@ def test_an_average_is_split_only_where_its_own_integrand_is_defined() -> None:
         linear((), Expectation(f, x), ((one, f / (1 + h)), (one, f * h / (1 + h))))
 
 
+def test_a_denominator_in_another_form_is_zero_where_the_first_is() -> None:
+    x = sp.Symbol("x", real=True)
+    f, h = (sp.Function(name, real=True)(x) for name in ("f", "h"))
+    one = sp.Integer(1)
+    for integrand, factor, other in (
+        (1 / (2 + 2 * f), one / 2, 1 / (1 + f)),
+        (1 / (-1 - f), -one, 1 / (1 + f)),
+        (h / (1 + f / 3), 3 * one, h / (3 + f)),
+        (1 / (1 + 1 / f), one, f / (1 + f)),
+        (1 / (f + 1 / h), one, h / (h * f + 1)),
+    ):
+        found = replay(linear((), Expectation(integrand, x), ((factor, other),)))
+        assert found.statement == Equation(Expectation(integrand, x), factor * Expectation(other, x))
+        assert not found.conditions
+    with pytest.raises(Refused):  # f = 0 is no pole of the first
+        linear((), Expectation(f / (1 + f), x), ((one, 1 / (1 + 1 / f)),))
+
+
 def test_a_constant_leaves_an_average_of_a_root_that_is_real_where_the_whole_is() -> None:
     x = sp.Symbol("x", real=True)
     f, h = (sp.Function(name, real=True)(x) for name in ("f", "h"))
