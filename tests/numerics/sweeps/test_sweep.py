@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,11 @@ def test_the_digest_tells_sweeps_apart_and_not_their_spelling(tmp_path: Path) ->
         digests.append(read_sweep(written(tmp_path, text)).sweep.digest)
     assert digests[0] == digests[1]
     assert digests[0] != digests[2]
+    # Were it another one, directories that were begun could not be gone on with.
+    assert digests[0] == "c80e7ac2436c7ed042d50039931416c30b1f5c004e671d9d49d1271076c392ce"
+    one = read_sweep(written(tmp_path, WORKED)).sweep
+    for changes in ({"rows": "gaussian"}, {"width": 50}, {"width": 2000}):
+        assert replace(one, **changes).digest not in digests
 
 
 def test_a_file_gives_ranges_lists_and_numbers(tmp_path: Path) -> None:
