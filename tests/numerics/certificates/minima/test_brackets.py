@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -105,3 +106,26 @@ def test_a_slope_without_a_certain_sign_is_asked_for_with_more_bits() -> None:
                 with pytest.raises(BallError, match="does not change its sign"):
                     optimum._bracket(place, "upper", Fraction(1))  # type: ignore[arg-type]
         assert place.bits == asked
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_walk_stays_on_the_sharper_segment_up_to_its_end(side: int) -> None:
+    # S = 3 - (t - 1)^2 on [1/2, 3/2], cut at its middle; the sharper segment is [7/8, 9/8].
+    coarse, sharp = list[tuple[Fraction, Fraction]](), list[tuple[Fraction, Fraction]]()
+    low, high, edge = Fraction(1, 2), Fraction(3, 2), Fraction(1, 8)
+
+    def recorded(where: list[tuple[Fraction, Fraction]], a: Fraction, b: Fraction) -> Jet:
+        where.append((a, b))
+        t = ball(a, b) - 1
+        return 3 - t * t, -2 * t, arb(-2)
+
+    near = SimpleNamespace(low=1 - edge, high=1 + edge, over=lambda a, b: recorded(sharp, a, b))
+    track = SimpleNamespace(cuts=(low, Fraction(1), high), jet=lambda _, a, b: recorded(coarse, a, b))
+    start, end = 1 + side * Fraction(1, 2**10), high if side > 0 else low
+    with precision(160):
+        found = optimum._Bracket(Fraction(1), Fraction(1), 1 - abs(1 - start), 1 + abs(1 - start), True, arb(3), near)
+        walk = optimum._Side(track, "upper", found, side)  # type: ignore[arg-type]
+        walk.walk(start, end)
+    assert walk.monotone == walk.least == end
+    assert max(abs(place - 1) for piece in sharp for place in piece) == edge
+    assert min(abs(place - 1) for piece in coarse for place in piece) == edge
