@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import instantiate, rewrite
+from onestep.derivations.kernel.algebra import instantiate, rewrite, vanishing
 from onestep.derivations.kernel.averages import dilate, linear, moment
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational
@@ -22,6 +23,20 @@ from tests.shared.leaves import taken
 def test_moments_are_double_factorials() -> None:
     values = [moment((), z, k).statement for k in range(1, 7)]
     assert values == [Equation(Expectation(z**k, z), sp.Integer(v)) for k, v in enumerate((0, 1, 0, 3, 0, 15), 1)]
+
+
+@pytest.mark.parametrize("power", [0, -1, -2, sp.Rational(1, 2)])
+def test_moments_are_of_positive_whole_powers(power: Any) -> None:
+    with pytest.raises(Refused, match="is no power"):
+        moment((), z, power)
+
+
+def test_a_denominator_that_is_zero_is_none() -> None:
+    c, x = sp.Symbol("c", positive=True), sp.Symbol("x", real=True)
+    root = sp.sqrt(c + 1)
+    for zero in ((x + 1) ** 2 - x**2 - 2 * x - 1, (root + 1) ** 2 - c - 2 - 2 * root):
+        with pytest.raises(Refused, match="a denominator is zero"):
+            vanishing(sp.Integer(0), (1 / zero,))
 
 
 @pytest.mark.parametrize(
