@@ -280,8 +280,7 @@ def _check_exponent(exponent: sp.Expr) -> None:
     if singular == 0:
         return
     two, one, zero = (sp.Poly(singular, x).coeff_monomial(x**k) for k in (2, 1, 0))
-    negative = two.is_negative and not sp.expand(4 * two * zero - one**2).is_negative
-    if not (negative and sp.expand(4 * two * zero - one**2).is_nonnegative):
+    if not (two.is_negative and sp.expand(4 * two * zero - one**2).is_nonnegative):
         raise UndecidedError("an exponent that is not evidently bounded above as c -> 0")
 
 

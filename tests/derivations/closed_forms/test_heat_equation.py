@@ -32,7 +32,7 @@ from onestep.derivations.language.normal_probabilities import SignProduct
 from onestep.derivations.language.symbols import c
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
-from onestep.verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class, without_erfc
+from onestep.verify.closed_forms.class_algebra import _near, _Reducer, e, vanishes_in_class, without_erfc
 from onestep.verify.closed_forms.limits import UndecidedError, check_growth, limit, sign_of
 from onestep.verify.closed_forms.proof import prove, settle_heat
 from onestep.verify.protocol.balls import enclose
@@ -105,6 +105,13 @@ def test_mutants_of_every_closed_form_fail_their_proof(text: str) -> None:
         proof = prove(ClosedForm(mutant, sp.oo, heat_obligations(mutant, function)), name)
         if proof.outcome is Outcome.SUPPORTS:  # the same function in other words (no cosine to take for a sine)
             assert vanishes_in_class(mutant - closed_forms(activation(text)).mu0.expression), (text, name)
+
+
+def test_only_two_values_that_differ_spare_a_comparison() -> None:
+    for one, other in ((None, 1j), (1j, None), (None, None), (1e9, 1e9 + 1.0)):
+        assert _near(one, other)
+    assert not _near(1.0, 1.0 + 1e-6)
+    assert not _near(1j, -1j)
 
 
 def test_most_mutants_are_refuted_by_a_witness() -> None:
@@ -329,11 +336,12 @@ def test_witnesses_against_a_form_lie_where_it_is_said_to_hold() -> None:
 
 def test_a_sign_is_told_where_it_is_evident() -> None:
     s = sp.Symbol("s", positive=True)
-    above = (s, s**2 + 3, sp.sqrt(2) * s, (s**2 + s + 1) / (2 * s), sp.Integer(5))
+    # Of the last the sign is seen only where the powers of s are collected.
+    above = (s, s**2 + 3, sp.sqrt(2) * s, (s**2 + s + 1) / (2 * s), sp.Integer(5), (sp.sqrt(2) - 1) * s**2 + s)
     for value in above:
         assert (sign_of(value), sign_of(-value)) == (1, -1)
     assert sign_of((s**2 + s + 1) / (-s - 2)) == -1
-    for undecided in (s - 1, 1 / (s - 2), sp.Symbol("y", real=True)):
+    for undecided in (s - 1, 1 / (s - 2), (sp.sqrt(2) - 1) * s**2 - s, sp.Symbol("y", real=True)):
         with pytest.raises(UndecidedError):
             sign_of(undecided)
 

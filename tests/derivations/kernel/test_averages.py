@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import instantiate, rewrite
-from onestep.derivations.kernel.averages import linear, moment
+from onestep.derivations.kernel.algebra import instantiate, rewrite, vanishing
+from onestep.derivations.kernel.averages import dilate, linear, moment
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational
 from onestep.derivations.kernel.search.leaves import define
@@ -24,6 +25,36 @@ def test_moments_are_double_factorials() -> None:
     assert values == [Equation(Expectation(z**k, z), sp.Integer(v)) for k, v in enumerate((0, 1, 0, 3, 0, 15), 1)]
 
 
+@pytest.mark.parametrize("power", [0, -1, -2, sp.Rational(1, 2)])
+def test_moments_are_of_positive_whole_powers(power: Any) -> None:
+    with pytest.raises(Refused, match="is no power"):
+        moment((), z, power)
+
+
+def test_a_denominator_that_is_zero_is_none() -> None:
+    c, x = sp.Symbol("c", positive=True), sp.Symbol("x", real=True)
+    root = sp.sqrt(c + 1)
+    for zero in ((x + 1) ** 2 - x**2 - 2 * x - 1, (root + 1) ** 2 - c - 2 - 2 * root):
+        with pytest.raises(Refused, match="a denominator is zero"):
+            vanishing(sp.Integer(0), (1 / zero,))
+
+
+@pytest.mark.parametrize(
+    "integrand", [z**2, sp.exp(-(z**2)), z * sp.exp(z / 3), sp.exp(z) * sp.exp(-(z**2)) * (1 + z), 1 + z]
+)
+@pytest.mark.parametrize("factor", [sp.Integer(2), sp.Rational(1, 3)])
+def test_an_average_is_the_same_at_a_stretched_variable(integrand: sp.Expr, factor: sp.Expr) -> None:
+    found = replay(dilate((), Expectation(integrand, z), z, factor)).statement
+    assert isinstance(found, Equation)
+    assert found.left == Expectation(integrand, z)
+    (average,) = found.right.atoms(Expectation)
+    for place in (sp.Rational(-4, 5), sp.Rational(3, 7)):
+        right = (found.right.xreplace({average: average.integrand})).xreplace({z: place})
+        # f(s z) s phi(s z) is what is integrated over z, phi the density.
+        wanted = integrand.xreplace({z: factor * place}) * factor * sp.exp((1 - factor**2) * place**2 / 2)
+        assert float(right) == pytest.approx(float(wanted), rel=1e-14)
+
+
 def test_an_average_is_split_only_where_its_own_integrand_is_defined() -> None:
     x = sp.Symbol("x", real=True)
     f, h = (sp.Function(name, real=True)(x) for name in ("f", "h"))
@@ -34,6 +65,24 @@ def test_an_average_is_split_only_where_its_own_integrand_is_defined() -> None:
         linear((), whole, ((one, 1 / f), (one, (1 + f) / (1 + h) - 1 / f)))
     with pytest.raises(Refused):
         linear((), Expectation(f, x), ((one, f / (1 + h)), (one, f * h / (1 + h))))
+
+
+def test_a_denominator_in_another_form_is_zero_where_the_first_is() -> None:
+    x = sp.Symbol("x", real=True)
+    f, h = (sp.Function(name, real=True)(x) for name in ("f", "h"))
+    one = sp.Integer(1)
+    for integrand, factor, other in (
+        (1 / (2 + 2 * f), one / 2, 1 / (1 + f)),
+        (1 / (-1 - f), -one, 1 / (1 + f)),
+        (h / (1 + f / 3), 3 * one, h / (3 + f)),
+        (1 / (1 + 1 / f), one, f / (1 + f)),
+        (1 / (f + 1 / h), one, h / (h * f + 1)),
+    ):
+        found = replay(linear((), Expectation(integrand, x), ((factor, other),)))
+        assert found.statement == Equation(Expectation(integrand, x), factor * Expectation(other, x))
+        assert not found.conditions
+    with pytest.raises(Refused):  # f = 0 is no pole of the first
+        linear((), Expectation(f / (1 + f), x), ((one, 1 / (1 + 1 / f)),))
 
 
 def test_a_constant_leaves_an_average_of_a_root_that_is_real_where_the_whole_is() -> None:

@@ -18,7 +18,7 @@ from onestep.derivations.kernel.inequalities import equal_roots, largest
 from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.search.averages import expanded
 from onestep.derivations.kernel.search.goals import follows, limit_of
-from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.search.leaves import define, each_proved, proved, proved_in_turn
 from onestep.derivations.kernel.search.steps import by_ring
 from onestep.derivations.kernel.statements import AtLeast, Condition, Equation, Ground, Refused, Statement, Tends, sides
 from onestep.derivations.kernel.theorem import RULES, Theorem, nodes, replay
@@ -48,6 +48,18 @@ def slipped(statement: Statement, slip: object) -> Statement:
 @pytest.fixture(scope="module")
 def strength() -> Theorem:
     return spike.spike(s.noise).theorem_of(s.r)
+
+
+def test_several_theorems_are_one_step_each_with_their_reasons_in_turn() -> None:
+    first, second = (define(name, value, "") for name, value in ((x, p + 1), (y, q + 1)))
+    more, other = (
+        ring((one,), Equation(name, value), (ONE,)) for one, name, value in ((first, x, 1 + p), (second, y, 1 + q))
+    )
+    assert each_proved("by meaning", (first, second)) == (proved("by meaning", first), proved("by meaning", second))
+    found = proved_in_turn(("by meaning", (first, second)), ("by algebra", (more, other)))
+    assert [(step.reason, step.theorem) for step in found] == [
+        ("by meaning", first), ("by algebra", more), ("by meaning", second), ("by algebra", other),
+    ]  # fmt: skip
 
 
 def test_what_the_rules_made_is_made_again(strength: Theorem) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb
+from flint import acb, arb
 from mpmath import mp
 
 from onestep.numerics.balls.arithmetic import precision
@@ -149,3 +149,18 @@ def test_what_the_values_are_known_to_is_nearly_reached_at_the_ends(count: int) 
     assert 0.85 * told[0] < moved <= told[0]
     for order in (1, 2):
         assert told[order] / told[0] == pytest.approx(float(last[order]) / float(delta), rel=1e-6)
+
+
+@pytest.mark.parametrize("rho", [Fraction(6, 5), Fraction(4)])
+def test_the_arcs_of_an_ellipse_lie_on_it_and_hold_all_of_it(rho: Fraction) -> None:
+    # Distances to the ends of the interval, the foci, add up to its length times (rho + 1/rho)/2.
+    around = float(HIGH - LOW) * (float(rho) + 1.0 / float(rho)) / 2.0
+    arcs = ellipse(LOW, HIGH, rho, 16)
+    for arc in arcs:
+        middle = complex(arc.mid())
+        assert abs(middle - float(LOW)) + abs(middle - float(HIGH)) == pytest.approx(around, rel=1e-2)
+    for angle in np.linspace(0.0, math.pi, 65):
+        place = (LOW + HIGH) / 2 + float(HIGH - LOW) / 4.0 * (
+            float(rho) * np.exp(1j * angle) + np.exp(-1j * angle) / float(rho)
+        )
+        assert any(arc.contains(acb(place.real, abs(place.imag))) for arc in arcs)

@@ -339,3 +339,11 @@ def test_a_square_root_makes_the_derivative_infinite(monkeypatch: pytest.MonkeyP
     assert not undecided.infinite
     assert not undecided.finite
     assert undecided.reason
+
+
+def test_a_function_without_a_bias_is_at_its_spike_alone() -> None:
+    # E erf(x + sqrt(c) z) = erf(x/sqrt(1 + 2 c)).
+    biased: tuple[tuple[dict[str, Any], float], ...] = (({}, 0.6), ({"bias": 0.25}, 0.85))
+    for changes, at in biased:
+        found = conditional_balls(activation("erf"), spike=2, bulk=1, kappa=Fraction(3, 10), **changes)
+        assert float(found.mu0.required().mid()) == pytest.approx(math.erf(at / math.sqrt(3.0)), rel=1e-15)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 from flint import arb
+from scipy import integrate
 
 from onestep.derivations.activations.growth import Growth
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.balls.gaussian_bounds import Envelope, envelope
+from onestep.numerics.balls.arithmetic import precision, rational_ball
+from onestep.numerics.balls.gaussian_bounds import Envelope, _root_mean_square, cut_off, envelope
 
 
 def log_of(bound: Growth | Envelope, x: float) -> float:
@@ -44,3 +46,62 @@ def test_a_bound_at_a_moved_and_stretched_argument_holds_and_is_reached(name: st
     # zero, where the mean is zero or the scale one.
     if bound.degree == 0 or mean == 0.0 or scale == 1.0:
         assert min(gaps) < 1e-2 + 0.1 * (bound.degree > 0)
+
+
+@pytest.mark.parametrize("variance", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("degree", [0, 1, 2, 5])
+def test_the_bound_of_a_power_is_convexity_between_one_and_the_moment(degree: int, variance: float) -> None:
+    # (1 + |x|)^K <= 2^(K - 1) (1 + |x|^K), an equality at |x| = 1, averaged with the moment of order K.
+    power = 2 * degree
+
+    def average(values: Callable[[float], float]) -> float:
+        weight = 2.0 / math.sqrt(2.0 * math.pi * variance)
+        return weight * float(integrate.quad(lambda x: math.exp(-x * x / (2.0 * variance)) * values(x), 0.0, 20.0)[0])
+
+    with precision(80):
+        found = float(_root_mean_square(degree, arb(variance))) ** 2
+    # Of the power 0 both sides are 1. Quadrature to 1e-8 of values of order one, relative 1e-9 where they are large.
+    above = 1.0 if power == 0 else 2.0 ** (power - 1) * (1.0 + average(lambda x: x**power))
+    assert found == pytest.approx(above, rel=1e-8)
+    assert found >= average(lambda x: (1.0 + x) ** power) * (1.0 - 1e-8)
+
+
+ENVELOPES = (
+    Envelope(arb(1)),
+    Envelope(arb(3), 4),
+    Envelope(arb(1), 0, arb(2)),
+    Envelope(arb(1), 2, arb(1), arb(1) / 8),
+    Envelope(arb(1), 0, arb(0), arb(1) / 3),
+)
+
+
+def beyond(bound: Envelope, end: float) -> float:
+    """E[bound; |z| > end], by quadrature."""
+
+    def value(z: float) -> float:
+        return math.exp(log_of(bound, z) - z * z / 2.0) * 2.0 / math.sqrt(2.0 * math.pi)
+
+    return float(integrate.quad(value, end, end + 60.0, epsabs=0.0, epsrel=1e-9, limit=200)[0])
+
+
+@pytest.mark.parametrize("bound", ENVELOPES, ids=str)
+def test_tails_and_means_of_bounds_are_bounded(bound: Envelope) -> None:
+    assert bound.integrable()
+    assert float(bound.mean()) >= beyond(bound, 0.0) * (1.0 - 1e-8)
+    for end in (12.0, 20.0):
+        found, least = float(bound.tail(arb(end))), beyond(bound, end)
+        # What falls off like exp(-s z) instead of faster is more by about 1/s^2, here by less than 1/20.
+        assert least <= found <= 1.05 * least
+    place = cut_off([bound, ENVELOPES[0]], 40)
+    assert bound.tail(rational_ball(place)) < arb(2) ** -40
+
+
+def test_an_end_that_is_too_near_has_no_tail_and_half_a_square_no_mean() -> None:
+    bound = Envelope(arb(1), 3, arb(4))
+    # The logarithm of the bound and the density falls from s(z) = z - 4 - 3/(1 + z) > 0 on, z = 4.56.
+    assert not bound.tail(arb(4.5)).is_finite()
+    assert bound.tail(arb(4.6)).is_finite()
+    for quadratic, finite in ((0.49, True), (0.5, False), (0.75, False)):
+        square = Envelope(arb(1), 0, arb(0), arb(quadratic))
+        assert square.integrable() is finite
+        assert bool(square.mean().is_finite()) is finite

@@ -137,3 +137,15 @@ def test_the_bound_of_a_derivative_grows_as_the_scale_falls() -> None:
         value = derivatives(Smoother(activation("sign"), 44).at([scale], scale)[0], scale)[2]
         assert bound is not None
         assert abs(value) <= bound.constant <= 30 * abs(value)
+
+
+@pytest.mark.parametrize("c", [acb(16), acb(16, 4), acb(0.25), acb(0.25, -0.1)])
+def test_averages_at_a_complex_variance_are_bounded(c: acb) -> None:
+    # Of z^3 these are w^3 + 3 w c, 3 (w^2 + c), 6 w and 6, over any c.
+    for order, average in enumerate((lambda w: w**3 + 3 * w * c, lambda w: 3 * (w * w + c), lambda w: 6 * w)):
+        bound = complex_size(activation("z**3"), acb(2), Fraction(1, 2), c, order)
+        assert bound is not None
+        assert bound.quadratic == 0
+        for x in (-1e4, -1.0, 0.0, 0.3, 1e4):
+            above = bound.constant * (1 + abs(arb(x))) ** bound.degree
+            assert abs(average(2 * arb(x) + arb(0.5))) <= above

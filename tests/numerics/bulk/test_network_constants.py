@@ -236,3 +236,33 @@ def test_a_rule_is_planned_for_the_labels_that_it_is_a_rule_for(noise: float, mo
     assert (b1, b2) == pytest.approx(there, rel=1e-2)
     other = steepest(Rows(1.3, law.omega, law.turn), plain(given[1], noise, b2, 0.0, b1))
     assert abs(other[0] / b1 - 1.0) > 0.05
+
+
+@pytest.mark.parametrize(("alpha0", "noise"), [(0.25, 0.3), (5.0, 0.3), (0.25, 0.0), (5.0, 0.0)])
+def test_labels_are_fine_enough_for_every_resolvent_and_hardly_finer(
+    alpha0: float, noise: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Up to l = omega/alpha0; without noise in steps of a quarter of an octave, so that similar steps share a rule.
+    asked: list[float] = []
+
+    def recorded(target: Activation, noise: float, largest: float, centre: float = 0.0, first: float = 0.0) -> Labels:
+        assert (target, centre, first) == (SIN, 0.1, 0.0)
+        asked.append(largest)
+        return labels(target, noise, largest, centre, first)
+
+    monkeypatch.setattr(network_law_module, "labels", recorded)
+    for omega in (1.3, 1.301, 0.0):
+        network_law_module._labels_for(SIN, noise, 0.1, alpha0, omega, 0.0)
+    if noise:
+        assert asked == [1.3 / alpha0, 1.301 / alpha0, 0.0]
+    else:
+        assert asked[0] == asked[1]
+        assert 1.301 / alpha0 <= asked[0] <= 2**0.25 * 1.3 / alpha0
+        assert asked[2] == 0.0
+
+
+def test_a_rule_of_labels_is_about_zero_and_without_a_slope_unless_it_is_said() -> None:
+    found = labels(SIN, 0.2, 0.5)
+    for name in ("nodes", "table", "moments"):
+        assert np.array_equal(getattr(found, name), getattr(labels(SIN, 0.2, 0.5, 0.0, 0.0), name))
+    assert found.mean == pytest.approx(0.0, abs=1e-14)

@@ -54,6 +54,14 @@ def test_without_a_step_rows_are_what_they_were() -> None:
             turned_bulk(given)
 
 
+@pytest.mark.parametrize("name", ["eta", "alpha0"])
+def test_a_step_of_rate_one_or_of_one_sample_a_dimension_is_one_among_others(name: str) -> None:
+    # eta = beta is a rate of one: all goes on smoothly through it, and so it does through alpha0 = 1.
+    at, near = (stepped(network("relu", "sin", beta=1.0, **{name: value})) for value in (1.0, 1.0 + 1e-9))
+    for quantity in ("spike", "bulk", "alignment", "common", "noise"):
+        assert getattr(at, quantity) == pytest.approx(getattr(near, quantity), rel=1e-8), quantity
+
+
 def test_directions_are_unit_vectors_at_a_right_angle_to_what_they_leave() -> None:
     given = network("relu", "sin", noise=0.2)
     law, after = turned_bulk(given), stepped(given)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from flint import acb, arb
@@ -15,7 +16,7 @@ from onestep.numerics.balls.arithmetic import BallError, precision, rational_bal
 from onestep.numerics.balls.averages import smoothing
 from onestep.numerics.balls.growth_bounds import Line
 from onestep.numerics.certificates import strip
-from onestep.numerics.certificates.strip import Student, _remainder, inverse_bound, student
+from onestep.numerics.certificates.strip import Student, Sums, _remainder, _rows, inverse_bound, student
 
 Ball = Any
 
@@ -63,6 +64,20 @@ def test_the_polynomials_hold_the_averages_off_the_line(
                 assert around.around(cell, half, offset)[1].overlaps(truth)
 
 
+def test_the_remainder_counts_the_overlap_in_units_of_the_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    # At a bulk of 1/25 the square of the slope enters V twenty-five times, and so does what its series leaves.
+    monkeypatch.setattr(strip, "_REMAINDER", 50.0)
+    line, sign = Line(Fraction(1, 4), Fraction(1, 4), Fraction(1, 25)), activation("sign")
+    with precision(64):
+        around = student(sign, line, arb(OVERLAP), arb(0), Fraction(1, 2), END, symmetric=False)
+        assert around is not None
+        for cell in around.cells[::3]:
+            centre = acb(rational_ball(around.half), arb(0.5))
+            kappa = rational_ball(cell.place) + centre
+            slope = smoothing(sign, line, Fraction(3, 4), Fraction(6), 40).at(line.argument(kappa))[1] / line.scale()
+            assert around.around(cell, centre, acb(0))[0].overlaps(1 + OVERLAP * slope * slope)
+
+
 def test_without_the_remainder_few_terms_would_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strip, "_REMAINDER", 50.0)
     with precision(64):
@@ -82,6 +97,22 @@ def test_the_bound_of_one_plus_v_holds(name: str) -> None:
         assert bound is not None
         for x, y in itertools.product((-3.0, -1.0, 0.0, 0.25, 2.0, 3.0), (0.0, 0.1, 0.2)):
             assert (1 / directly(name, LINES[1], acb(x, y))).abs_lower() <= bound
+
+
+def test_errors_of_sums_are_in_the_radii_of_the_polynomials() -> None:
+    # Sums known to 2^-20, 2^-21, .. where He_n takes the largest so far by the sum of its |coefficients|: 1, 1, 2, 4.
+    terms = 3
+    errors = {(j, power): arb(2) ** (j - 20 - 10 * power) for j in range(terms + 1) for power in (1, 2)}
+    table = SimpleNamespace(plain=[[arb(n) for n in range(4)]], squared=[[arb(7)] * terms], errors=errors)
+    with precision(64):
+        (found,) = _rows(activation("tanh"), cast(Sums, table), terms)
+    sizes = [count * 2.0 ** (n - 30) for n, count in enumerate((1, 1, 2, 4))]
+    wanted = ((0, 1, 2), sizes[:3]), ((1, 2, 3), sizes[1:]), ((7, 7, 7), [size * 2.0**-10 for size in sizes[:3]])
+    for polynomial, (middles, radii) in zip(found, wanted, strict=True):
+        for n, (middle, radius) in enumerate(zip(middles, radii, strict=True)):
+            assert float(polynomial[n].mid()) == pytest.approx(middle / math.factorial(n), rel=1e-15)
+            # A radius is kept to 30 bits.
+            assert float(polynomial[n].rad()) == pytest.approx(radius / math.factorial(n), rel=1e-8)
 
 
 def test_a_zero_of_one_plus_v_is_not_overlooked() -> None:

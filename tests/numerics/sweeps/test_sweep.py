@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,11 @@ def test_the_digest_tells_sweeps_apart_and_not_their_spelling(tmp_path: Path) ->
         digests.append(read_sweep(written(tmp_path, text)).sweep.digest)
     assert digests[0] == digests[1]
     assert digests[0] != digests[2]
+    # Were it another one, directories that were begun could not be gone on with.
+    assert digests[0] == "c80e7ac2436c7ed042d50039931416c30b1f5c004e671d9d49d1271076c392ce"
+    one = read_sweep(written(tmp_path, WORKED)).sweep
+    for changes in ({"rows": "gaussian"}, {"width": 50}, {"width": 2000}):
+        assert replace(one, **changes).digest not in digests
 
 
 def test_a_file_gives_ranges_lists_and_numbers(tmp_path: Path) -> None:
@@ -109,7 +115,10 @@ def test_a_file_gives_ranges_lists_and_numbers(tmp_path: Path) -> None:
         (('"tanh(z)"', '"tanh(y)"'), ("activation", "y")),
         (('"tanh(z)"', "3"), ("activation", "3", "text")),
         (('activation = "tanh(z)"\n', ""), ("activation", "missing")),
-        (("beta = 1\n", ""), ("missing: beta",)),
+        (("beta = 1\n", ""), ("missing: beta;",)),
+        (("spike = 1.0\n", ""), ("missing: spike;",)),
+        (("bulk = 1.0\n", ""), ("missing: bulk;",)),
+        (("spike = 1.0\nbulk = 1.0\nalignment = 0.8\n", "eta = 1.0\n"), ("missing: alpha0;",)),
         (("spike = 1.0\n", "eta = 1.0\n"), ("bulk and eta", "both given")),
         (("alignment = 0.8\n", "alignment = 1.8\n"), ("alignment", "-1 to 1")),
         (("beta = 1\n", 'beta = 1\nkind = "theories"\n'), ("kind", "theories", "both")),
@@ -216,12 +225,23 @@ def test_a_network_is_simulated_by_its_step() -> None:
     assert found[1]["simulated_spike"] == pytest.approx(expected.estimates["spike"].mean, rel=1e-12)
 
 
+def test_features_given_by_their_step_are_shown_with_what_it_makes_of_them() -> None:
+    fixed = {"beta": 1.0, "ridge": 0.1, "alpha": 1.0, "alpha0": 2.0}
+    sweep = theory({"eta": (0.0, 2.0)}, fixed=fixed, kind="simulation", experiment=Experiment(30, 1))
+    for row, eta in zip(rows(sweep), (0.0, 2.0), strict=True):
+        model = Model.from_gradient_step(activation("tanh(z)"), activation("sin(z)"), eta=eta, **fixed)
+        assert (row["spike"], row["bulk"], row["alignment"]) == (model.spike, model.bulk, model.alignment)
+        # No step is made of a batch that is not drawn.
+        assert (row["n"], row["p"], row["n0"], row["status"]) == (30, 30, 0, "simulated")
+
+
 def test_an_experiment_that_cannot_be_run_is_a_failed_point() -> None:
     # alpha = 0.01 at d = 30 leaves no sample.
     sweep = theory({"alpha": (0.01, 1.0)}, kind="simulation", experiment=Experiment(30, 1))
     found = rows(sweep)
     assert [row["converged"] for row in found] == [0, 1]
     assert "samples" in found[0]["status"]
+    assert found[1]["status"] == "simulated"
     # One seed shows no spread.
     assert found[1]["simulated_test_error_standard_error"] is None
 

@@ -6,6 +6,7 @@ looked up here, not solved, so that hundreds of damages cost little; what is com
 
 from __future__ import annotations
 
+import math
 import random
 import shutil
 import sqlite3
@@ -19,7 +20,7 @@ import pytest
 import onestep.numerics.sweeps.run
 from onestep.numerics.sweeps.chunk import Row, solve_chunk
 from onestep.numerics.sweeps.run import WorkerLostError, run
-from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError
+from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _checksum
 from onestep.numerics.sweeps.sweep import Sweep
 from onestep.reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import command, runs_of_chunks, stored, written
@@ -43,6 +44,14 @@ TABLES = {
 }
 OTHERS = ("NULL", "0", "7", "-1", "1e300", "'x'", "x'00ff'", "CAST(x'ff' AS TEXT)", "'1'")
 Damage = Callable[[Path], None]
+
+
+def test_a_checksum_is_one_of_values_alone() -> None:
+    # The same number twice, as one object and as two: what the interpreter keeps once is no part of the data.
+    number = 1.0 / 3.0
+    one, two = [(1, number, number, "converged")], [(1, number, float(repr(number)), "".join(["con", "verged"]))]
+    assert _checksum(one) == _checksum(two)
+    assert _checksum(one) != _checksum([(1, number, math.nextafter(number, 1.0), "converged")])
 
 
 class Case:
@@ -253,6 +262,29 @@ class Cancelling(Executor):
         else:
             future.set_result(task(*given, **more))
         return future
+
+
+class Here(Executor):
+    """Computes in this process."""
+
+    def submit(self, task: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
+        """A task that is done."""
+        future: Future[Any] = Future()
+        future.set_result(task(*arguments))
+        return future
+
+
+@pytest.mark.usefixtures("looked_up")
+@pytest.mark.parametrize("executor", [None, Here()])
+def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, executor: Executor | None) -> None:
+    out, told = tmp_path / "out", list[int]()
+    shutil.copytree(case.half, out)
+    with Store(out, case.sweep, resume=True, origin={}) as store:
+        # Of 33 points in chunks of 16, 16 and 1 the second chunk is there.
+        assert run(store, executor=executor, window=1, progress=told.append) == 17
+        assert told == [16, 32, 33]
+        assert run(store, executor=executor, progress=told.append) == 0
+    assert told[3:] == [33]
 
 
 @pytest.mark.usefixtures("looked_up")

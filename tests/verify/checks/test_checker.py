@@ -64,6 +64,9 @@ def test_a_true_identity_beyond_the_rewritings_is_open_not_refuted() -> None:
     assert settle(Vanishing("", residual), DOMAIN, PAPER.growing).outcome is Outcome.UNDECIDED
 
 
+HIDDEN = sp.sqrt(1 + c) * sp.sqrt(1 + 2 * c) - sp.sqrt(1 + 3 * c + 2 * c**2)
+
+
 @pytest.mark.parametrize(
     ("expression", "value", "outcome"),
     [
@@ -71,6 +74,9 @@ def test_a_true_identity_beyond_the_rewritings_is_open_not_refuted() -> None:
         ((n0 - 1) / n0 * c + r / n0, r, Outcome.REFUTES),
         (c * n0, c, Outcome.REFUTES),
         (sp.sqrt(n0) / n0, sp.S.Zero, Outcome.UNDECIDED),
+        # A leading coefficient that is zero, which only roots put together show.
+        ((HIDDEN * n0**2 + n0) / (n0**2 + 1), sp.S.Zero, Outcome.SUPPORTS),
+        ((HIDDEN * n0**3 + n0**2) / (n0**2 + 1), sp.S.Zero, Outcome.REFUTES),
     ],
 )
 def test_limits_of_rational_functions(expression: sp.Expr, value: sp.Expr, outcome: Outcome) -> None:

@@ -27,6 +27,17 @@ def test_expectations_against_closed_forms() -> None:
     assert evaluate(double, {}) == pytest.approx(math.exp(-1), rel=1e-13)
 
 
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_both_grids_hold_averages_over_up_to_three_variables(dimension: int) -> None:
+    # E cos(sum) = e^{-n/2}, and products of squares and fourth powers: 3^n by Stein. In three dimensions the grid ends
+    # at 8, beyond which a fourth power leaves 1e-11.
+    variables = (z, kappa, c)[:dimension]
+    wave, powers = Expectation(sp.cos(sp.Add(*variables)), *variables), Expectation(sp.Mul(*variables) ** 4, *variables)
+    for shifted in (False, True):
+        assert evaluate(wave, {}, shifted=shifted) == pytest.approx(math.exp(-dimension / 2), rel=1e-12)
+        assert evaluate(powers, {}, shifted=shifted) == pytest.approx(3.0**dimension, rel=1e-10)
+
+
 def test_undefined_functions_take_implementations() -> None:
     mu0 = sp.Function("mu0")(kappa)
     assert evaluate(Expectation(mu0**2, kappa), {}, {"mu0": lambda k: k}) == pytest.approx(1, rel=1e-13)

@@ -8,15 +8,24 @@ import sympy as sp
 from onestep.derivations.kernel.algebra import order
 from onestep.derivations.kernel.search.leaves import define, proved
 from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import AtLeast, Equation
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, le
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.kinds import CONCLUDED, ByDerivation, ByNumbers, ByObligations, BySearch, ByTheorem, Point
+from onestep.verify.checks.kinds import (
+    CONCLUDED,
+    ByDerivation,
+    ByNumbers,
+    ByObligations,
+    BySearch,
+    ByTheorem,
+    Point,
+    states,
+)
 from onestep.verify.checks.strategies import coordinate_of, points_of
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
-from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
+from onestep.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
 from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, by_obligations, claim, derivation, measure, norm
 
@@ -36,6 +45,21 @@ def test_a_wrong_step_refutes_a_right_conclusion() -> None:
 def test_a_derivation_of_something_else_proves_nothing() -> None:
     other = Derivation("of something else", "toy", results={sp.Symbol("unrelated"): sp.S.One})
     assert run(ByDerivation(lambda: other)).outcome is Outcome.UNDECIDED
+
+
+def test_a_leaf_that_says_what_is_claimed_is_known_in_any_form() -> None:
+    a, b = sp.symbols("a b", real=True)
+
+    def leaf(left: sp.Expr, right: sp.Expr, ground: Ground = Ground.MODEL) -> Assumption:
+        return Assumption(ground, "for a test", Equation(left, right), "none")
+
+    goal = Equation(a, b)
+    zero = sp.Integer(0)
+    for left, right in ((a, b), (b, a), (a - b, zero), (zero, b - a), (-a, -b)):
+        assert states(leaf(left, right), goal), (left, right)
+        assert not states(leaf(left, right, Ground.LEMMA), goal)
+    for left, right in ((a, -b), (a + b, zero), (zero, a + b), (a, 2 * b), (a, b + sp.Symbol("c")), (a, zero)):
+        assert not states(leaf(left, right), goal), (left, right)
 
 
 def derived_limit(*steps: Step) -> Evidence:
@@ -96,6 +120,19 @@ def test_a_step_may_speak_of_results_that_other_steps_state(steps: tuple[Step, .
     assert evidence.takes_limit is stated
 
 
+def test_evidence_bears_the_name_of_its_check_and_what_it_takes_for_granted() -> None:
+    by_steps = ByObligations(
+        "in one step", lambda goal: (Vanishing("both sides", goal.lhs - LIMIT),), ("a hypothesis",)
+    )
+    evidence = by_steps.run(claim(statement=eq(LIMIT, LIMIT + 1 - 1)), QUICK, PAPER)
+    assert isinstance(evidence, Proof)
+    assert (evidence.check, evidence.hypotheses) == (by_steps.name, ("a hypothesis",))
+    assert [settled.says for settled in evidence.obligations] == ["both sides"]
+    assert (evidence.outcome, evidence.takes_limit) == (Outcome.SUPPORTS, False)
+    for check in (ByDerivation(derivation), ByNumbers("numbers", measure, TOLERANCE)):
+        assert run(check).check == check.name
+
+
 def test_the_limit_of_a_conjecture_proves_nothing() -> None:
     evidence = run(ByDerivation(derivation, conjecture=True))
     assert decide(Kind.LIMIT, [evidence, MEASURED]) is Verdict.CONFIRMED
@@ -149,6 +186,16 @@ def test_a_search_finds_a_rare_violation() -> None:
     rare = claim(kind=Kind.INEQUALITY, statement=le(x, sp.Rational(9, 10)), domain=Domain(ranges=(Range(x, 0.0, 1.0),)))
     evidence = BySearch("rare", lambda point: {}, TOLERANCE).run(rare, PROFILES["thorough"], PAPER)
     assert evidence.outcome is Outcome.REFUTES
+
+
+def test_a_search_draws_again_for_a_point_outside_the_hypotheses() -> None:
+    x = sp.Symbol("x", real=True)
+    above = claim(kind=Kind.INEQUALITY, statement=le(-x, 0), domain=Domain(ranges=(Range(x, -1.0, 1.0),)))
+    search = BySearch("above zero", lambda point: {} if float(point["x"]) >= 0.0 else None, TOLERANCE)
+    evidence = search.run(above, QUICK, PAPER)
+    assert isinstance(evidence, Agreement)
+    assert (evidence.outcome, evidence.points) == (Outcome.SUPPORTS, QUICK.examples)
+    assert len(search.places(above, QUICK)) == QUICK.examples
 
 
 def test_a_search_repeats_itself() -> None:

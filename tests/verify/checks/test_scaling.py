@@ -107,6 +107,14 @@ def test_a_correction_to_scaling_is_no_power_law() -> None:
     assert "no power law" in found.sentence
 
 
+def test_a_fit_is_tested_where_there_is_more_than_a_line_and_scatter() -> None:
+    # Two dimensions determine the line, and numbers without scatter have no scale to judge it by.
+    some = power_law(-0.5, 1)
+    assert scaling.fit(DIMENSIONS, some).fit_probability is not None
+    assert scaling.fit(DIMENSIONS[:2], some[:2]).fit_probability is None
+    assert scaling.fit(DIMENSIONS, (*some[:2], (0.1,) * 4)).fit_probability is None
+
+
 @pytest.mark.parametrize(
     ("dimensions", "samples", "reason"),
     [

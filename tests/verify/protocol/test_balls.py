@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy as sp
 from flint import acb
-from scipy import integrate, special
+from scipy import integrate, special, stats
 
+from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 from onestep.verify.protocol.balls import NoBallError, enclose, owens_t, sign_product
 
 
@@ -22,6 +24,47 @@ def test_owens_function(h: float, a: float) -> None:
     assert float(found.real.rad()) < 1e-15
     with pytest.raises(NoBallError):
         owens_t(acb(h), acb(a, 0.1))
+
+
+def test_owens_function_of_a_complex_argument_is_complex() -> None:
+    # dT/dh = -phi(h) erf(a h/sqrt 2)/2, along the imaginary axis from h = 0.4.
+    def slope(y: float) -> complex:
+        h = 0.4 + 1j * y
+        return complex(
+            -1j * np.exp(-h * h / 2.0) / math.sqrt(2.0 * math.pi) * special.erf(0.7 * h / math.sqrt(2.0)) / 2
+        )
+
+    moved = integrate.quad(slope, 0.0, 1.1, complex_func=True)[0]
+    found = owens_t(acb(0.4, 1.1), acb(0.7))
+    # Quadrature to 1e-10; both parts are of order one tenth.
+    assert complex(found) == pytest.approx(special.owens_t(0.4, 0.7) + moved, abs=1e-9)
+    assert abs(found.imag) > 0.01
+
+
+X, Y, R = sp.symbols("x y r", real=True)
+BELOW = stats.multivariate_normal([0.0, 0.0], [[1.0, 0.3], [0.3, 1.0]]).cdf([0.7, -1.2])
+FUNCTIONS = {
+    sp.exp(X) * sp.erf(Y) - sp.erfc(X * Y): math.exp(0.7) * math.erf(-1.2) - math.erfc(-0.84),
+    sp.sin(X) / sp.cos(Y) + sp.atan(X + Y): math.sin(0.7) / math.cos(-1.2) + math.atan(-0.5),
+    sp.asin(R) * sp.log(X) + sp.pi * sp.E: math.asin(0.3) * math.log(0.7) + math.pi * math.e,
+    sp.sinh(X) - sp.cosh(Y) * sp.tanh(X): math.sinh(0.7) - math.cosh(-1.2) * math.tanh(0.7),
+    sp.asinh(Y) + X**-3 + sp.sqrt(X): math.asinh(-1.2) + 0.7**-3 + math.sqrt(0.7),
+    OwensT(Y, X): float(special.owens_t(-1.2, 0.7)),
+    SignProduct(X, Y, R): 4.0 * BELOW - 2.0 * stats.norm.cdf(0.7) - 2.0 * stats.norm.cdf(-1.2) + 1.0,
+}
+
+
+@pytest.mark.parametrize("formula", FUNCTIONS, ids=str)
+def test_every_function_of_a_formula_is_enclosed(formula: sp.Expr) -> None:
+    found = enclose(formula, {X: Fraction(7, 10), Y: Fraction(-6, 5), R: Fraction(3, 10)})
+    assert found.imag == 0
+    assert float(found.real.mid()) == pytest.approx(FUNCTIONS[formula], rel=1e-14)
+
+
+@pytest.mark.parametrize("formula", [sp.gamma(X), X**Y, sp.Symbol("z"), sp.Max(X, Y)])
+def test_what_no_ball_is_known_of_is_said(formula: sp.Expr) -> None:
+    with pytest.raises(NoBallError):
+        enclose(formula, {X: 2, Y: 3})
 
 
 @pytest.mark.parametrize(("h", "k", "rho"), [(0.0, 0.0, 0.6), (0.5, -1.2, 0.3), (-0.8, 0.4, -0.9), (1.5, 1.5, 0.0)])

@@ -18,7 +18,7 @@ from onestep.verify.checks.kinds import ByDerivation, ByTheorem
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol import conditions
 from onestep.verify.protocol.claim import PROFILES, Domain, Range
-from onestep.verify.protocol.conditions import holding
+from onestep.verify.protocol.conditions import Holding, holding
 from onestep.verify.protocol.evidence import Outcome, Proof
 from tests.shared.toy import claim
 
@@ -116,6 +116,15 @@ def test_conditions_are_read_by_ranges_and_by_meanings() -> None:
     assert holding((named,), over(-2.0, 1.0)).failing == ("$a \\neq 0$",)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.1, 1.0), (-1.0, -0.1)])
+def test_a_range_gives_its_symbol_a_sign(low: float, high: float) -> None:
+    # No ball is known of averages of an unknown function: the range of x gives the sum its sign, or nothing does.
+    term = sp.sign(low + high) * x * Expectation(g(t) ** 2, t) + Expectation(g(t) ** 4, t)
+    theorem = assume((), Assumption(Ground.LEMMA, "for a test", AtLeast(sp.sqrt(term), a), "none"))
+    assert holding((theorem,), over(low, high)) == holding((), over(low, high))
+    assert holding((theorem,), over(-1.0, 1.0)).open
+
+
 def test_what_numbers_do_not_say_is_left_open() -> None:
     average = Expectation(g(t) ** 2, t)
     assert holding((conditioned(average),), over(0.0, 1.0)).open == (
@@ -129,7 +138,10 @@ def test_a_root_needs_what_is_under_it_to_be_nowhere_negative() -> None:
     leaf = Assumption(Ground.LEMMA, "for a test", AtLeast(sp.sqrt(1 - x**2), a), "none")
     theorem = assume((), leaf)
     assert holding((theorem,), over(-1.5, 0.0)).failing == ("$1 - x^{2} \\geq 0$",)
-    assert not holding((theorem,), over(-0.5, 0.5)).open
+    for low, high in ((-0.5, 0.5), (-0.99, 0.9), (0.2, 0.99)):
+        assert holding((theorem,), over(low, high)) == Holding()
+    # It is zero at an end, which no ball around the values near it shows to be nowhere negative.
+    assert holding((theorem,), over(0.0, 1.0)).open == ("$1 - x^{2} \\geq 0$ (a condition of a theorem)",)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -149,6 +149,21 @@ def test_signs_are_those_of_the_difference() -> None:
     assert np.array_equal(signs(pair[::-1], cells), -found)
 
 
+@pytest.mark.parametrize("wide", [2, 20])
+def test_rows_of_signs_stand_where_their_cells_do(wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair, grid = (model(), model(spike=0.3)), Grid.of((0.5, 5.0), (0.01, 1.0), 5, 4)
+    numbers = np.arange(20).reshape(4, 5)
+
+    def numbered(models: tuple[Model, Model], cells: Corners) -> Any:
+        """The numbers of cells by their lower corners."""
+        assert models is pair
+        return np.searchsorted(grid.ridges, cells.ridge[0]) * 5 + np.searchsorted(grid.alphas, cells.alpha[0])
+
+    monkeypatch.setattr(planes, "signs", numbered)
+    for some in (slice(0, 4), slice(1, 3), slice(3, 4)):
+        assert np.array_equal(planes.rows_of_signs(pair, grid, some, wide), numbers[some])
+
+
 def test_a_model_against_itself_is_uncertain_everywhere() -> None:
     assert not signs((model(), model()), GRID.cells(slice(50, 51), slice(90, 91))).any()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.of_model import equivalent_of
@@ -14,7 +15,7 @@ from onestep.numerics.models import losses
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.envelope import Output, sampler
+from onestep.numerics.saddle_point.any_loss.envelope import Output, classification_error, sampler
 from onestep.numerics.saddle_point.any_loss.newton import Found, along_path
 from onestep.numerics.saddle_point.any_loss.system import System
 from onestep.numerics.saddle_point.profile import profile
@@ -258,3 +259,26 @@ def test_three_hundred_models_agree_with_the_plain_solution() -> None:
     # The comparison says something: three in four would have shown an error of 1e-5, nearly all one of 1e-3.
     assert np.quantile(errors, 0.75) <= 1e-5
     assert np.quantile(errors, 0.95) <= 1e-3
+
+
+@pytest.mark.parametrize("output", [-0.8, 0.0, 0.3])
+def test_a_sign_is_missed_as_often_as_two_normal_numbers_differ_in_sign(output: float) -> None:
+    variance, share = 1.7, 0.6
+    even, model = (
+        np.array([1.0]),
+        Model(activation("tanh"), activation("sign"), 1.0, 1.0, 0.1, alignment=0.0, spike=1.0, bulk=1.0),
+    )
+    mean, across = np.array([output]), np.array([share * math.sqrt(variance)])
+    # Without alignment the label is the sign of z, and the output N(mean, variance) has the correlation 0.6 with it.
+    blind = classification_error(model, np.array([0.0]), even, mean, across, np.array([variance]))
+    size = output / math.sqrt(variance)
+    agree = stats.multivariate_normal([0.0, 0.0], [[1.0, share], [share, 1.0]]).cdf([0.0, size])
+    both = agree + stats.multivariate_normal([0.0, 0.0], [[1.0, share], [share, 1.0]]).cdf([0.0, -size])
+    # P(z > 0, omega > 0) = P(-z < 0, -omega < 0), and the other way round.
+    assert blind == pytest.approx(1.0 - both, abs=1e-9)
+    # With all of it the label is the sign of the place, and nothing else is correlated with it.
+    for place in (-0.4, 0.4):
+        seen = classification_error(
+            model.changed(alignment=1.0), np.array([place]), even, mean, np.array([0.0]), np.array([variance])
+        )
+        assert seen == pytest.approx(stats.norm.cdf(-math.copysign(size, place * output)), abs=1e-12)

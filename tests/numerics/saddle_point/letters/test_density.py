@@ -16,6 +16,7 @@ from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.letters import density
 from onestep.numerics.saddle_point.letters.density import (
     bulk_of,
     few_letters,
@@ -339,3 +340,14 @@ def test_rounding_grows_with_what_is_added_up() -> None:
     assert noisy.rounding / quiet.rounding == pytest.approx(sizes[1] / sizes[0], rel=1e-9)
     # No condition is below 1, and this one is 1.4.
     assert quiet.rounding > ROUNDING * sizes[0]
+
+
+@pytest.mark.parametrize(("law", "letter"), [(ReadoutLaw("normal", 0.7), 1.4), (ReadoutLaw("uniform", 0.7), 0.7)])
+def test_the_rule_along_the_spike_is_that_of_a_letter_of_the_size_of_most(
+    law: ReadoutLaw, letter: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Model] = []
+    monkeypatch.setattr(density, "profile", lambda model, *_: asked.append(model))
+    density._along(MODEL, law, 0)
+    ((group,),) = (model.readout for model in asked)
+    assert (group.weight, group.fraction, group.bulk) == (letter, 1.0, bulk_of(MODEL, letter))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 
 import pytest
+from flint import arb
 from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import PrecisionError
+from onestep.numerics.balls.arithmetic import PrecisionError, precision
+from onestep.numerics.balls.rules import trapezoid
 from onestep.numerics.models.losses import huber
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+from onestep.numerics.saddle_point.one_group.any_precision import GUARD_DIGITS, _solved, solve_to
 from onestep.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import VALUES, random_models, value_of, worked
 
@@ -52,6 +55,16 @@ def test_fifty_digits_agree_with_seventy(student: str, target: str, alignment: f
         assert fifty.error_estimate < mp.mpf(10) ** -50
         # An error of 1e-50 in the test error goes with some more in order parameters that it does not depend on.
         assert difference(fifty, seventy) < mp.mpf(10) ** -46
+
+
+@pytest.mark.parametrize("digits", [45, 110])
+def test_the_last_step_on_a_rule_is_below_the_digits_and_their_guard(digits: int) -> None:
+    # Of 45 and of 110 digits a step too few would show; a rounding of numbers of order one costs no digit more.
+    order = solve(worked()).order_parameters
+    start = (float(order.V1[0, 0]), float(order.V2[0]))
+    with precision(math.ceil((digits + GUARD_DIGITS + 1) * math.log2(10.0))):
+        found = _solved(worked(), trapezoid(1.5, 40), start, digits)
+        assert found.residual < arb(10) ** -(digits + GUARD_DIGITS)
 
 
 def test_fifty_digits_take_at_most_two_seconds() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 from onestep.numerics.saddle_point.one_group.batch import NUMBERS, solve_batch, solve_families
 from onestep.numerics.saddle_point.one_group.batch_equations import Points, Workspace, linear, newton
@@ -161,6 +161,13 @@ def test_an_empty_grid_has_no_points_and_ranges_are_those_of_a_model() -> None:
     found = solve_batch(model, ridge=[1e-60, 0.1, 1e60], noise=[0.0, 0.0, 0.0])
     assert found.converged.tolist() == [False, True, False]
     assert "1e-50 to 1e50" in found.status[0]
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta", "ridge", "noise"])
+def test_the_ends_of_a_range_belong_to_it(name: str) -> None:
+    ends = [SMALLEST, np.nextafter(SMALLEST, 0.0), LARGEST, np.nextafter(LARGEST, np.inf)]
+    found = solve_batch(_model("tanh", "sin"), **{name: np.array(ends)})
+    assert [status.startswith("not accepted") for status in found.status] == [False, True, False, True]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.network_law import step_laws
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.equations import UNDECIDED
-from onestep.numerics.saddle_point.one_group import batch, network_equations
+from onestep.numerics.saddle_point.one_group import batch, batch_equations, network_equations
 from onestep.numerics.saddle_point.one_group.batch_equations import Workspace, _inverse, _linearised
 from onestep.numerics.saddle_point.one_group.network_equations import NetworkPoints
 from onestep.numerics.saddle_point.one_group.network_gains import Gains
@@ -227,3 +227,13 @@ def test_what_the_gain_s_functions_lose_counts_in_the_rounding(monkeypatch: pyte
     assert more - none == pytest.approx(3.0 * (some - none), rel=1e-2)
     # Ten thousand roundings of (T, tau), beside a condition of a few and a test error of order one.
     assert 1e4 * EPS * 0.1 < some - none < 1e4 * EPS * 1e4
+
+
+def test_a_rounding_is_that_of_the_larger_share_of_either_conjugate() -> None:
+    # Rows of C by (T, tau), then of D, at one node; two points, of the second of which D is zero.
+    table: Any = SimpleNamespace(roughness=np.array([[1.0], [2.0], [3.0], [4.0]]))
+    values, conjugates = np.array([[2.0, 2.0], [5.0, 5.0]]), np.array([[1.0, 6.0], [4.0, 0.0]])
+    found = batch_equations._roughness(table, values, conjugates, np.array([[1.0, 1.0]]))
+    assert found.tolist() == [max(12.0, 26.0 / 4.0), 12.0 / 6.0]
+    exchanged = batch_equations._roughness(table, values, conjugates[::-1], np.array([[1.0, 1.0]]))
+    assert exchanged.tolist() == [max(12.0 / 4.0, 26.0), 26.0 / 6.0]

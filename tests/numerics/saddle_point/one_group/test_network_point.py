@@ -131,6 +131,17 @@ def test_a_start_that_leads_nowhere_is_taken_over() -> None:
     assert again.values == pytest.approx(solved.values, rel=1e-12)
 
 
+@pytest.mark.parametrize("case", [0, 4])
+def test_a_start_from_which_the_first_step_leads_away_still_ends_at_the_solution(case: int) -> None:
+    # From a hundred times (T, tau) the second step is several times the first: that alone is no end.
+    table, bulk, model = _problem(case)
+    (solved, _), _ = _both(case)
+    fresh = NetworkBulk(bulk.ridge, bulk.beta, bulk.law)
+    again = solve_nonlinear(table.one_group, fresh, model.alpha / model.beta, 100.0 * solved.values)
+    assert again.converged
+    assert again.values == pytest.approx(solved.values, rel=1e-12)
+
+
 def test_no_start_leads_to_a_negative_overlap() -> None:
     model = Model.from_gradient_step(
         activation("tanh"), activation("tanh"), alpha=0.5, beta=11.0, ridge=0.0, alpha0=4.7, eta=7.7,

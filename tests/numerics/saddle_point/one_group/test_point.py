@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
@@ -12,6 +15,7 @@ from onestep.numerics.bulk.equivalent import IsotropicUniform
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.equations import LinearPart, NonlinearPart, linear_part, nonlinear_part, residual
 from onestep.numerics.saddle_point.level import extra_reach, state_of
+from onestep.numerics.saddle_point.one_group import point
 from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile, profile
 from onestep.numerics.saddle_point.solve import solve
@@ -128,3 +132,14 @@ def test_a_little_beyond_interpolation_the_solution_is_the_one_of_positive_overl
     assert general.values.min() > 0.0
     assert scalars.values == pytest.approx(general.values, rel=1e-9)
     assert scalars.test_error == pytest.approx(linear.test_error, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_a_rounding_is_relative_to_conjugates_of_any_size(size: float) -> None:
+    # Rows of C by (T, tau), then of D, at one node of weight one.
+    table: Any = SimpleNamespace(roughness=np.array([[1.0], [2.0], [3.0], [4.0]]))
+    problem: Any = SimpleNamespace(ratio=0.5)
+    found = point._roughness(table, problem, (2.0 * size, 5.0 * size), np.array([1.0]), [size, 4.0 * size])
+    assert found == pytest.approx(0.5 * max(2.0 + 10.0, (6.0 + 20.0) / 4.0), rel=1e-15)
+    only_second = point._roughness(table, problem, (2.0 * size, 5.0 * size), np.array([1.0]), [0.0, 4.0 * size])
+    assert only_second == pytest.approx(0.5 * 26.0 / 4.0, rel=1e-15)
