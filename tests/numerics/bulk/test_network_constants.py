@@ -202,9 +202,10 @@ def test_how_far_two_rules_are_apart_knows_no_unit() -> None:
         ("z + 1", lambda k: float(sum(math.comb(k, 2 * n) * math.prod(range(1, 2 * n, 2)) for n in range(k // 2 + 1)))),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("noise", [0.0, 0.25])
+@pytest.mark.parametrize("noise", [0.0, 0.25, 4.0])
 def test_labels_that_grow_are_followed_far_enough(target: str, moment: Callable[[int], float], noise: float) -> None:
-    # The eighth power of a label grows faster than the label: E[(g + e/2)^k] = sum of C(k, 2 n) (2 n - 1)!!/4^n.
+    # The eighth power of a label grows faster than it does: E[(g + s e)^k] = sum of C(k, 2 n) (2 n - 1)!! s^2n E[g^m],
+    # m = k - 2 n. What e is followed to is a number of deviations, whether s is below one or above.
     found = labels(activation(target), noise, 0.3)
     for k in range(9):
         terms = (

@@ -24,7 +24,11 @@ def network(student: str, target: str, **changes: Any) -> Network:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.4])
-@pytest.mark.parametrize(("student", "target"), [("relu", "sign"), ("tanh", "sin"), ("tanh(z + 1)", "z + 1/2")])
+@pytest.mark.parametrize(
+    ("student", "target"),
+    # The square of the last one has a period of 0.35, for which the step 0.3 of t is too long in u.
+    [("relu", "sign"), ("tanh", "sin"), ("tanh(z + 1)", "z + 1/2"), ("tanh", "z + sin(9*z)")],
+)
 def test_samples_have_the_moments_of_the_limits(student: str, target: str, noise: float) -> None:
     # Another rule than that of the limits, in u, t and the noise: coarse, to about 1e-5.
     given = network(student, target, noise=noise)
