@@ -31,6 +31,7 @@ from onestep.numerics.bounds.results import BestRidge, Bounds, LeastLoss, Minimu
 from onestep.numerics.bounds.ridge import bounds as square_bounds
 from onestep.numerics.bounds.split_panels import AveragedLoss
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.models.given import within_reach
 from onestep.numerics.models.losses import SQUARE, Loss, ProximalLoss
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.convex import solve
@@ -186,6 +187,7 @@ SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
 _SCAN, _SOLVES_OF_A_DIP = 7, 7
 
 
+@within_reach
 def best_ridge_of_loss(model: Model) -> BestRidge:
     """The ridge of least test loss: a scan of [1e-3, 1e3], every dip refined, beside the limit of infinite ridge.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.bounds.infinite_ridge import left_over, slope_at_infinity
 from onestep.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds, Minimum
-from onestep.numerics.models.given import square_only
+from onestep.numerics.models.given import square_only, within_reach
 from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from onestep.numerics.saddle_point.level import solve_on
 from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
@@ -170,6 +170,7 @@ _FAR = 1e-2
 _SHALLOW = 1e-14
 
 
+@within_reach
 def best_ridge(model: Model) -> BestRidge:
     """Scan the ridge, refine every dip, and follow the error to infinite ridge (`numerics.bounds.infinite_ridge`).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from onestep.numerics.experiments.ensembles import SimulationError
 from onestep.numerics.experiments.simulate import predict
 from onestep.numerics.gaussian import evaluate
 from onestep.numerics.models.network import Network
+from onestep.numerics.models.parameters import ReadoutGroup
 from onestep.numerics.spectrum.density import atom_at_zero, stieltjes
 
 # Overflow at a node; no rule of a bearable length; a value at one point alone that no rule settles.
@@ -69,6 +71,16 @@ def test_a_power_that_overflows_is_no_warning(bulk: float) -> None:
         warnings.simplefilter("error")
         found = bounds(Model("cosh", "z", alpha=0.1, beta=2.0, ridge=0.0, spike=1.0, bulk=bulk, alignment=0.9))
     assert found.lower == pytest.approx(1.0, abs=1e-12)
+
+
+def test_the_best_ridge_of_noise_alone_is_infinite_without_a_warning() -> None:
+    # The target is 0: of several groups the equations are tried at ridges at which nothing is left of them.
+    groups = ReadoutGroup(2.0, 0.3), ReadoutGroup(-1.0, 0.7)
+    step = {"alpha": 10.0, "beta": 1.0, "ridge": 0.1, "alpha0": 0.5, "eta": 0.5, "noise": 10.0, "readout": groups}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        best = bounds(Model.from_gradient_step("abs", "relu(Min(z, -1))", **step)).best_ridge()  # type: ignore[arg-type]
+    assert best.ridge == math.inf
 
 
 def test_one_neuron_tells_no_spike_from_bulk() -> None:
