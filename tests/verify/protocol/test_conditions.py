@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import pytest
@@ -154,3 +155,17 @@ def test_a_long_condition_is_judged_at_values_of_the_sign_that_its_symbols_have(
     low, high = sorted((sign * 0.1, sign * 100.0))
     domain = Domain(tuple(Range(name, low, high) for name in names))
     assert holding((theorem,), domain) == holding((), domain)
+
+
+@pytest.mark.parametrize(
+    ("form", "demand", "found"),
+    [
+        (x**2 - x + 1, Demand.NONNEGATIVE, True), (x**2 - x + 1, Demand.NONZERO, True),
+        (-1 - x**2, Demand.NONNEGATIVE, False), (-1 - x**2, Demand.NONZERO, True),
+        (x - sp.Rational(1, 3), Demand.NONNEGATIVE, False), (x - sp.Rational(1, 3), Demand.NONZERO, False),
+        # Both signs, and no zero: it is not continuous. Zero at a place that no part ends at, and of one sign.
+        (1 / (x - sp.Rational(1, 3)), Demand.NONZERO, None), ((x - sp.Rational(1, 3)) ** 2, Demand.NONZERO, None),
+    ],
+)  # fmt: skip
+def test_signs_over_a_box_are_those_of_its_parts(form: sp.Expr, demand: Demand, found: bool | None) -> None:
+    assert conditions._over(form, demand, {x: (Fraction(-1), Fraction(2))}) is found
