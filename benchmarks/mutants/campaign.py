@@ -6,7 +6,8 @@
 What it finds is stored in mutants.json after each slip, and it goes on where it stopped. The slips of a room come in a
 random order that does not change with the rest of the code, the rooms take turns, and what is stored of code that is no
 more is dropped. A slip is killed where a fast test of its room fails, nothing can be loaded, or the tests run past
-their limit of processor time. With `--again` the survivors are tried once more, after a test was written.
+their limit of processor time. With `--again` the survivors are tried once more, after a test was written; those that
+are killed then are marked as having lived.
 """
 
 from __future__ import annotations
@@ -86,14 +87,18 @@ def run(most: int, again: bool, room: str) -> Iterator[dict[str, Any]]:
             with replaced(root, slip.file, slip.made(right)):
                 found = trial_of(root, rooms[tests], function, own, seconds)
             reason = {"reason": old["reason"]} if "reason" in old and not found.killed else {}
-            known[slip.name] = {"name": slip.name, "line": slip.line, "by": found.by, **reason}
+            lived = {"lived": True} if old and found.killed else {}
+            known[slip.name] = {"name": slip.name, "line": slip.line, "by": found.by, **lived, **reason}
             write(known.values())
             yield known[slip.name]
     write(known.values())
 
 
 def stored() -> list[dict[str, Any]]:
-    """What was measured: the name of a slip, its line, the first test that failed, and why it may live if none did."""
+    """What was measured: the name of a slip, its line, the first test that failed, and why it may live if none did.
+
+    `lived` where a test was written after it had survived.
+    """
     return entries_of(DATA)
 
 

@@ -174,10 +174,12 @@ def _code_mutants() -> Measure:
     for slip in stored:
         rooms.setdefault("/".join(slip["name"].split("/")[:2]), []).append(bool(slip["by"]))
     killed = sum(map(sum, rooms.values()))
+    lived = sum("lived" in slip for slip in stored)
     share = f", {killed / len(stored):.0%}" if stored else ""
     text = (
         "Random slips in the source (another operator, constant or comparison, a statement dropped), each against the "
-        f"fast tests of its own room: {killed} of {len(stored)} killed{share}."
+        f"fast tests of its own room: {killed} of {len(stored)} killed{share}"
+        + (f", {lived} of them by tests that were written after they had survived." if lived else ".")
     )
     rows = tuple((room, str(len(found)), str(sum(found))) for room, found in sorted(rooms.items()))
     return Measure(title, text, command, Table("", ("room", "slips", "killed"), rows))

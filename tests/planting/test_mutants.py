@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
+from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.mutants import campaign
 from benchmarks.mutants import trial as trials
 from benchmarks.mutants.campaign import ROOMS, asked_of, of_room, stored, table
 from benchmarks.mutants.slips import slips
@@ -85,6 +89,28 @@ def test_what_is_stored_is_in_order_and_counted() -> None:
     assert f"{killed:>4} of {len(entries):>4}, " in table(entries)
     for entry in entries:
         assert entry["by"] or entry.get("reason"), f"{entry['name']} lives, and nobody said why"
+
+
+def test_what_a_later_test_kills_is_marked_as_having_lived(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old, new = islice(of_room("verify/protocol"), 2)
+    for name, value in {
+        "DATA": tmp_path / "mutants.json",
+        "ROOMS": [room for room in ROOMS if room[0] == "verify/protocol"],
+        "sample": lambda most: [old, new],
+        "copied": lambda parent: nullcontext(ROOT),
+        "replaced": lambda *_: nullcontext(),
+        "room_of": lambda *_: None,
+        "trial_of": lambda *_: SimpleNamespace(killed=True, by="test_a"),
+    }.items():
+        monkeypatch.setattr(campaign, name, value)
+    campaign.write([{"name": old.name, "line": old.line, "by": "", "reason": "a budget"}])
+    assert [entry["name"] for entry in campaign.run(2, False, "")] == [new.name]
+    campaign.write([{"name": old.name, "line": old.line, "by": "", "reason": "a budget"}])
+    assert list(campaign.run(2, True, "")) == [
+        {"name": old.name, "line": old.line, "by": "test_a", "lived": True},
+        {"name": new.name, "line": new.line, "by": "test_a"},
+    ]
+    assert {entry["name"]: "lived" in entry for entry in stored()} == {old.name: True, new.name: False}
 
 
 def test_the_function_around_a_line_is_the_innermost_one_with_its_decorators() -> None:

@@ -113,6 +113,9 @@ def test_slips_in_the_code_are_read_from_the_campaign(tmp_path: Path, monkeypatc
     assert "2 of 3 killed, 67%" in slips.text
     assert slips.table is not None
     assert slips.table.rows == (("numerics/balls", "1", "1"), ("verify/checks", "2", "1"))
+    assert "had survived" not in slips.text
+    (tmp_path / "mutants.json").write_text(json.dumps([{**stored[0], "lived": True}, *stored[1:]]), encoding="utf-8")
+    assert "2 of 3 killed, 67%, 1 of them by tests that were written" in found("Slips in the code", toy_ledger()).text
 
 
 def test_fuzzed_lines_and_certificates_are_read_from_the_campaign(
