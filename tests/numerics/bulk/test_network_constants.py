@@ -267,3 +267,26 @@ def test_a_rule_of_labels_is_about_zero_and_without_a_slope_unless_it_is_said() 
     for name in ("nodes", "table", "moments"):
         assert np.array_equal(getattr(found, name), getattr(labels(SIN, 0.2, 0.5, 0.0, 0.0), name))
     assert found.mean == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("frequency", [9, 40])
+def test_the_first_rule_along_u_is_fine_enough_for_the_eighth_power(frequency: int) -> None:
+    # E sin^2k(w z) = C(2 k, k)/4^k up to exp(-2 w^2): a rule for the label alone would alias the overtones.
+    found = network_constants.coarse_labels(activation(f"sin({frequency}*z)"), 0.0, 0.5, 0.0)
+    expected = [math.comb(2 * k, k) / 4.0**k for k in range(5)]
+    assert found.moments[::2].tolist() == pytest.approx(expected, rel=1e-12)
+    assert np.abs(found.moments[1::2]).max() < 1e-13
+
+
+def test_agreement_counts_in_sizes_over_the_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Labels +-1 and, once in 10^12, +-100: at b2 = 1e6 averages over D are a millionth of what they are without it, and
+    # E[Y/D] = 0 has the size of E[1/D]. Without D the eighth power of the rare labels hides what is off.
+    y, rare = np.array([-100.0, -1.0, 1.0, 100.0]), 1e-12
+    one = np.array([0.5 * rare, 0.5, 0.5, 0.5 * rare])
+    fine = labels_from(y, np.array([one, 0.0 * one, one]))
+    table = fine.table.copy()
+    table[0, 1] += 4e-12
+    level, error, _ = settled(monkeypatch, [replace(fine, table=table), fine], largest=1e6)
+    assert level == 1
+    # A thousandth of the largest average over D, 1e-6: E[Y^8/D] of the rare labels and of all others, 2e-6.
+    assert error == pytest.approx((4e-12 * 1e-6 / (1e-3 * 2e-6)) ** 1.5 + ROUNDING, rel=0.02, abs=0.0)

@@ -11,7 +11,7 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk import overlapping_rows
-from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from onestep.numerics.bulk.overlapping_bulk import Samples, TurnedBulk, TurnedEquivalent
 from onestep.numerics.bulk.overlapping_rows import Stepped, equivalent_model, stepped, turned_bulk
 from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED, ROUNDING
 from onestep.numerics.models.model import ModelError, ReadoutGroup
@@ -235,3 +235,19 @@ def test_the_equivalent_model_has_the_numbers_of_the_network_and_of_its_step(mon
 def test_one_group_that_is_not_the_uniform_readout_is_refused_too(group: ReadoutGroup) -> None:
     with pytest.raises(ModelError, match="uniform readout without bias"):
         stepped(network("relu", "sin", readout=(group,)))
+
+
+@pytest.mark.parametrize(("C", "shift"), [(0.7, 0.3), (1e-6, 100.0), (4e3, 1e-6)])
+@pytest.mark.parametrize("overlap", [0.05, 0.3, 0.95])
+def test_newtons_method_begins_at_the_solution_of_rows_that_no_step_has_moved(
+    C: float, shift: float, overlap: float
+) -> None:
+    # Without turn and noise the rest of the rows is isotropic, of variance 1 - rho: the start is no guess there.
+    none, one = np.zeros(1), np.ones(1)
+    law = TurnedBulk(overlap, 2.0, 1.0 - overlap, Samples(one, none, none, none, none, none), (1, 0, 0), (0, 1, 0))
+    turned = TurnedEquivalent(0.1, 0.8, law)
+    start = turned._isotropic(C, shift)
+    # Terms of the equations are of the size of g and of its root.
+    assert np.max(np.abs(turned._equations(C, shift, start))) < 1e-13 * (1.0 + start[0])
+    turned._start = None
+    assert turned.blocks(np.array([C, shift - 0.1])) == pytest.approx(start, rel=1e-11)

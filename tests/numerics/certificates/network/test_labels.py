@@ -15,6 +15,7 @@ from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.bulk.network_constants import ALONG, POWERS, TILTED
 from onestep.numerics.bulk.network_constants import labels as rule_for_labels
+from onestep.numerics.certificates.network import labels as labels_module
 from onestep.numerics.certificates.network import saddle_point
 from onestep.numerics.certificates.network.labels import LabelBalls, _base
 from onestep.numerics.certificates.network.spread_labels import _height, panels_of, sizes_of
@@ -197,3 +198,23 @@ def test_slopes_of_the_blocks_in_the_gain_and_both_places_are_differences(which:
         for row, low, high in zip(found, *ends, strict=True):
             assert abs(row[which] - (high - low) / (2 * h)) < arb("1e-9")
             assert row[which] != 0
+
+
+def test_a_breakpoint_that_is_a_ball_costs_both_sides_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each panel leaves out as much of the line as the ball of its end is wide: the bound of the integrand is L^2 there.
+    length, radius = 5, 1e-3
+    with precision(90):
+        given = activation("sign(z - 3/10)"), arb("0.2"), arb("0.3"), arb("0.4"), 4, 2
+        (code, *_), *_ = panels_of(given[0], length)
+        below, above = (arb(x, radius) for x in (0.3, 0.3))
+        monkeypatch.setattr(
+            labels_module, "panels_of", lambda *_: [(code, arb(-length), below), (code, above, arb(length))]
+        )
+        wide = _base(*given)
+        sizes = [float(size) for size in sizes_of(*given[2:4], 2)]
+    tail = 2.0 * (length + 1) * math.exp(-0.5 * length**2) / math.sqrt(2.0 * math.pi)
+    for row in wide:
+        for ball, size in zip(row, sizes, strict=True):
+            # And what the integrals themselves leave, 2^-12 at most for each panel.
+            sliver = 2.0 * radius * length**2 * size
+            assert sliver + tail * size <= float(ball.rad()) <= 1.01 * (sliver + tail * size) + 2.0**-10

@@ -265,3 +265,36 @@ def test_the_equations_of_an_interval_are_those_of_all_of_it(parameter: str, mon
         assert (thin, whole, moving) == (("of", at.problem), ("at rest", kept), kept)
         bent = ("narrowed", ("bent", along.problem), ("bent", at.problem))
         assert [one[1] for one in tables] == [("bent", at.problem), ("at rest", bent), bent]
+
+
+@pytest.mark.parametrize(
+    ("bits", "slope", "words"),
+    [
+        (21, arb(1, 3), ""), (20, arb(1, 3), "not enclosed to a millionth"),
+        (21, arb("nan"), "slope of the test error"), (21, arb(0, "inf"), "slope of the test error"),
+    ],
+)  # fmt: skip
+def test_what_is_hardly_enclosed_takes_more_bits(
+    bits: int, slope: arb, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Half a millionth of one has 21 bits, a millionth has twenty.
+    error = SimpleNamespace(rel_accuracy_bits=lambda: bits)
+    thin, moved = SimpleNamespace(test_error=error), SimpleNamespace(test_error=Moving(arb(1), slope))
+    given: Any = object.__new__(NetworkTubes)
+    box, table = (arb(1, 1), arb(1, 1)), (None, None)
+    for name, value in (
+        ("_network_at", SimpleNamespace(problem=None)), ("_functions", [table] * 3), ("_unknowns", (1.0, 1.0)),
+        ("_sizes", (1.0, 1.0)), ("_setting", SimpleNamespace(rule=None, inverse=None)),
+    ):  # fmt: skip
+        monkeypatch.setattr(NetworkTubes, name, lambda *_, value=value: value)
+    given._solutions = {1.5: None}
+    zero = SimpleNamespace(box=box, enclosure=box)
+    monkeypatch.setattr(network_tubes, "nonlinear_system", lambda *_: None)
+    monkeypatch.setattr(network_tubes, "krawczyk", lambda *_: SimpleNamespace(enclosure="inner"))
+    monkeypatch.setattr(network_tubes, "zeros", lambda *_: (zero, (arb(0), arb(0))))
+    monkeypatch.setattr(network_tubes, "enclosed", lambda *of: thin if of[-1] == "inner" else moved)
+    if words:
+        with pytest.raises(Imprecise, match=words):
+            given._enclosed(1.5, arb(1.5, 0.01), box, box)
+    else:
+        assert given._enclosed(1.5, arb(1.5, 0.01), box, box) == (zero, thin, moved)

@@ -270,3 +270,23 @@ def test_a_start_knows_the_doubles_and_how_far_the_poles_of_its_own_places_are(
     assert start.poles == law_of_any_precision.distance_of_poles(b1, b2) < 0.99 * b2**-0.5
     with pytest.raises(ModelError, match="rows of equal length"):
         network_start(network("tanh", "sin", gaussian_rows=True), solve(network("tanh", "sin")))
+
+
+@pytest.mark.parametrize(("which", "units"), [(0, 0.0), (1, 0.0), (2, 1.0), (3, 1.0)])
+def test_steps_are_small_in_units_of_what_they_move(
+    which: int, units: float, begun: tuple[Model, NetworkStart], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # T and tau in units of their own, however small they are; b1 and b2, which may vanish, in units of one and more.
+    model, start = begun
+    start = replace(start, values=(3e-11, 5e-12, *start.values[2:]))
+    monkeypatch.setattr(network_any_precision, "_linear", lambda equations, unknowns, iteration: iteration)
+    for share, made in ((0.9e-12, 1), (1.1e-12, 2)):
+        # For ten digits a step of 1e-12 is the last.
+        steps = iter([share * (abs(start.values[which]) + units), 0.0])
+
+        def newton(*_: Any, steps: Any = steps) -> list[Any]:
+            moved = next(steps)
+            return [arb(moved if k == which else 0.0) for k in range(4)]
+
+        monkeypatch.setattr(network_any_precision, "_newton", newton)
+        assert solved(model, start) == made

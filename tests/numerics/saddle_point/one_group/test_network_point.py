@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.network import NetworkBulk, frame, signal_overlaps
@@ -245,3 +246,92 @@ def test_the_condition_is_that_of_the_worse_of_both_equations(seed: int) -> None
     a, b, c, d = matrix.ravel().tolist()
     assert network_point._condition((a, b, c, d), sizes.tolist()) == pytest.approx(rows.max(), rel=1e-10)
     assert network_point._condition((d, c, b, a), sizes[::-1].tolist()) == pytest.approx(rows.max(), rel=1e-10)
+
+
+def exact_fit(lines: Any, weights: Any, overlap: Any, force: float) -> tuple[list[Any], list[Any]]:
+    """(m, zeta, chi) and the forces of both functions by their linear equations to fifty digits."""
+    with mp.workdps(50):
+        columns = [[mp.mpf(float(x)) for x in column] for column in lines.T]
+        scales = [mp.mpf(float(x)) for x in weights]
+
+        def mean(i: int, j: int) -> Any:
+            return mp.fsum(w * x * y for w, x, y in zip(scales, columns[i], columns[j], strict=True))
+
+        moments = mp.matrix(4, 4)
+        for i in range(4):
+            for j in range(4):
+                moments[i, j] = mean(i, j)
+        A = [[mp.mpf(float(overlap[i][j])) for j in range(3)] for i in range(2)]
+        # Unknowns m, zeta, chi and the forces F: 0 = E f0 (y - yhat), F = E f (y - yhat), (zeta, chi) = A F + b p.
+        matrix, right = mp.zeros(5, 5), mp.zeros(5, 1)
+        for i in range(3):
+            right[i] = -moments[i, 3]
+            for j in range(3):
+                matrix[i, j] = moments[i, j]
+            if i:
+                matrix[i, i + 2] = 1
+        for i in range(2):
+            matrix[3 + i, 1 + i], right[3 + i] = 1, A[i][2] * mp.mpf(force)
+            for j in range(2):
+                matrix[3 + i, 3 + j] = -A[i][j]
+        found = list(mp.lu_solve(matrix, right))
+        return found[:3], found[3:]
+
+
+@pytest.mark.parametrize(
+    "spread",
+    [
+        ((1e13, 0.0, 1e-13), 0.0), ((1e-13, 0.0, 1e13), 0.0), ((0.7, 0.0, 0.0), 0.0), ((0.0, 0.0, 0.7), 0.0),
+        ((4e13, 2e13, 3e13), 1e3), ((1.0, -1.0, 1.0), 0.4), ((1e-9, 3e-12, 2e-10), 1e-12), ((3e9, -2.0, 1e-6), -0.3),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("case", [0, 1])
+def test_forces_keep_their_digits_however_stiff_the_fit(
+    case: int, spread: tuple[tuple[float, float, float], float]
+) -> None:
+    # From a function that nothing is seen of to one that takes all there is, where a force is what is left of it.
+    table = _problem(case)[0].one_group
+    inverse = _both(case)[0][0].inverse
+    (a, b, d), given = spread
+    overlap, force = [[a, b, given], [b, d, -0.5 * given], [given, -0.5 * given, 1.0]], 0.3
+    norm = float(table.moments[0] @ inverse)
+    m, zeta, chi, *forces, _ = network_point._fit(table, inverse, overlap, force, norm)
+    exact, pulls = exact_fit(table.lines, table.profile.weights * inverse, overlap, force)
+    # The conditions of the functions among themselves are some thousand here.
+    for found, true in zip((m, zeta, chi, *forces), (*exact, *pulls), strict=True):
+        assert found == pytest.approx(float(true), rel=1e-9, abs=1e-300)
+
+
+def test_overlaps_of_one_direction_have_a_root_that_is_none() -> None:
+    # x x^T has the eigenvalues |x|^2 and 0, and in doubles the second is a rounding of either sign.
+    below = 0
+    for k in range(200):
+        x, y = math.cos(0.031 * k + 0.01), 3.0 * math.sin(0.047 * k + 0.02)
+        (c, s), roots = network_point._square_root(x * x, x * y, y * y)
+        whole = np.linalg.eigvalsh([[x * x, x * y], [x * y, y * y]])
+        below += whole[0] < 0.0
+        assert max(roots) == pytest.approx(math.hypot(x, y), rel=1e-14)
+        assert 0.0 <= min(roots) <= 1e-7 * max(roots)
+        assert c * c + s * s == pytest.approx(1.0, rel=1e-14)
+    assert below > 20
+    # The rounding of a K that vanishes, beside one that does not.
+    assert network_point._square_root(-1e-17, 0.0, 4.0) == ((1.0, 0.0), (0.0, 2.0))
+    assert network_point._square_root(4.0, 0.0, -1e-17) == ((1.0, 0.0), (2.0, 0.0))
+
+
+@pytest.mark.parametrize("left", [0.0, 1.7])
+@pytest.mark.parametrize(("student", "target"), [("relu", "z + he(3, z)"), ("tanh", "sin(2*z)")])
+def test_forces_of_both_signs_do_not_cancel_in_what_they_are_known_to(student: str, target: str, left: float) -> None:
+    # mu1 E[y1 | kappa] has both signs along the spike: what rounding does to it adds up.
+    model = Model.from_gradient_step(
+        activation(student), activation(target), alpha=1.5, beta=0.8, ridge=0.1, alpha0=50.0, eta=2.0,
+        bulk_model="network",
+    )  # fmt: skip
+    general = profile(model, 0, 0, 0.0)
+    table, overlap = general.one_group, np.array([[2.0, 0.3, -0.4], [0.3, 0.7, 0.2], [-0.4, 0.2, 1.3]])
+    assert abs(table.whole[3].sum()) < 0.9 * np.abs(table.whole[3]).sum()
+    inverse = 1.0 / (table.rows @ np.array([0.4, 0.6, 1.0]))
+    moments = (table.moments @ inverse).tolist()
+    found = network_point._force_rounding(table, inverse, overlap.tolist(), moments, math.sqrt(left))
+    expected = equations._force_rounding(general, general.weights * inverse, overlap, left)
+    assert found == pytest.approx(expected, rel=1e-10)
