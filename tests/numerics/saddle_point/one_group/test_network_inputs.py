@@ -22,7 +22,7 @@ def network(student: str, target: str, **changes: Any) -> Model:
 
 # A jump off the middle, labels whose moments grow, labels that alias on a coarse grid; each with another rate, batch
 # ratio, ridge, ratio of samples and readout; and the size of the terms of the test error, E[y^2] + noise.
-LOUD = {
+LOUD: dict[str, Any] = {
     "noise of 25": ("relu", "sign", {"noise": 25.0, "alpha0": 0.05, "eta": 0.05, "ridge": 100.0}, 26.0),
     "fourth power": ("relu", "z**4", {"alpha0": 50.0, "eta": 12.0, "ridge": 1e-6, "alpha": 0.1}, 105.0),
     "weight -3": ("relu", "sin(9*z)", {"readout": (ReadoutGroup(-3.0, 1.0),), "eta": 1.0, "alpha": 20.0}, 0.5),
@@ -49,7 +49,7 @@ def test_doubles_are_as_good_as_they_say_far_away(which: str) -> None:
 
 
 # What no digits are built for stands here: labels that grow like an exponential, and rows that begin Gaussian.
-FAR = {
+FAR: dict[str, Any] = {
     "exponential": ("relu", "exp(z)", {"noise": 4.0, "eta": 0.5}, {"alpha": [0.1, 20.0], "ridge": [1e-6, 100.0]}),
     "Gaussian rows": (
         "tanh", "sin(9*z)", {"gaussian_rows": True, "noise": 4.0}, {"alpha": [20.0, 0.1], "noise": [4.0, 25.0]},
