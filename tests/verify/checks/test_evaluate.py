@@ -117,3 +117,12 @@ def test_what_is_kept_of_a_part_is_asked_of_that_part_alone() -> None:
         assert evaluate(whole, {"t": 3.0}, {"f": lambda x: 2 * x, "g": math.sin}) == 39.0
         assert evaluate(f * t, {"t": 3.0}, {"f": lambda x: x - 1}) == 6.0
         assert evaluate(sp.Float(0.1) * t, {"t": 1.0}) == evaluate(sp.Rational(1, 10) * t, {"t": 1.0}) == 0.1
+
+
+def test_symbols_may_have_any_name() -> None:
+    # What a symbol is called says nothing of what Python calls it: a keyword, LaTeX, a name of another's own.
+    names = ("lambda", r"\hat{q}_1", "x y", "_0", "_1")
+    values = dict(zip(names, (1.0, 20.0, 300.0, 4000.0, 50000.0), strict=True))
+    assert evaluate(sp.Add(*map(sp.Symbol, names)), values) == 54321.0
+    for name in names:
+        assert evaluate(2 * sp.Dummy(name), values) == 2.0 * values[name]
