@@ -126,3 +126,5 @@ def test_symbols_may_have_any_name() -> None:
     assert evaluate(sp.Add(*map(sp.Symbol, names)), values) == 54321.0
     for name in names:
         assert evaluate(2 * sp.Dummy(name), values) == 2.0 * values[name]
+    assert evaluate(sp.Dummy("x") + 10 * sp.Symbol("_x") + 100 * sp.Symbol("math"), {"x": 1, "_x": 2, "math": 3}) == 321
+    assert evaluate(sp.erf(sp.Symbol("erf")) * sp.Symbol("numpy"), {"erf": 0.5, "numpy": 2}) == 2 * math.erf(0.5)
