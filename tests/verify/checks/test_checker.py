@@ -64,6 +64,14 @@ def test_a_true_identity_beyond_the_rewritings_is_open_not_refuted() -> None:
     assert settle(Vanishing("", residual), DOMAIN, PAPER.growing).outcome is Outcome.UNDECIDED
 
 
+def test_what_is_small_by_itself_is_no_zero() -> None:
+    # Too small to be clear as it stands, where a sum of other terms might have cancelled; its own size is all there is.
+    small = r / 10**12
+    assert clear_witness(small, DOMAIN) == ""
+    settled = settle(Vanishing("", small), DOMAIN, PAPER.growing)
+    assert (settled.outcome, settled.method) == (Outcome.REFUTES, "a witness")
+
+
 HIDDEN = sp.sqrt(1 + c) * sp.sqrt(1 + 2 * c) - sp.sqrt(1 + 3 * c + 2 * c**2)
 
 
