@@ -308,6 +308,8 @@ def test_a_zero_readout_takes_no_step() -> None:
         replace(NETWORK, readout=(ReadoutGroup(0.0, 1.0),))
     with pytest.raises(SimulationError, match="add up to 1"):
         replace(NETWORK, readout=(ReadoutGroup(1.0, 0.5),))
+    # One group of two may stay as it was drawn: the refusal itself recommends it.
+    assert replace(NETWORK, readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(0.0, 0.5))).fractions == (0.5, 0.5)
 
 
 FAST, LONG = ((80, 24), (160, 12), (320, 6)), ((100, 96), (200, 60), (400, 36))

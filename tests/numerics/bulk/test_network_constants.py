@@ -17,6 +17,7 @@ from onestep.numerics.bulk import network_law as network_law_module
 from onestep.numerics.bulk.network_constants import (
     Labels,
     _apart,
+    _blurred,
     _slope_averages,
     labels,
     labels_from,
@@ -290,3 +291,22 @@ def test_agreement_counts_in_sizes_over_the_denominator(monkeypatch: pytest.Monk
     assert level == 1
     # A thousandth of the largest average over D, 1e-6: E[Y^8/D] of the rare labels and of all others, 2e-6.
     assert error == pytest.approx((4e-12 * 1e-6 / (1e-3 * 2e-6)) ** 1.5 + ROUNDING, rel=0.02, abs=0.0)
+
+
+def test_labels_blurred_row_by_row_are_those_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Steps of 0.1 and a reach of 90 of them: noises that share many places or one, one that begins right behind
+    # another, two around one place, and one far away. `_labels` keeps rules, and would give the table's twice.
+    y = 0.1 * np.array([0.0, 0.3, 7.0, 187.0, 368.0, 550.0, 550.0, -4000.0])
+    moments = np.array([np.arange(1.0, 9.0), np.cos(np.arange(8.0)), y * y])
+    found = []
+    for longest in (10**9, 0):
+        monkeypatch.setattr(network_constants, "_LONG_ROW", longest)
+        found.append(_blurred(y, moments, 1.0, 0.1, 0.0))
+    (nodes, table), (same, rows) = found
+    assert np.array_equal(nodes, same)
+    # 181 places each, less those that 7 shares with 0, and the one that 187 shares with 7.
+    assert len(nodes) == 181 + 7 + 180 + 3 * 181
+    assert rows == pytest.approx(table, rel=1e-12, abs=1e-300)  # the same sums
+    # A Gaussian of width 1 around every y: the trapezoidal rule of step 0.1 is exact to rounding, and beyond 9 nothing.
+    for power, moment in enumerate((moments.sum(axis=1), moments @ y, moments @ (y * y + 1.0))):
+        assert rows @ nodes**power == pytest.approx(moment, rel=1e-12)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
@@ -135,17 +134,6 @@ def test_networks_beyond_double_precision_are_refused(
 def test_a_rule_for_the_labels_that_takes_minutes_is_refused() -> None:
     with pytest.raises(ModelError, match="nodes: take a smaller eta"):
         network_constants.labels(activation("sin"), 1.0, 1e9)
-
-
-def test_labels_blurred_row_by_row_are_those_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    # he3 has labels far apart, so that the grid has gaps between their noises.
-    for name in ("sin", "he3"):
-        found = []
-        for longest in (0, 10**9):
-            monkeypatch.setattr(network_constants, "_LONG_ROW", longest)
-            found.append(network_constants._labels(activation(name), 0.01, 10.0, centre=0.0, refine=0))
-        assert np.array_equal(found[0].nodes, found[1].nodes)
-        assert found[0].table == pytest.approx(found[1].table, rel=1e-12, abs=1e-300)  # the same sums
 
 
 def test_compare_measures_groups_against_their_own_theory(capfd: pytest.CaptureFixture[str]) -> None:
