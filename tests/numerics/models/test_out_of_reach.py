@@ -17,6 +17,8 @@ from onestep.numerics.gaussian import evaluate
 from onestep.numerics.models.network import Network
 from onestep.numerics.models.parameters import ReadoutGroup
 from onestep.numerics.spectrum.density import atom_at_zero, stieltjes
+from onestep.numerics.sweeps.chunk import columns, solve_chunk
+from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 # Overflow at a node; no rule of a bearable length; a value at one point alone that no rule settles.
 OVERFLOWS, VARIES, UNSETTLED = ("exp(2*z)", 1e3), ("exp(2*z)", 1e10), ("cos(sign(z))", 1.0)
@@ -72,6 +74,20 @@ def test_features_whose_squares_overflow_are_refused(name: str, activation: str)
         warnings.simplefilter("error")
         with pytest.raises(ModelError, match="out of reach of double precision: the squares of its activation"):
             FUNCTIONS[name](_model(activation, 1.0 if activation != "cosh" else 200.0))
+
+
+def test_a_simulation_whose_features_have_no_squares_is_refused() -> None:
+    with pytest.raises(SimulationError, match="the squares of the features overflow"):
+        simulate(_model("1e160*tanh(z)", 1.0), dimension=10, seeds=1)
+
+
+def test_a_point_out_of_reach_does_not_end_a_sweep() -> None:
+    fixed = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1e10, "alignment": 0.8, "noise": 0.0}
+    axes = tuple(Axis(name, (value,), swept=False) for name, value in fixed.items())
+    sweep = Sweep("exp(2*z)", "sin", axes, kind="simulation", experiment=Experiment(10, 2))
+    row = dict(zip(columns(sweep), solve_chunk(sweep, 0, 1)[0], strict=True))
+    assert not row["converged"]
+    assert str(row["status"]).startswith("the model is out of reach of double precision")
 
 
 def test_a_learned_bias_without_an_energy_is_refused() -> None:
