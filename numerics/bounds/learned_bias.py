@@ -136,6 +136,8 @@ def learned_bias(model: Model, points: int = _POINTS) -> LearnedBias:
     ends = [BiasMinimum(b, energy(b)) for b in (grid[-1], grid[0])]
     lowest = min(minimum.energy for minimum in (*minima, *ends))
     close = [minimum for minimum in (*minima, *ends) if minimum.energy <= lowest + _EQUAL * (1.0 + abs(lowest))]
+    if not close:
+        raise ModelError(f"the model is out of reach of double precision: its training energy is {lowest}")
     best = max((m for m in close if m in minima), key=lambda m: m.bias, default=close[0])
     return LearnedBias(
         bias=best.bias,

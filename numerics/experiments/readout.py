@@ -31,7 +31,8 @@ def fit(blocks: Iterator[tuple[Array, Array]], n: int, p: int, ridges: Sequence[
     """The ridge readouts for all `ridges` from blocks (features (rows, p), labels (rows,)) with n rows in all.
 
     Memory: p^2 numbers where p < n, n p + n^2 otherwise. lambda = 0 is the least-norm interpolation where n <= p.
-    Raises SimulationError where the matrix is numerically singular (lambda = 0 at n = p, or constant features).
+    Raises SimulationError where the matrix is numerically singular (lambda = 0 at n = p, or constant features), or
+    not finite.
     """
     return _primal(blocks, n, p, ridges) if p < n else _dual(blocks, n, p, ridges)
 
@@ -74,6 +75,8 @@ def _solve(gram: Array, rhs: Array, ridges: Sequence[float]) -> Array:
     """(gram + lambda)^-1 rhs for every lambda, columns; `gram` holds its lower triangle and may be overwritten."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+    if not np.isfinite(np.diagonal(gram)).all():  # no sample would count beside it, and the readout would be zero
+        raise SimulationError("the squares of the features overflow: take a smaller multiple of the activation")
     if len(ridges) > MANY_RIDGES:
         return _solve_tridiagonal(gram, rhs, ridges)
     solutions = np.empty((len(rhs), len(ridges)), order="F")

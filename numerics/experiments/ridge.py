@@ -41,7 +41,7 @@ from onestep.numerics.experiments.measure import Row, exact_test_error, named, o
 from onestep.numerics.experiments.readout import fit
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.documents import simulation_document
-from onestep.numerics.models.given import square_only
+from onestep.numerics.models.given import square_only, within_reach
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network, SimulationError
 from onestep.numerics.models.notebook import Shown
@@ -135,6 +135,7 @@ def usual_kind(model: Model | Network) -> str:
     return "network" if isinstance(model, Network) else "srf"
 
 
+@within_reach
 def simulate_ridges(
     model: Model | Network,
     ridges: Sequence[float],

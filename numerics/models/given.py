@@ -19,6 +19,12 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 _EXAMPLE = 'for example Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)'
 
+# The reason where a feature has no finite square: what then reads it as noise beyond all measure would converge.
+OVERFLOW = (
+    "the model is out of reach of double precision: the squares of its activation overflow; take a smaller multiple "
+    "of it, or a smaller spike or bulk"
+)
+
 
 def model_of(given: object) -> Model:
     """A model, or that of a network with its own bulk after its one step. Raises ModelError for anything else."""

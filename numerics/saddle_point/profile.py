@@ -32,7 +32,7 @@ from onestep.numerics.gaussian.quadrature import (
 )
 from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
-from onestep.numerics.models.given import within_reach
+from onestep.numerics.models.given import OVERFLOW, within_reach
 from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
@@ -259,6 +259,9 @@ def _profile(
         spiked=np.array([any(direction) for direction, _, _ in groups]),
         unresolved=max(_unresolved(line, shift) for line, shift in zip(lines, shifts, strict=True)),
     )
+    # Least squares would take features of infinite square for none at all, and converge.
+    if not all(np.isfinite(values).all() for values in (found.mu0, found.mu1, found.mu2_squared)):
+        raise ModelError(OVERFLOW)
     return replace(found, unresolved=max(found.unresolved, _mismatch(found, lines)))
 
 

@@ -27,7 +27,8 @@ from onestep.numerics.bulk.equivalent import packed_directions, upper_triangle
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, integrand, reach
 from onestep.numerics.gaussian.spike_rule import half_length
-from onestep.numerics.models.model import Model
+from onestep.numerics.models.given import OVERFLOW
+from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.saddle_point.equations import multiplicity
 from onestep.numerics.spectrum.panels import Complex, Panels, Table, legendre_series
 
@@ -77,6 +78,8 @@ def line_of(model: Model) -> Panels:
     rows, columns = upper_triangle(len(groups))
     weight = (2.0 if even else 1.0) * density(kappa)
     functions = np.concatenate([mu1[rows] * mu1[columns], np.array([part.rest for part in parts]), weight[None, :]])
+    if not np.isfinite(functions).all():
+        raise ModelError(OVERFLOW)
     return Panels(edges, legendre_series(functions.reshape(len(functions), -1, PANEL_ORDER)))
 
 

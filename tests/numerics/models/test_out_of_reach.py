@@ -17,6 +17,8 @@ from onestep.numerics.gaussian import evaluate
 from onestep.numerics.models.network import Network
 from onestep.numerics.models.parameters import ReadoutGroup
 from onestep.numerics.spectrum.density import atom_at_zero, stieltjes
+from onestep.numerics.sweeps.chunk import columns, solve_chunk
+from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 # Overflow at a node; no rule of a bearable length; a value at one point alone that no rule settles.
 OVERFLOWS, VARIES, UNSETTLED = ("exp(2*z)", 1e3), ("exp(2*z)", 1e10), ("cos(sign(z))", 1.0)
@@ -64,13 +66,39 @@ def test_the_first_point_without_a_value_is_enough(monkeypatch: pytest.MonkeyPat
     assert asked == [800.0]
 
 
-@pytest.mark.parametrize("bulk", [150.0, 200.0])
-def test_a_power_that_overflows_is_no_warning(bulk: float) -> None:
-    # The square of cosh leaves doubles within the rule, cosh does not. An even feature learns nothing of an odd target.
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("activation", ["1e160*tanh(z)", "cosh"])
+def test_features_whose_squares_overflow_are_refused(name: str, activation: str) -> None:
+    # They would be taken for constant ones: a spectrum and bounds that say that they converged, and are wrong.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = bounds(Model("cosh", "z", alpha=0.1, beta=2.0, ridge=0.0, spike=1.0, bulk=bulk, alignment=0.9))
-    assert found.lower == pytest.approx(1.0, abs=1e-12)
+        with pytest.raises(ModelError, match="out of reach of double precision: the squares of its activation"):
+            FUNCTIONS[name](_model(activation, 1.0 if activation != "cosh" else 200.0))
+
+
+def test_a_simulation_whose_features_have_no_squares_is_refused() -> None:
+    with pytest.raises(SimulationError, match="the squares of the features overflow"):
+        simulate(_model("1e160*tanh(z)", 1.0), dimension=10, seeds=1)
+
+
+def test_a_point_out_of_reach_does_not_end_a_sweep() -> None:
+    fixed = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1e10, "alignment": 0.8, "noise": 0.0}
+    axes = tuple(Axis(name, (value,), swept=False) for name, value in fixed.items())
+    sweep = Sweep("exp(2*z)", "sin", axes, kind="simulation", experiment=Experiment(10, 2))
+    row = dict(zip(columns(sweep), solve_chunk(sweep, 0, 1)[0], strict=True))
+    assert not row["converged"]
+    assert str(row["status"]).startswith("the model is out of reach of double precision")
+
+
+def test_a_learned_bias_without_an_energy_is_refused() -> None:
+    with pytest.raises(ModelError, match="out of reach of double precision: its training energy is nan"):
+        learned_bias(_model("1e78*tanh(z)", 1.0), 8)
+
+
+def test_a_target_whose_square_overflows_has_no_part_in_a_spectrum() -> None:
+    model = _model("tanh", 1.0).changed(target=activation("1e200*z**3"))
+    assert spectrum(model).converged
+    assert not solve(model).converged
 
 
 def test_the_best_ridge_of_noise_alone_is_infinite_without_a_warning() -> None:
