@@ -148,7 +148,8 @@ def page(cases: Sequence[Case]) -> Study:
         "Which activation learns most from one gradient step, how large should the step be, and when is no step "
         "better? The network's own theory answers for any activation. They are compared at equal cost: alpha0 = "
         f"{ALPHA0:g} for the step, alpha = {ALPHA:g} for the readout, width beta = {BETA:g}, label noise {NOISE:g}, a "
-        f"ridge of {SHARE:g} times the variance of the activation, and the best learning rate of each.",
+        f"ridge of {SHARE:g} times the variance of the activation, and the best learning rate of each. All neurons "
+        "start with the same readout, 1/sqrt(p); readouts of both signs (--readout) make another network.",
         " ".join(_best_text(target, [case for case in cases if case.target == target]) for target in TARGETS),
         _hurt_text(cases),
         _short_text(cases),
