@@ -106,7 +106,10 @@ def gradient_step(
         return StepMap(0.0, 1.0, 0.0, EXACT)
     for role, given in (("activation", activation), ("target", target)):
         check_second_moment(role, given, 1.0, 0.0)
-    student, teacher = hermite_constants(activation), hermite_constants(target)
+    try:
+        student, teacher = hermite_constants(activation), hermite_constants(target)
+    except ExpressionError as overflow:
+        raise ModelError(f"the gradient step is out of reach of double precision: {overflow}") from overflow
     _check_averages(student, teacher)
     even, rate = even_part(activation), eta / beta
     h1 = 0.0 if activation.parity == "even" else student.h1

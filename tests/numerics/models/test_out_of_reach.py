@@ -90,6 +90,14 @@ def test_a_point_out_of_reach_does_not_end_a_sweep() -> None:
     assert str(row["status"]).startswith("the model is out of reach of double precision")
 
 
+@pytest.mark.parametrize("activation", ["exp(400*z)", "sin(1e9*z)"])
+def test_a_network_whose_step_is_out_of_reach_is_refused(activation: str) -> None:
+    network = Network(activation, "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0)
+    for function in (solve, bounds, spectrum, certify):
+        with pytest.raises(ModelError, match="the gradient step is out of reach of double precision"):
+            function(network)
+
+
 def test_a_learned_bias_without_an_energy_is_refused() -> None:
     with pytest.raises(ModelError, match="out of reach of double precision: its training energy is nan"):
         learned_bias(_model("1e78*tanh(z)", 1.0), 8)

@@ -158,3 +158,8 @@ def test_a_residual_known_to_vanish_is_settled_the_same_on_every_domain() -> Non
     found = [settle(wrong, domain, PAPER.growing) for domain in domains]
     assert [one.outcome for one in found] == [Outcome.REFUTES] * 2
     assert found[0].witness != found[1].witness
+
+
+def test_rounding_beside_a_large_number_refutes_nothing() -> None:
+    zero = 10**12 * c * r * ((c + r) ** 2 - c**2 - 2 * c * r - r**2)
+    assert settle(Vanishing("says", zero), DOMAIN, frozenset()).outcome is Outcome.SUPPORTS
