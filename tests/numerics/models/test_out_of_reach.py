@@ -67,13 +67,13 @@ def test_the_first_point_without_a_value_is_enough(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-@pytest.mark.parametrize("activation", ["1e160*tanh(z)", "cosh"])
-def test_features_whose_squares_overflow_are_refused(name: str, activation: str) -> None:
+@pytest.mark.parametrize("student", ["1e160*tanh(z)", "cosh"])
+def test_features_whose_squares_overflow_are_refused(name: str, student: str) -> None:
     # They would be taken for constant ones: a spectrum and bounds that say that they converged, and are wrong.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ModelError, match="out of reach of double precision: the squares of its activation"):
-            FUNCTIONS[name](_model(activation, 1.0 if activation != "cosh" else 200.0))
+            FUNCTIONS[name](_model(student, 1.0 if student != "cosh" else 200.0))
 
 
 def test_a_simulation_whose_features_have_no_squares_is_refused() -> None:
@@ -90,9 +90,9 @@ def test_a_point_out_of_reach_does_not_end_a_sweep() -> None:
     assert str(row["status"]).startswith("the model is out of reach of double precision")
 
 
-@pytest.mark.parametrize("activation", ["exp(400*z)", "sin(1e9*z)"])
-def test_a_network_whose_step_is_out_of_reach_is_refused(activation: str) -> None:
-    network = Network(activation, "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0)
+@pytest.mark.parametrize("student", ["exp(400*z)", "sin(1e9*z)"])
+def test_a_network_whose_step_is_out_of_reach_is_refused(student: str) -> None:
+    network = Network(student, "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0)
     for function in (solve, bounds, spectrum, certify):
         with pytest.raises(ModelError, match="the gradient step is out of reach of double precision"):
             function(network)
