@@ -46,7 +46,8 @@ def model_of(given: object) -> Model:
 def within_reach(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """The function with ModelError for an activation or target that doubles, or their rules, do not hold there.
 
-    What overflows on the way becomes infinite or NaN, without a warning: nothing that is not finite converges.
+    What overflows on the way becomes infinite or NaN, without a warning. Most of it does not converge; features whose
+    squares overflow would, and are refused where they are made (OVERFLOW).
     """
 
     @wraps(function)
