@@ -1,7 +1,8 @@
 """Command lines to try: valid ones, valid ones with a slip, and noise; the one of a number is always the same.
 
 Work is bounded by what is asked for: simulations are small, an analysis has a limit of time, no command runs the
-ledger.
+ledger. What takes long is drawn seldom, so that a hundred thousand lines are an hour or two: sweeps, losses other than
+the square, a learned bias, certificates, deep formulas, the list of all claims.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _ODDITIES = (
     "normal:1", "learned",
 )  # fmt: skip
 _PLAIN: dict[str, tuple[str, ...]] = {
-    "alpha": ("1.5", "0.1", "0.5", "10", "1", "100", "0.5:3:4", "log:0.1:10:3"),
-    "beta": ("1", "0.3", "2", "10", "0.01", "0.5,1,2"),
-    "ridge": ("0.1", "0", "1e-8", "1", "100", "1e-3,1"),
+    "alpha": ("1.5", "0.1", "0.5", "10", "1", "100"),
+    "beta": ("1", "0.3", "2", "10", "0.01"),
+    "ridge": ("0.1", "0", "1e-8", "1", "100"),
     "noise": ("0", "0.1", "1", "10"),
     "spike": ("1", "0", "-2", "3.5", "0.1", "20"),
     "bulk": ("1", "0.2", "3", "10"),
@@ -34,9 +35,11 @@ _PLAIN: dict[str, tuple[str, ...]] = {
     "alpha0": ("2", "0", "0.5", "20"),
     "eta": ("3", "0", "0.5", "12"),
 }
+# More than one value of an option, in its own notations.
+_SEVERAL = {"alpha": ("0.5:3:4", "log:0.1:10:3"), "beta": ("0.5,1,2",), "ridge": ("1e-3,1",)}
 _LOSSES = ("square", "logistic", "hinge", "huber:1", "huber:0.2", "absolute")
 _READOUTS = ("1:0.5,-1:0.5", "1:1", "2:0.3,-1:0.7", "1:0.5:2,-1:0.5:0.5", "1:0.5::0.3,-1:0.5::-0.3", "normal:1")
-_BIASES = ("0.3:0.5,-0.3:0.5", "learned", "0.2:1")
+_BIASES = ("0.3:0.5,-0.3:0.5", "0.2:1", "0:1", "0.3:0.5,-0.3:0.5", "0.2:1", "learned")
 _NAMES = tuple(sorted(NAMED))
 _SYMBOLS = "z0123456789+-*/^()., <>=&|~eE_:;!?{}[]'\"\\\tπ∞"
 
@@ -78,19 +81,25 @@ def expression(random: Random, depth: int = 3) -> str:
 
 
 def _options(random: Random, names: Sequence[str]) -> list[str]:
-    """Options with plain values, in the order of ``names``."""
-    return [word for name in names for word in (f"--{name}", random.choice(_PLAIN[name]))]
+    """Options with plain values, seldom with several, in the order of ``names``."""
+    words = []
+    for name in names:
+        several = name in _SEVERAL and random.random() < 0.03
+        words += [f"--{name}", random.choice(_SEVERAL[name] if several else _PLAIN[name])]
+    return words
 
 
 def _model(random: Random) -> list[str]:
     """The options of a model: by spike, bulk and alignment, or by a step."""
-    words = ["--activation", expression(random), "--target", expression(random, 2)]
+    depths = random.choices((0, 1, 2, 3), (35, 30, 20, 15))[0], random.choices((0, 1, 2), (35, 45, 20))[0]
+    formulas = [random.choice(_NAMES) if depth == 0 else expression(random, depth) for depth in depths]
+    words = ["--activation", formulas[0], "--target", formulas[1]]
     by = random.choice((("spike", "bulk", "alignment"), ("alpha0", "eta")))
     words += _options(random, ("alpha", "beta", "ridge", *by))
     if random.random() < 0.4:
         words += _options(random, ("noise",))
     for name, values in (("loss", _LOSSES), ("readout", _READOUTS), ("bias", _BIASES)):
-        if random.random() < 0.12:
+        if random.random() < 0.06:
             words += [f"--{name}", random.choice(values)]
     if "alpha0" in by and random.random() < 0.3:
         words += ["--bulk-model", "network"]
@@ -98,7 +107,7 @@ def _model(random: Random) -> list[str]:
 
 
 def _solve(random: Random) -> list[str]:
-    more = random.choices(([], ["--width", "200"], ["--certify"], ["--digits", "20"]), (12, 2, 1, 1))[0]
+    more = random.choices(([], ["--width", "200"], ["--certify"], ["--digits", "20"]), (40, 6, 1, 3))[0]
     return ["solve", *_model(random), *more, *_json(random)]
 
 
@@ -126,9 +135,10 @@ def _activation(random: Random) -> list[str]:
 
 
 def _looked_up(random: Random) -> list[str]:
-    asked = random.choice(("result-3-1.spike-strength", "beyond", "nothing.such", "result-3-2", "claims", "1", ""))
+    asked = random.choice(("result-3-1.spike-strength", "nothing.such", "result-3-2.same-test-error", "claims", ""))
     # Misprints are checked again before they are listed, which is work: none is asked for.
-    return [*random.choice((["claims", asked], ["claims"], ["errata", "nothing.such"])), *_json(random)]
+    kinds = (["claims", asked], ["claims", "beyond"], ["claims"], ["errata", "nothing.such"])
+    return [*random.choices(kinds, (10, 1, 1, 8))[0], *_json(random)]
 
 
 def _no_command(random: Random) -> list[str]:
@@ -139,9 +149,9 @@ def _json(random: Random) -> list[str]:
     return ["--json"] if random.random() < 0.6 else []
 
 
-_KINDS: tuple[tuple[Callable[[Random], list[str]], ...], tuple[int, ...]] = (
+_KINDS: tuple[tuple[Callable[[Random], list[str]], ...], tuple[float, ...]] = (
     (_solve, _bounds, _spectrum, _simulate, _compare, _activation, _looked_up, _no_command),
-    (70, 6, 5, 5, 1, 4, 7, 2),
+    (80, 4, 3, 4, 0.5, 3, 4, 1.5),
 )
 
 

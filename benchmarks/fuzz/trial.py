@@ -60,7 +60,8 @@ def fault_of_line(words: list[str], ended: Ended) -> str:
     helped = "--help" in words or "-h" in words
     if ended.code == -1 or ended.seconds > LIMIT:
         return f"no answer after {LIMIT} s of processor time"
-    if ended.code not in _ENDED_WELL:
+    refuted = ended.code == 1 and words[0] == "compare" and "REFUTED" in ended.out
+    if not (ended.code in _ENDED_WELL or refuted):
         return f"exit code {ended.code}: {ended.err[-300:]}"
     if "Traceback" in ended.err + ended.out:
         return "a traceback is shown"
@@ -72,7 +73,9 @@ def fault_of_line(words: list[str], ended: Ended) -> str:
         return f"said on stderr: {strange[0][:200]}" if not helped and ended.code != 2 else ""
     if ended.code in (0, 3) and "--json" in words and not helped and "--version" not in words:
         return _fault_of_document(ended.out)
-    return "" if ended.out or ended.code == 2 else "ended well and printed nothing"
+    # A sentence on stderr is an answer where there is none to print.
+    told = ended.code == 2 or (ended.code == 3 and len(said) == 1)
+    return "" if ended.out or told else "ended well and printed nothing"
 
 
 def _fault_of_document(text: str) -> str:
@@ -87,10 +90,12 @@ def _fault_of_document(text: str) -> str:
     return "; ".join(_impossible(document))
 
 
-def _impossible(found: object) -> Iterator[str]:
+def _impossible(found: object, unconverged: bool = False) -> Iterator[str]:
     """Numbers of an answer that cannot be: negative errors of prediction, converged points with a large residual."""
     if isinstance(found, dict):
-        for name in ("test_error", "training_error", "mean_squared_error"):
+        # What did not converge is printed as it stands, with all that it is made of, and said not to be an answer.
+        unconverged = found.get("converged", not unconverged) is False
+        for name in () if unconverged else ("test_error", "training_error", "mean_squared_error"):
             value, estimate = found.get(name), found.get("error_estimate")
             # A comparison has an estimate for each of its errors.
             left = abs(estimate) if isinstance(estimate, float) else 0.0
@@ -101,10 +106,10 @@ def _impossible(found: object) -> Iterator[str]:
         for name, one in found.items():
             # Extrapolated from noisy sizes to infinity a small error may come out below zero; deviates have both signs.
             if name not in ("extrapolated", "z"):
-                yield from _impossible(one)
+                yield from _impossible(one, unconverged)
     elif isinstance(found, list):
         for one in found:
-            yield from _impossible(one)
+            yield from _impossible(one, unconverged)
 
 
 def fault_of_certificate(number: int) -> str | None:

@@ -22,15 +22,17 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import (
+    averages,
+    bound,
     constants,
     defined_where,
     derivative,
     free,
+    letters,
     masked,
     negative,
     nonnegative,
     nonzero,
-    replace,
     substitute,
 )
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
@@ -153,7 +155,7 @@ def congruence(premises: tuple[Theorem, ...], context: sp.Expr, hole: sp.Symbol)
     equation = equation_of(by)
     place = sp.Dummy("place", real=True)
     context, hole = substitute(context, {hole: place}), place
-    if any(hole in free(average) for average in context.atoms(Expectation)):
+    if any(hole in free(average) for average in averages(context)):
         raise Refused("the place is under an average: use the rule average")
     left, right = (substitute(context, {hole: side}) for side in sides(equation))
     if left == right:
@@ -174,7 +176,7 @@ def differentiate(premises: tuple[Theorem, ...], x: sp.Symbol) -> Conclusion:
     if x in theorem.fixed:
         raise Refused(f"the assumptions speak of {x}")
     result = Equation(derivative(equation.left, x), derivative(equation.right, x))
-    exchanged = any(x in free(average) for side in sides(equation) for average in side.atoms(Expectation))
+    exchanged = any(x in free(average) for side in sides(equation) for average in averages(side))
     return Conclusion(result, frozenset({EXCHANGE}) if exchanged else frozenset(), inside(theorem.conditions, x))
 
 
@@ -295,3 +297,28 @@ def signed(name: sp.Expr, meaning: sp.Expr) -> frozenset[Condition]:
     if name.is_nonzero and not nonzero(meaning):
         found.add(Condition(meaning))
     return frozenset(found)
+
+
+def replace(term: sp.Expr, old: sp.Expr, new: sp.Expr) -> tuple[sp.Expr, frozenset[sp.Symbol]]:
+    """``term`` with the subterm ``old`` replaced wherever it stands, and the variables that were bound around it there
+    and are free in ``old`` or ``new``.
+    """
+    if not _may_hold(term, old):
+        return term, frozenset()
+    if term == old:
+        return new, frozenset()
+    results = [replace(part, old, new) for part in term.args]
+    parts = tuple(part for part, _ in results)
+    if all(part is before for part, before in zip(parts, term.args, strict=True)):
+        return term, frozenset()
+    caught = frozenset().union(*(captured for _, captured in results))
+    if isinstance(term, Expectation):
+        if parts[1:] != term.args[1:]:
+            raise Refused(f"{old} is a variable that {term} binds")
+        caught |= bound(term) & (free(old) | free(new))
+    return term.func(*parts), caught
+
+
+def _may_hold(term: sp.Expr, part: sp.Expr) -> bool:
+    """False only where ``part`` stands nowhere in a term: most terms of a sum need no other look."""
+    return part in averages(term) if isinstance(part, Expectation) else letters(part) <= letters(term)

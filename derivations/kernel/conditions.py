@@ -19,6 +19,7 @@ from onestep.derivations.kernel.families.formulas import (
     Told,
     are_universal,
     formulas_of,
+    in_exponents,
     in_full,
     names,
     needed,
@@ -193,13 +194,13 @@ def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     return term.xreplace(found)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=65536)
 def exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where the meaning of a function, the formula that a leaf gives, or what an exponent is may make an
     average infinite.
     """
     term, meanings = average, meanings_in(assumptions)
-    if any(free(power.exp) & meanings.keys() for power in average.atoms(sp.Pow)):
+    if any(name in meanings for name in in_exponents(average)):
         *_, term = put_in(in_full(average, formulas_of(assumptions, True)), meanings)
     _exists_by(term, needed(term, assumptions))
 
@@ -209,7 +210,7 @@ def _exists_by(average: sp.Expr, told: Told) -> None:
     """Raises Refused where an average with formulas in place of functions may not exist, or where a function has a
     formula for arguments of one sign and is averaged over others too.
     """
-    term, heads = in_full(average, dict(told)), {head for head, _ in told}
+    term, heads = in_full(average, dict(told), False), {head for head, _ in told}
     admit(term)
     for inner in averages(term) if heads else ():
         for call in inner.integrand.atoms(AppliedUndef):

@@ -12,15 +12,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import lcm, prod
 from typing import Any
 
 import flint
 import sympy as sp
 
+from onestep.derivations.kernel.families.points import nonzero_somewhere
 from onestep.derivations.kernel.statements import Condition, Refused
-from onestep.derivations.kernel.terms import admit, nonzero
+from onestep.derivations.kernel.terms import admit, free, nonzero
 from onestep.derivations.language.expectation import Expectation
 
 # Powers are multiplied out.
@@ -58,14 +59,17 @@ class _Atoms:
     def __init__(self, terms: Sequence[sp.Expr]) -> None:
         self.atoms: list[_Atom] = []
         self._known: dict[_Atom, int] = {}
+        self._alike: dict[Any, list[int]] = {}
         self._cut = _shares(terms)
+        # Terms have most of their parts in common: each is read once.
+        self._collect, self.fraction = cache(self._read), cache(self._over)
         for term in terms:
             self._collect(admit(term))
         self.ring = flint.fmpq_mpoly_ctx.get([f"a{k}" for k in range(max(len(self.atoms), 1))], "lex")
         self.one, self.zero = self.ring.constant(1), self.ring.constant(0)
         self.factors: list[_Polynomial] = []  # those that stand in denominators, atoms or of leading coefficient one
 
-    def _collect(self, term: sp.Expr) -> None:
+    def _read(self, term: sp.Expr) -> None:
         if isinstance(term, sp.Rational):
             return
         if isinstance(term, sp.Add | sp.Mul) or _is_composite_root(term):
@@ -82,21 +86,21 @@ class _Atoms:
     def _enter(self, atom: _Atom) -> None:
         if atom in self._known:
             return
-        twin = next((k for k, other in enumerate(self.atoms) if _one(atom, other)), None)
-        if twin is None:
-            twin = len(self.atoms)
+        # A symbol is one with nothing else, a function with no other one.
+        alike = self._alike.setdefault(_Root if isinstance(atom, _Root) else atom.func if atom.args else atom, [])
+        twin = next((k for k in alike if _one(atom, self.atoms[k])), len(self.atoms))
+        if twin == len(self.atoms):
             self.atoms.append(atom)
+            alike.append(twin)
         self._known[atom] = twin
 
-    def fraction(self, term: sp.Expr) -> _Fraction:
+    def _over(self, term: sp.Expr) -> _Fraction:
         """A term over a common denominator."""
         if isinstance(term, sp.Rational):
             return _Fraction(self.ring.constant(flint.fmpq(int(term.p), int(term.q))))
         if isinstance(term, sp.Add):
             return self._sum([self.fraction(part) for part in term.args])
-        if isinstance(term, sp.Mul):
-            return self._product([self.fraction(part) for part in term.args])
-        if _is_composite_root(term):
+        if isinstance(term, sp.Mul) or _is_composite_root(term):
             return self._product([self.fraction(part) for part in _parts(term)])
         if isinstance(term, sp.Pow) and term.exp.is_Rational:
             base = term.base if term.exp.is_Integer else _Root(term.base, int(term.exp.q))
@@ -255,13 +259,10 @@ def _depth(term: sp.Expr) -> int:
 
 
 def _one(first: _Atom, second: _Atom) -> bool:
-    """Whether two atoms are the same function of equal arguments."""
-    if isinstance(first, _Root) or isinstance(second, _Root):
-        same = isinstance(first, _Root) and isinstance(second, _Root) and first.order == second.order
-        return same and _equal(first.base, second.base)
-    if not first.args or first.func != second.func or len(first.args) != len(second.args):
-        return False
-    if isinstance(first, Expectation) and first.args[1:] != second.args[1:]:
+    """Whether two atoms, both roots or of one function, have equal arguments."""
+    if isinstance(first, _Root):
+        return bool(first.order == second.order) and _equal(first.base, second.base)
+    if len(first.args) != len(second.args) or (isinstance(first, Expectation) and first.args[1:] != second.args[1:]):
         return False
     return all(map(_equal, first.args, second.args))
 
@@ -269,15 +270,12 @@ def _one(first: _Atom, second: _Atom) -> bool:
 @lru_cache(maxsize=32768)
 def _equal(first: sp.Expr, second: sp.Expr) -> bool:
     """Whether two arguments are equal without any condition."""
-    if first == second:
-        return True
-    if first.free_symbols != second.free_symbols:
-        return False
-    conditions = vanishing(first - second, (first, second))
-    return conditions is not None and not conditions
+    if first == second or free(first) != free(second):
+        return bool(first == second)
+    return vanishing(first - second, (first, second)) == frozenset()
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def vanishing(
     difference: sp.Expr, sides: tuple[sp.Expr, ...], helpers: tuple[sp.Expr, ...] = ()
 ) -> frozenset[Condition] | None:
@@ -287,6 +285,8 @@ def vanishing(
     hold nowhere by them. Raises Refused if they do. ``difference`` is no witness for denominators, since SymPy
     cancels equal factors when it is written down.
     """
+    if nonzero_somewhere(difference):  # most that is asked about is no zero, and one point tells so at once
+        return None
     atoms = _Atoms((difference, *sides, *helpers))
     whole = atoms.fraction(difference)
     if atoms.reduced(whole.over) != 0:

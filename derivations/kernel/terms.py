@@ -86,7 +86,7 @@ def admit(term: sp.Expr) -> sp.Expr:
     return _admitted(plain(term))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=131072)
 def _admitted(term: sp.Expr) -> sp.Expr:
     for part in term.args:
         _admitted(part)
@@ -101,7 +101,7 @@ def _admit_average(term: Expectation) -> None:
     """
     if not all(isinstance(v, sp.Symbol) and v.assumptions0 == REAL for v in term.variables):
         raise Refused(f"{term} is no average over normal variables")
-    variables = bound(term).union(*map(bound, term.integrand.atoms(Expectation)))
+    variables = bound(term).union(*map(bound, averages(term.integrand)))
     # Of a function that is not known a lemma or hypothesis says where it is positive.
     spoken = [c.term for c in defined_where(term.integrand) if free(c.term) & bound(term)]
     if any(free(masked(part, variables)) & variables for part in spoken):
@@ -130,7 +130,7 @@ _NONE = frozenset({sp.Integer(0)})
 def _integrable_where(average: Expectation) -> frozenset[Condition]:
     """Where an integrand grows by less than exp(z^2/2) in each variable z, as far as signs do not decide it."""
     outer, found = bound(average), set[Condition]()
-    integrand = _apart(average.integrand, outer, _letters(average))
+    integrand = apart(average.integrand, outer | free(average), letters(average))
     everywhere = outer.union(*map(bound, averages(integrand)))
     for variable in everywhere:
         for rate in _rates(integrand, variable, everywhere, variable in outer):
@@ -140,14 +140,14 @@ def _integrable_where(average: Expectation) -> frozenset[Condition]:
     return frozenset(found)
 
 
-def _apart(term: sp.Expr, taken: frozenset[sp.Symbol], used: frozenset[sp.Symbol]) -> sp.Expr:
+def apart(term: sp.Expr, taken: frozenset[sp.Symbol], used: frozenset[sp.Symbol]) -> sp.Expr:
     """A term with other names for what an average within it binds again: the rates of one name are those of one
-    variable. What is ``taken`` is bound around it, and no name that is ``used`` is a new one.
+    variable. What is ``taken`` is bound around it or free, and no name that is ``used`` is a new one.
     """
     if not averages(term):
         return term
     if not isinstance(term, Expectation):
-        return term.func(*(_apart(part, taken, used) for part in term.args))
+        return term.func(*(apart(part, taken, used) for part in term.args))
     own: list[sp.Symbol] = []
     for variable in term.variables:
         name = variable
@@ -156,7 +156,7 @@ def _apart(term: sp.Expr, taken: frozenset[sp.Symbol], used: frozenset[sp.Symbol
         used |= {name}
         own.append(name)
     integrand = substitute(term.integrand, dict(zip(term.variables, own, strict=True)))
-    return Expectation(_apart(integrand, taken | {*own}, used), *own)
+    return Expectation(apart(integrand, taken | {*own}, used), *own)
 
 
 def _rates(term: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol], within: bool) -> frozenset[sp.Expr]:
@@ -209,9 +209,12 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
     total: sp.Expr = sp.Integer(0)
     for part in sp.Add.make_args(sp.expand(exponent)):
         constant, rest = part.as_independent(*among, as_Add=False)
-        others = rest.free_symbols - {z}
+        least = sp.Mul(*(_least(factor, among) for factor in sp.Mul.make_args(rest)))
+        more, rest = least.as_independent(*among, as_Add=False)
+        constant, others = constant * more, rest.free_symbols - {z}
         steady = sp.Mul(*(factor for factor in sp.Mul.make_args(rest) if factor.func not in _BOUNDED))
-        if z not in rest.free_symbols or steady == 1 or steady in among or _calls(rest, among):
+        # What a function makes of a variable averaged over within is a number, beside which z may grow.
+        if z not in rest.free_symbols or steady == 1 or steady in among or _calls(outside_averages(rest), among):
             continue
         if rest == z**2:
             total += constant
@@ -222,12 +225,36 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
     return total
 
 
-@lru_cache(maxsize=65536)
+def _least(factor: sp.Expr, among: frozenset[sp.Symbol]) -> sp.Expr:
+    """What a factor with functions of ``among`` is at least, whatever they are, if that is positive: where an average
+    grows too fast even so, there are no functions for which it exists. Otherwise the factor.
+    """
+    least = _floor(factor, among)
+    return least if positive(least) and _calls(outside_averages(factor), among) else factor
+
+
+def _floor(term: sp.Expr, among: frozenset[sp.Symbol]) -> sp.Expr:
+    """What a term is at least, whatever its functions of ``among`` are, where it is not zero: not negative then."""
+    if not _calls(outside_averages(term), among):
+        return term if nonnegative(term) else sp.Integer(0)
+    least = [_floor(part, among) for part in term.args]
+    if isinstance(term, sp.Add | sp.Mul):
+        return term.func(*least) if all(map(nonnegative, term.args)) else sp.Integer(0)
+    if isinstance(term, sp.Pow):
+        return least[0] ** term.exp if positive(term.exp) else sp.Integer(0)
+    if isinstance(term, sp.Max):
+        return sp.Max(0, *least)
+    if term.func is sp.exp:
+        return sp.exp(least[0]) if nonnegative(term.exp) else sp.Integer(0)
+    return least[0] if term.func is sp.Abs else sp.Integer(0)
+
+
+@lru_cache(maxsize=131072)
 def free(term: sp.Expr) -> frozenset[sp.Symbol]:
     """The symbols that are free in a term."""
     if isinstance(term, Expectation):
         return free(term.integrand) - bound(term)
-    if isinstance(term, sp.Add | sp.Mul | sp.Pow | AppliedUndef):
+    if isinstance(term, sp.Add | sp.Mul | sp.Pow | sp.Function):
         return frozenset().union(*map(free, term.args))
     return frozenset(term.free_symbols)
 
@@ -285,38 +312,13 @@ def substitute(term: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     return term.func(*(substitute(part, values) for part in term.args))
 
 
-def replace(term: sp.Expr, old: sp.Expr, new: sp.Expr) -> tuple[sp.Expr, frozenset[sp.Symbol]]:
-    """``term`` with the subterm ``old`` replaced wherever it stands, and the variables that were bound around it there
-    and are free in ``old`` or ``new``.
-    """
-    if not _may_hold(term, old):
-        return term, frozenset()
-    if term == old:
-        return new, frozenset()
-    results = [replace(part, old, new) for part in term.args]
-    parts = tuple(part for part, _ in results)
-    if all(part is before for part, before in zip(parts, term.args, strict=True)):
-        return term, frozenset()
-    caught = frozenset().union(*(captured for _, captured in results))
-    if isinstance(term, Expectation):
-        if parts[1:] != term.args[1:]:
-            raise Refused(f"{old} is a variable that {term} binds")
-        caught |= bound(term) & (free(old) | free(new))
-    return term.func(*parts), caught
-
-
-def _may_hold(term: sp.Expr, part: sp.Expr) -> bool:
-    """False only where ``part`` stands nowhere in a term: most terms of a sum need no other look."""
-    return part in averages(term) if isinstance(part, Expectation) else _letters(part) <= _letters(term)
+@lru_cache(maxsize=65536)
+def letters(term: sp.Expr) -> frozenset[sp.Symbol]:
+    """The symbols in a term, free or bound."""
+    return frozenset({term}) if isinstance(term, sp.Symbol) else frozenset().union(*map(letters, term.args))
 
 
 @lru_cache(maxsize=65536)
-def _letters(term: sp.Expr) -> frozenset[sp.Symbol]:
-    """The symbols in a term, free or bound."""
-    return frozenset({term}) if isinstance(term, sp.Symbol) else frozenset().union(*map(_letters, term.args))
-
-
-@lru_cache(maxsize=16384)
 def defined_where(term: sp.Expr) -> frozenset[Condition]:
     """Where the denominators of a term do not vanish, and its roots, logarithms and arcsines are real, as far as signs
     do not decide it.

@@ -28,6 +28,8 @@ Column = tuple[Ball, Ball, Ball]
 # Nodes of places that share a matrix.
 _BLOCK = 32
 _MOST_NODES = 200_000
+# Rows of all matrices of one call: four balls each, half a kilobyte.
+_MOST_ROWS = 2_000_000
 
 
 def derivatives(average: Averages, scale: Ball) -> Column:
@@ -67,14 +69,16 @@ class Smoother:
         count = math.ceil(float(rule.end) * float(scale.upper()) / float(step)) + 2
         if 2 * count > _MOST_NODES:
             raise BallError(f"the rule across the spike needs {2 * count} nodes for {self.function}")
+        blocks = [_BLOCK * round(float(place) / float(step) / _BLOCK) for place in places]
+        if 2 * count * len(set(blocks)) > _MOST_ROWS:
+            raise BallError(f"the rule across the spike needs {2 * count} nodes at {len(set(blocks))} places")
         errors = [arb(0, error) for error in rule.errors(h / scale, rational_ball(rule.end))]
         grid = self._grids.setdefault(step, _Grid(program(self.function.panels[0].branch), step))
         half, unit = count + _BLOCK // 2, h / (scale * (2 * arb.pi()).sqrt())
         common = [unit * (-(m * h) * (m * h) / (2 * variance)).exp() for m in range(-half, half + 1)]
         matrices: dict[int, Any] = {}
         found = []
-        for place in places:
-            middle = _BLOCK * round(float(place) / float(step) / _BLOCK)
+        for place, middle in zip(places, blocks, strict=True):
             if middle not in matrices:
                 matrices[middle] = _matrix(common, grid.around(middle, half))
             delta = middle * h - place

@@ -22,6 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from onestep.derivations.expressions.budget import at_most
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.ridge import local_minima
 from onestep.numerics.models.given import model_of, within_reach
@@ -34,6 +35,8 @@ _REACH = 4.0
 _POINTS = 65
 # Energies closer than this share are rounding apart: minima of equal depth, as mirror images are.
 _EQUAL = 1e-10
+# What the averages of all biases may take: a minute, where most models take a second.
+_MOST_OPERATIONS = 60_000_000
 
 # Between two barriers of the training free energy; the outermost reach to infinity.
 Interval = tuple[float, float]
@@ -122,9 +125,26 @@ def scan_reach(model: Model) -> float:
 @lru_cache(maxsize=256)
 @within_reach
 def learned_bias(model: Model, points: int = _POINTS) -> LearnedBias:
-    """The bias of least training free energy. Raises ModelError at ridge = 0."""
+    """The bias of least training free energy.
+
+    Raises ModelError at ridge = 0, and where the averages of so many biases take too long: with a kink, and a bulk of a
+    million.
+    """
     if model.ridge == 0.0:
         raise ModelError("a learned bias needs a positive ridge, for example ridge = 1e-3")
+    with at_most(_MOST_OPERATIONS) as budget:
+        try:
+            return _learned(model, points)
+        except ModelError:
+            if not budget.exhausted or budget.outer_exhausted:
+                raise
+    raise ModelError(
+        "the search for a learned bias takes too long here, where the argument of the activation reaches "
+        f"{scan_reach(model):.3g}; give the bias, for example --bias 0.3:1, or take a smaller spike and bulk"
+    )
+
+
+def _learned(model: Model, points: int) -> LearnedBias:
     reach = scan_reach(model)
     # An even number of steps keeps zero on the scan, where symmetric models have a stationary point.
     grid = [float(b) for b in np.linspace(-reach, reach, points + (points + 1) % 2)]

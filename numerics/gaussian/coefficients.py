@@ -77,11 +77,12 @@ class TargetMoments(NamedTuple):
 
 @accepts(activation=function)
 @lru_cache(maxsize=512)
+@np.errstate(all="ignore")
 def hermite_constants(activation: Activation, refine: int = 0) -> HermiteConstants:
     """E[f], h1, h2, E[(z^2 - 1) f] and E[(f' - h1)^2] for z ~ N(0, 1), equation (12).
 
     h2 is a second moment, not a Hermite coefficient. The rules are refined until they settle, `refine` times more where
-    asked; what is left is in `errors`, which may be large.
+    asked; what is left is in `errors`, which may be large. What overflows is infinite or NaN, without a warning.
     """
     moments, errors = settled_moments(integrand(activation), np.zeros(1), 1.0, refine)
     mean, h1, h2, _, curvature = (float(part[0]) for part in moments)

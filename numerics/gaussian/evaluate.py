@@ -25,6 +25,8 @@ Evaluator = Callable[[Array], Array]
 
 # Digits of the fallback for points where doubles overflow or cancel to inf - inf.
 _FALLBACK_DIGITS = 50
+# A fifth of a millisecond each: more than some twenty seconds of them is no answer, it is refused at once.
+_MOST_FALLBACKS = 100_000
 
 
 def _sigmoid(x: Array) -> Array:
@@ -82,7 +84,7 @@ def compile_numpy(expr: Expression) -> Callable[[npt.ArrayLike], Array]:
 
     Overflow to infinity inside (1/cosh(800)) is silent where the result is finite.  Points where doubles give no
     finite number (inf - inf, inf/inf) are evaluated again in multiple precision.
-    Raises ExpressionError, when called, where even then there is no finite value.
+    Raises ExpressionError, when called, where even then there is no finite value, or where such points are too many.
     """
     inner = _build(expr)
 
@@ -113,6 +115,8 @@ def _repaired(expr: Expression, points: Array, values: Array) -> Array:
     bad = ~np.isfinite(values)
     if not np.isfinite(points[bad]).all():
         raise ExpressionError(f"{expr} was asked for at a point that is not a finite number")
+    if (count := np.count_nonzero(bad)) > _MOST_FALLBACKS:
+        raise ExpressionError(f"{expr} overflows on the way to its value at {count} of {points.size} points")
     again = values.copy()
     with mpmath.workdps(_FALLBACK_DIGITS):
         again[bad] = [_fallback(expr, float(x)) for x in points[bad]]
@@ -123,7 +127,7 @@ def _fallback(expr: Expression, x: float) -> float:
     """The value at one point; raises at the first that has none, since numbers of 300 digits take milliseconds each."""
     try:
         value = evaluate_mpmath(expr, mpmath.mpf(x))
-    except ZeroDivisionError:
+    except (ZeroDivisionError, OverflowError):  # a pole, or an argument that is out of reach of mpmath's functions
         value = mpmath.nan
     found = float(value) if isinstance(value, mpmath.mpf) else math.nan
     if not math.isfinite(found):

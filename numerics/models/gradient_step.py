@@ -115,8 +115,14 @@ def gradient_step(
     h1 = 0.0 if activation.parity == "even" else student.h1
     output = mean_weight * even.mean
     mean = teacher.mean - output
-    # E[Y^2] with Y = y - E[u] E[sigma], as a variance and a square.
-    square = teacher.h2 - teacher.mean**2 + mean**2 if output else teacher.h2
+    # E[Y^2] with Y = y - E[u] E[sigma], as a variance and a square; the variance of a constant rounds below zero.
+    square = max(teacher.h2 - teacher.mean**2, 0.0) + mean**2 if output else teacher.h2
+    # Labels that the initial output explains leave no gradient: h1* and E[Y^2] are rounding, which a step may enlarge.
+    left = _ZERO * math.sqrt(teacher.h2)
+    if max(abs(teacher.h1), math.sqrt(square + noise)) <= left:
+        length, turn = abs(rate) * math.hypot(left, left / math.sqrt(alpha0)), abs(rate * even.curvature) * left
+        errors = MapErrors(abs(h1) * length, length**2 * student.h1_check + turn * (2.0 + turn), 0.0)
+        return StepMap(0.0, 1.0, 0.0, errors, turn_error=turn)
     second = (square + noise) / alpha0
     length = math.hypot(teacher.h1, math.sqrt(second))
     alignment = teacher.h1 / length if length > 0.0 else 0.0
@@ -134,6 +140,8 @@ def gradient_step(
 def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> None:
     """Raises ModelError where the averages do not settle, or the map does not exist."""
     for role, found in (("activation", student), ("target", teacher)):
+        if not math.isfinite(found.h2):
+            raise ModelError(f"the gradient step is out of reach of double precision: averages of the {role} overflow")
         if max(found.errors.mean, found.errors.h1) > MOST_UNSETTLED * math.sqrt(found.h2):
             raise ModelError(
                 f"the averages of the {role} in the gradient-step map do not settle in double precision, it varies too "

@@ -8,6 +8,7 @@ the condition of the equations; larger ones by solving again with one of the thr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -68,6 +69,6 @@ def neighbours(model: Model) -> Iterator[Model]:
         )
         yield given.changed(bulk=model.bulk + bulk, readout=groups)
     if alignment > 0.0:
-        # Towards 0, so that it stays an alignment.
-        moved = model.alignment - alignment if model.alignment >= 0.0 else model.alignment + alignment
-        yield given.changed(alignment=moved)
+        # Towards 0, and no farther than an alignment goes.
+        away = min(alignment, 1.0 + abs(model.alignment))
+        yield given.changed(alignment=model.alignment - math.copysign(away, model.alignment))

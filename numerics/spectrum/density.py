@@ -203,7 +203,10 @@ def _grid(axis: Axis, scale: float, atom: float) -> list[float]:
             except SpectrumError:
                 if x > _DEEP * scale or not axis.inside(grid[-1]):
                     raise
-                # With as many samples as features half of the digits of x are lost: three decades above the last.
+                # With as many samples as features half of the digits of x are lost: three decades above the last, and
+                # no deeper than there are eigenvalues to be seen.
+                while axis.below(grid[-10]) < atom + LEAST_SHARE:
+                    grid.pop()
                 return grid[-10::-1]
             grid.append(x)
             if empty:

@@ -8,13 +8,13 @@ from the solution there, is the same at both ends of every stretch that is passe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.spectrum.axis import Axis
+from onestep.numerics.spectrum.axis import Axis, SpectrumError
 from onestep.numerics.spectrum.point import Equations, Solution
 
 Complex = NDArray[np.complex128]
@@ -22,6 +22,8 @@ Complex = NDArray[np.complex128]
 # Bands of less than this share of all eigenvalues are passed over.
 LEAST_SHARE = 1e-9
 _MOST_HALVINGS = 60
+# Beside the largest point of the scan doubles do not tell such an edge from 0.
+_NO_EDGE = 1e-16
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def bands(axis: Axis, grid: list[float], *, to_zero: bool, unbounded: bool) -> t
             continue
         edge, solved = edge_between(axis, low, up)
         if points[up]:
-            start = edge, axis.below(low), to_zero and not solved and not found
+            touches_zero = to_zero or edge < _NO_EDGE * places[-1]
+            start = edge, axis.below(low), touches_zero and not solved and not found
         else:
             assert start is not None
             found.append(Band(start[0], edge, start[1], axis.below(up), start[2], unbounded and not solved))
@@ -72,7 +75,9 @@ def bands(axis: Axis, grid: list[float], *, to_zero: bool, unbounded: bool) -> t
     if start is not None:
         top = next(x for x in places if (x >= start[0] and axis.below(x) > 1.0 - LEAST_SHARE) or x == places[-1])
         found.append(Band(start[0], top, start[1], axis.below(top), open_below=start[2], open_above=True))
-    return tuple(band for band in found if band.below_high - band.below_low > LEAST_SHARE)
+    seen = [band for band in found if band.below_high - band.below_low > LEAST_SHARE]
+    # A density under rounding inside of the support is a gap to the scan, without edges: the last band alone is open.
+    return (*(replace(band, open_above=False) for band in seen[:-1]), *seen[-1:])
 
 
 def _look_between(axis: Axis, points: dict[float, bool]) -> None:
@@ -102,7 +107,11 @@ def edge_between(axis: Axis, low: float, up: float) -> tuple[float, bool]:
         if abs(inner - outer) < 1e-10 * abs(outer):
             break
         middle = math.sqrt(inner * outer)
-        if axis.inside(middle):
+        try:
+            inside = axis.inside(middle)
+        except SpectrumError:  # under rounding no edge is to be seen; the integral over the band tells what is lost
+            break
+        if inside:
             inner = middle
         else:
             outer = middle

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.learned_bias import learned_bias
@@ -21,6 +24,12 @@ from onestep.numerics.models.width_documents import finite
 from onestep.reports.figures.results import deviations, into
 from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from onestep.verify.checks.finite_size import Comparison, Observation, Report, compare_all
+
+# Beside the test error, and of a readout's parts beside the largest of them: their unit is that of the features. A
+# readout of ridge 1e-8 keeps half of sixteen digits, so that the square of a part that is zero may come out as 1e-14.
+_ROUNDING = 1e-12
+# Powers of the readout's size.
+_POWERS = {"m": 1, "zeta": 1, "psi": 1, "chi": 1, "q1": 2, "q2": 2}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,10 +145,14 @@ def compare(
     theories = tuple(
         predict(_model(run.model, kind), learned=learned, basins=basins, sizes=run.sizes) for run in simulations
     )
+    converged = all(theory.converged for theory in theories)
+    under = _under_rounding(simulations, [theory.values for theory in theories]) if converged else set()
     observables = {
         name: [
             # A theory that did not converge has no value: not a number makes the comparison inconclusive.
             Observation(run.dimension, run.values(name), theory.values[name] if theory.converged else math.nan)
+            if name not in under
+            else Observation(run.dimension, (0.0,) * len(run.values(name)), 0.0)
             for run, theory in zip(simulations, theories, strict=True)
         ]
         for name in theories[-1].values
@@ -153,6 +166,19 @@ def compare(
         shares = basin_shares(found, basins, runs, dict(zip(runs, values, strict=True)))
         report = undecided(report, shares.objection)
     return Compared(tuple(simulations), values, limit.values, report, shares)
+
+
+def _under_rounding(simulations: Sequence[Simulation], theories: Sequence[dict[str, float]]) -> set[str]:
+    """The observables that are nothing but rounding, in theory and simulation: no evidence for either."""
+    sampled = {name: [x for run in simulations for x in run.values(name)] for name in theories[-1]}
+    largest = {
+        name: float(np.max(np.abs([*found, *(theory[name] for theory in theories)]))) for name, found in sampled.items()
+    }
+    size = max(abs(theory["test_error"]) for theory in theories)
+    powers = {name: _POWERS[part] for name in largest if (part := re.split("[^a-z0-9]", name)[0]) in _POWERS}
+    readout = max((largest[name] ** (1.0 / power) for name, power in powers.items()), default=0.0)
+    units = {name: readout ** powers[name] if name in powers else size for name in largest}
+    return {name for name in largest if largest[name] < _ROUNDING * units[name]}
 
 
 def _model(subject: Model | Network, kind: str) -> Model:

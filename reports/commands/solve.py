@@ -260,14 +260,16 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
         names = ["psi"]
     for name in names:
         rows.append((name, _compact(nested(getattr(order, name)))))
-    for name in ("loss", "mean_squared_error", "classification_error", "energy"):
+    # Of the document the names alone: an infinite number is words there.
+    if "loss" in document:
+        rows.append(("loss", document["loss"]))
+    for name in ("mean_squared_error", "classification_error", "energy"):
         if name in document:
-            value = document[name]
-            rows.append((name.replace("_", " "), value if isinstance(value, str) else number(value)))
+            rows.append((name.replace("_", " "), number(getattr(solution, name))))
     rows += [
         ("residual", number(solution.residual, 2)),
         ("error estimate", number(solution.error_estimate, 2)),
-        *([("parameter error", number(document["parameter_error"], 2))] if "parameter_error" in document else []),
+        *([("parameter error", number(solution.parameter_error, 2))] if "parameter_error" in document else []),
         ("status", solution.status),
     ]
     return rows

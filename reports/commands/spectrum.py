@@ -40,7 +40,8 @@ target, noise and alignment neither. --bulk-model network takes the rows of the 
 network after its gradient step.
 
 {EXPRESSIONS}
-Exit code 3 if atom and density do not add up to 1.
+Exit code 3 if atom and density do not add up to 1, or if the spectrum is out of reach: JSON then has nothing but status
+and converged, which is false.
 """
 
 
@@ -90,6 +91,11 @@ def spectrum(
     from onestep.numerics.spectrum.density import spectrum as spectrum_of
     from onestep.reports.command_line.console import Progress, finite, print_json, provenance
 
+    idle = {name for name, value in whole.items() if options.get(name) is None and value is not None}
+    given = {name: value for name, value in asked.parameters.items() if name not in idle}
+    if size is not None:
+        given |= {"simulate": size, "kind": drawn, "seed": start}
+    about = {"warnings": list(model.warnings), "provenance": provenance("spectrum", given)}
     with Progress("continuing to the real axis", 1 + (size is not None), quiet=quiet) as progress:
         try:
             found = spectrum_of(model)
@@ -99,16 +105,14 @@ def spectrum(
             raise InputProblem(str(error)) from None
         except SpectrumError as error:
             sentence = f"the spectrum is out of reach here: {error}; a larger bulk is easier, for example --bulk 1"
+            if as_json:
+                print_json({"converged": False, "status": sentence} | about)
             raise InputProblem(sentence, UNDECIDED) from None
     document = spectrum_document(found)
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
     if as_json:
-        idle = {name for name, value in whole.items() if options.get(name) is None and value is not None}
-        given = {name: value for name, value in asked.parameters.items() if name not in idle}
-        if size is not None:
-            given |= {"simulate": size, "kind": drawn, "seed": start}
-        print_json(finite(document) | {"warnings": list(model.warnings), "provenance": provenance("spectrum", given)})
+        print_json(finite(document) | about)
     else:
         print(spectrum_text(document))
     if file is not None:

@@ -33,14 +33,18 @@ claims named by their ids or the beginnings of ids, those and all they rest on. 
 theorems of the claims are written for a second kernel, as one file of Rocq, and beside it what each may rest on.
 
 The committed ledger has seeds of its own. With --seed all points and simulations are drawn afresh: a right claim is
-then REFUTED by a simulation once in a thousand, and one whose power is near the bar may become INCONCLUSIVE. Such a
-ledger names its seed and is never written over the committed one.
+then REFUTED by a simulation once in a thousand, and one whose power is near the bar may become INCONCLUSIVE, or a
+mutant of it. Such a ledger names its seed and is never written over the committed one.
+
+The column "mutants" counts the wrong neighbours of a claim that all of its checks together refute, "alone" those that
+the check which earned the verdict refutes by itself, generic ones (five per cent more, a term dropped) among them.
 
 With --properties what is searched is the properties (limits with their rates, orderings, invariances, state machines
 ...), all or those whose names begin so: models are drawn, the search turns towards the narrowest margin, and what fails
 is shrunk and printed as the command that shows it. Here, too, --seed draws others.
 
-Exit code 1 if a claim is refuted or a mutant is not, or if a property fails; 3 if one stays undecided.
+Exit code 1 if a claim of ours is refuted or a mutant is not, or if a property fails; 3 if one stays undecided, as
+three of the committed ledger do. That a source's formula is refuted is what is claimed of a misprint.
 """
 
 
@@ -135,7 +139,8 @@ def search_properties(names: tuple[str, ...], profile: str, seed: str | None, as
     if as_json:
         print_json({"properties": [outcome_document(one) for one in found]})
     else:
-        print(properties_table(found))
+        drawn = f"drawn afresh with seed {start}, profile {profile}" if start != SEED else f"profile {profile}"
+        print(f"{properties_table(found)} ({drawn})")
     outcomes = {one.outcome for one in found}
     return FAILED if "fails" in outcomes else UNDECIDED if "undecided" in outcomes else DONE
 
@@ -173,7 +178,8 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) 
     from onestep.verify.claims.index import run_ledger as run
     from onestep.verify.claims.paper import PAPER
 
-    with Progress("checking claims", len(PAPER.modules), quiet=quiet) as progress, pool() as executor:
+    units = len(PAPER.modules)
+    with Progress("checking claims", units, quiet=quiet) as progress, pool(near=PAPER.modules) as executor:
         return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]), seed=seed)
 
 

@@ -72,7 +72,11 @@ def build(
         note(f"{used} parts of an earlier run of the same code are used again; --fresh runs them again", quiet)
     drawings = all_figures()
     units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 2
-    with telling(examined, drawn, quiet=quiet), Progress("report", units, quiet=quiet) as progress, pool() as executor:
+    with (
+        telling(examined, drawn, quiet=quiet),
+        Progress("report", units, quiet=quiet) as progress,
+        pool(near=PAPER.modules) as executor,
+    ):
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         names = [drawing.__name__ for drawing in drawings]
         pending = [executor.submit(drawn.unit, f"figure {name}", draw, name) for name in names]

@@ -194,13 +194,19 @@ def _fuzz() -> Measure:
     for block in stored:
         (lines if block["kind"] == "lines" else models).update(block["counts"])
     faults = Counter(block["kind"] for block in stored for _ in block["faults"])
+    late = sum(
+        block["kind"] == "lines" and fault["fault"].startswith("no answer")
+        for block in stored
+        for fault in block["faults"]
+    )
     text = (
         f"{lines.total()} random command lines, valid ones and ones with slips: {lines['0']} were answered, "
-        f"{lines['2']} refused and {lines['3']} not converged or inconclusive; {faults['lines']} broke the contract "
-        "(a traceback, another exit code, more than one sentence, a document that is none, an error below zero). "
-        "Certificates of "
-        f"{models.total()} random models, to few and to many digits: {models['contained']} agree with each other and "
-        f"hold the doubles within their estimate, {faults['certificates']} do not, {models['none']} models have none."
+        f"{lines['2']} refused, {lines['3']} not converged or inconclusive, and {lines['1']} comparisons said REFUTED, "
+        f"as few experiments far from their limit may; {late} had no answer in the time of a trial, two minutes, and "
+        f"{faults['lines'] - late} broke the contract (a traceback, another exit code, more than one sentence, a "
+        f"document that is none, an error below zero). Certificates of {models.total()} random models, to few and to "
+        f"many digits: {models['contained']} agree with each other and hold the doubles within their estimate, "
+        f"{faults['certificates']} do not, {models['none']} models have none."
     )
     return Measure(title, text, command)
 

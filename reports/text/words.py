@@ -91,12 +91,19 @@ def caught_lines(claim: Mapping[str, Any]) -> list[str]:
     power = claim.get("power")
     if power is None:
         return []
-    lines = [f"{power['earned_by']}: {caught_words(power)}"]
+    proofs = {e["check"] for e in claim["evidence"] if e["type"] == "Proof"}
+
+    def line(check: str, found: Mapping[str, Any]) -> str:
+        # A derivation states what it states: no other statement follows from it, and few are contradicted.
+        missed = "; neither contradicted nor proved: " if check in proofs else "; missed: "
+        return f"{check}: {caught_words(found)}".replace("; missed: ", missed, 1)
+
+    lines = [line(power["earned_by"], power)]
     for check in (e["check"] for e in claim["evidence"] if e["check"] != power["earned_by"]):
         missed = [m["name"] for m in claim["mutants"] if check not in m["caught_by"]]
         count = len(claim["mutants"])
         found = {"caught_alone": count - len(missed), "of": count, "missed": missed}
-        lines.append(f"{check}: {caught_words(found)}")
+        lines.append(line(check, found))
     return lines
 
 

@@ -7,8 +7,11 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from flint import arb
 
 from benchmarks.fuzz import campaign, trial
 from benchmarks.fuzz.lines import line
@@ -54,6 +57,8 @@ SOLVE = ["solve", "--json"]
     [
         (SOLVE, Ended(4, "", "onestep: internal error, please report it\n"), "exit code 4"),
         (SOLVE, Ended(1, GOOD, ""), "exit code 1"),
+        (["compare"], Ended(1, "CONFIRMED", ""), "exit code 1"),
+        (["solve"], Ended(1, "REFUTED by q2", ""), "exit code 1"),
         (SOLVE, Ended(-1, "", ""), "no answer"),
         (SOLVE, Ended(0, GOOD, "", trial.LIMIT + 1.0), "no answer"),
         (SOLVE, Ended(2, "", "onestep: no\nTraceback (most recent call last):\n"), "traceback"),
@@ -65,15 +70,26 @@ SOLVE = ["solve", "--json"]
         (SOLVE, Ended(0, "", ""), "no JSON document"),
         (SOLVE, Ended(3, '{"test_error": NaN}', ""), "NaN"),
         (SOLVE, Ended(0, '{"results": [{"test_error": -0.5}]}', ""), "test_error -0.5"),
+        (SOLVE, Ended(0, '{"results": [{"test_error": -0.5, "converged": true}]}', ""), "test_error -0.5"),
         (SOLVE, Ended(0, '{"test_error": -0.5, "error_estimate": {"test_error": 0.1}}', ""), "test_error -0.5"),
+        (SOLVE, Ended(3, '{"converged": false, "of": [{"test_error": -0.5, "converged": true}]}', ""), "-0.5"),
+        (SOLVE, Ended(0, '{"converged": true, "best": {"at": [{"test_error": -0.5}]}}', ""), "test_error -0.5"),
         (SOLVE, Ended(0, '{"converged": true, "residual": 1e-3}', ""), "residual of 0.001"),
         (["solve"], Ended(0, "", ""), "printed nothing"),
+        (["solve"], Ended(3, "", ""), "printed nothing"),
+        (["solve"], Ended(0, "", "onestep: so\n"), "printed nothing"),
+        (SOLVE, Ended(3, "", "onestep: out of reach\n"), "no JSON document"),
         ([], Ended(2, "", "onestep: no\n"), "no help"),
     ],
 )
 def test_a_fault_is_seen(words: list[str], ended: Ended, said: str) -> None:
     assert said in fault_of_line(words, ended)
     assert fault_of_line(SOLVE, Ended(0, GOOD, "onestep: warning: so\n")) == ""
+    # A comparison may refute; what did not converge may be anything.
+    assert fault_of_line(["compare"], Ended(1, "REFUTED by q2", "")) == ""
+    assert fault_of_line(SOLVE, Ended(3, '{"results": [{"test_error": -1.0, "converged": false}]}', "")) == ""
+    assert fault_of_line(SOLVE, Ended(3, '{"converged": false, "best": {"at": [{"test_error": -1.0}]}}', "")) == ""
+    assert fault_of_line(["solve"], Ended(3, "", "onestep: out of reach\n")) == ""
     # A deviate of the test error is below zero as often as above.
     assert fault_of_line(SOLVE, Ended(0, '{"z": {"test_error": -1.07}}', "")) == ""
 
@@ -143,3 +159,112 @@ class _Result:
 
     def result(self) -> dict[str, object]:
         return self.value
+
+
+FAULTS = {301: "a traceback", 307: "too long"}
+
+
+def test_a_block_of_lines_counts_its_hundred_and_keeps_every_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "line", lambda number: [f"word {number}"])
+    monkeypatch.setattr(campaign, "run_line", lambda words: Ended((0, 0, 2)[int(words[0].split()[1]) % 3], "", ""))
+    monkeypatch.setattr(campaign, "fault_of_line", lambda words, ended: FAULTS.get(int(words[0].split()[1]), ""))
+    assert campaign.lines(3) == {
+        "kind": "lines",
+        "block": 3,
+        "counts": {"0": 67, "2": 33},
+        "faults": [{"number": n, "words": [f"word {n}"], "fault": fault} for n, fault in FAULTS.items()],
+    }
+
+
+def test_a_block_of_certificates_tells_none_from_contained_and_from_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "fault_of_certificate", lambda n: None if n % 4 == 0 else FAULTS.get(n, ""))
+    assert campaign.certificates(3) == {
+        "kind": "certificates",
+        "block": 3,
+        "counts": {"none": 25, "contained": 73, "fault": 2},
+        "faults": [{"number": n, "fault": fault} for n, fault in FAULTS.items()],
+    }
+
+
+def test_the_last_block_is_run_though_it_is_not_asked_for_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Pool:
+        def __enter__(self) -> Pool:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def submit(self, _: object, kind: str, block: int) -> _Result:
+            asked.append((kind, block))
+            return _Result({"kind": kind, "block": block})
+
+    monkeypatch.setattr(campaign, "pool", lambda workers: Pool())
+    monkeypatch.setattr(campaign, "as_completed", list)
+    # A block of the one kind is none of the other.
+    list(campaign.run({"lines": 101, "certificates": 99}, 1, [{"kind": "lines", "block": 0}]))
+    assert asked == [("lines", 1), ("certificates", 0)]
+
+
+def test_what_is_stored_is_ordered_summed_and_decides_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "fuzz.json"
+    good = {"kind": "certificates", "block": 1, "counts": {"contained": 90, "none": 10}, "faults": []}
+    told = [{"number": 7, "words": ["solve"], "fault": "one"}, {"number": 9, "words": [], "fault": "two"}]
+    bad = {"kind": "lines", "block": 0, "counts": {"0": 40, "2": 60}, "faults": told}
+    more = {"kind": "lines", "block": 10, "counts": {"0": 100}, "faults": []}
+    next_one = {"kind": "lines", "block": 2, "counts": {"2": 100}, "faults": []}
+    campaign.write([more, next_one, good], path)
+    assert campaign.stored(path) == [good, next_one, more]
+    monkeypatch.setattr(campaign, "DATA", path)
+    monkeypatch.setattr(campaign, "stored", lambda: [good, bad, more])
+    assert campaign.main(["show"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "200 lines (0: 140, 2: 60), 2 with a fault",
+        "  7: ['solve'] one",
+        "  9: [] two",
+        "100 certificates (contained: 90, none: 10), 0 with a fault",
+    ]
+    wanted = []
+
+    def run(asked: dict[str, int], workers: int, known: list[dict[str, object]]) -> list[list[dict[str, object]]]:
+        wanted.append((asked, workers, len(known)))
+        return [[good]]
+
+    monkeypatch.setattr(campaign, "run", run)
+    monkeypatch.setattr(campaign, "write", lambda blocks: None)
+    assert campaign.main(["--lines", "5", "--certificates", "7", "--workers", "3"]) == 0
+    assert campaign.main(["--again"]) == 0
+    assert wanted == [({"lines": 5, "certificates": 7}, 3, 3), ({"lines": 100_000, "certificates": 10_000}, 2, 0)]
+
+
+UNKNOWNS = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
+
+
+def certified(**moved: arb) -> Any:
+    """A certificate of balls of radius 0.01 about 1, but for those that are given."""
+    return SimpleNamespace(balls=SimpleNamespace(**(dict.fromkeys(UNKNOWNS, arb(1, 0.01)) | moved)))
+
+
+def in_doubles(estimate: float = 0.0, **moved: float) -> Any:
+    return SimpleNamespace(**({"test_error": 1.0, "training_error": 1.0} | moved), error_estimate=estimate)
+
+
+@pytest.mark.parametrize("name", UNKNOWNS)
+def test_balls_that_do_not_meet_are_told_by_name_whichever_they_are(name: str) -> None:
+    doubles = in_doubles(9.0)
+    for rough, fine in ((certified(**{name: arb(2, 0.01)}), certified()), (certified(), certified(**{name: arb(2)}))):
+        assert trial._not_contained(rough, fine, doubles).startswith(f"{name}: ")
+    assert trial._not_contained(certified(), certified(), doubles) == ""
+    assert trial._not_contained(SimpleNamespace(balls=None), certified(), doubles) is None
+    assert trial._not_contained(certified(), SimpleNamespace(balls=None), doubles) is None
+
+
+@pytest.mark.parametrize("name", UNKNOWNS[:2])
+def test_doubles_may_leave_the_narrow_ball_by_their_estimate_on_either_side(name: str) -> None:
+    wide, narrow = certified(), certified(**{name: arb(1, 1e-9)})
+    for off in (0.005, -0.005):
+        assert trial._not_contained(wide, narrow, in_doubles(0.006, **{name: 1.0 + off})) == ""
+        assert trial._not_contained(wide, narrow, in_doubles(0.004, **{name: 1.0 + off})).startswith(f"{name}: ")

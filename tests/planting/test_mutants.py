@@ -15,7 +15,19 @@ from benchmarks.mutants import campaign
 from benchmarks.mutants import trial as trials
 from benchmarks.mutants.campaign import ROOMS, asked_of, of_room, stored, table
 from benchmarks.mutants.slips import slips
-from benchmarks.mutants.trial import ROOT, copied, failing, function_at, replaced, room_of, trial, trial_of
+from benchmarks.mutants.trial import (
+    ROOT,
+    Outcome,
+    Room,
+    Visit,
+    copied,
+    failing,
+    function_at,
+    replaced,
+    room_of,
+    trial,
+    trial_of,
+)
 
 SOURCE = '''
 """A docstring with 1 + 1."""
@@ -142,6 +154,15 @@ def test_a_slip_of_the_same_length_within_a_second_is_noticed(small: Path) -> No
     assert not tree.exists()
 
 
+def test_what_fails_on_the_right_tree_as_well_kills_no_slip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(root: Path, tests: list[str], seconds: int, left_out: tuple[str, ...] = ()) -> Outcome:
+        return Outcome("" if "test_one.py::test_broken" in left_out else "test_one.py::test_broken")
+
+    monkeypatch.setattr(trials, "trial", broken)
+    room = Room(("test_one.py",), ("test_one.py::test_broken",), ())
+    assert not trial_of(tmp_path, room, "one.py:1", [], 60).killed
+
+
 @pytest.mark.thorough
 def test_tests_that_run_the_function_are_asked_first_and_then_all(small: Path) -> None:
     with copied(small) as tree:
@@ -170,3 +191,182 @@ def test_what_a_trial_answers_is_what_happened(small: Path) -> None:
         # A test that is not there kills nothing.
         with pytest.raises(trials.TrialError, match="pytest ended with 4"):
             trial(tree, ["test_one.py::test_three"], 60)
+
+
+def visit(test: str, seconds: float, *called: str) -> Visit:
+    return Visit(test, seconds, frozenset(called))
+
+
+def test_of_a_function_those_that_run_it_are_asked_the_quickest_first_and_none_that_fails_anyway() -> None:
+    visits = (
+        visit("a::slow", 3.0, "one.py:1"),
+        visit("z::quick", 1.0, "one.py:1", "one.py:5"),
+        visit("b::broken", 0.5, "one.py:1"),
+        visit("c::elsewhere", 0.1, "one.py:5"),
+    )
+    room = Room(("tests",), ("b::broken",), visits)
+    assert room.of("one.py:1") == ["z::quick", "a::slow"]
+    assert room.of("one.py:7") == []
+
+
+# What pytest returned for the visitors and for the whole room; what the slip was killed by; how often pytest was asked.
+@pytest.mark.parametrize(
+    ("visitors", "whole", "by", "runs"),
+    [
+        (Outcome("a::one"), Outcome("b::two"), "a::one", 1),
+        (Outcome(""), Outcome("b::two"), "b::two", 2),
+        (Outcome(""), Outcome(""), "", 2),
+        (trials.TrialError("not found"), Outcome("b::two"), "b::two", 2),
+    ],
+)
+def test_visitors_are_asked_and_then_the_whole_room_its_own_file_first(
+    visitors: Outcome | Exception, whole: Outcome, by: str, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def answer(root: Path, tests: list[str], seconds: int, left_out: tuple[str, ...] = ()) -> Outcome:
+        asked.append((tests, seconds, left_out))
+        if len(asked) == 2:
+            return whole
+        if isinstance(visitors, Exception):
+            raise visitors
+        return visitors
+
+    monkeypatch.setattr(trials, "trial", answer)
+    room = Room(("tests/a", "tests/b"), ("a::broken",), (visit("a::one", 1.0, "one.py:1"),))
+    assert trial_of(ROOT, room, "one.py:1", ["own"], 60).by == by
+    assert asked == [(["a::one"], 60, ()), (["own", "tests/a", "tests/b"], 60, ("a::broken",))][:runs]
+
+
+TOLD = "....\nFAILED a.py::one - assert 1\nERROR b.py\nFAILED c.py::three[x y]\nnot FAILED d.py\n"
+
+
+@pytest.mark.parametrize(
+    ("returned", "told", "by"),
+    [
+        (0, TOLD, ""),
+        (1, TOLD, "a.py::one"),
+        (2, "ERROR b.py - SyntaxError\n", "b.py"),
+        (2, "", "no test could be collected"),
+        (-9, "", "ended by SIGKILL"),
+        (-24, TOLD, "ended by SIGXCPU"),
+    ],
+)
+def test_what_pytest_returned_is_what_killed_a_slip(
+    returned: int, told: str, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def run(root: Path, arguments: list[str], seconds: int, variables: object = None) -> tuple[int, str]:
+        asked.append((arguments, seconds))
+        return returned, told
+
+    monkeypatch.setattr(trials, "_run", run)
+    found = trial(ROOT, ["a.py"], 60, ["b::two", "c::three"])
+    assert (found.by, found.killed) == (by, bool(by))
+    assert asked == [(["-x", "a.py", "--deselect=b::two", "--deselect=c::three"], 60)]
+
+
+@pytest.mark.parametrize("returned", [2, 4, 5, -9])
+def test_tests_that_cannot_run_are_no_answer(returned: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "_run", lambda *_: (returned, "so"))
+    with pytest.raises(trials.TrialError, match=f"pytest ended with {returned}: so"):
+        failing(ROOT, ["a.py"], 60)
+    if returned > 2:
+        with pytest.raises(trials.TrialError, match=f"pytest ended with {returned}"):
+            trial(ROOT, ["a.py"], 60)
+
+
+def test_a_room_knows_its_tests_those_that_fail_and_what_each_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(root: Path, arguments: list[str], seconds: int, variables: dict[str, str]) -> tuple[int, str]:
+        assert arguments == ["-p", "benchmarks.mutants.visits", "a.py", "b.py"]
+        assert seconds == 4 * 60
+        lines = ('{"test": "a.py::one", "seconds": 1.5, "called": ["x.py:1", "x.py:7"]}', '{"test": "b.py", '
+                 '"seconds": 0.5, "called": []}')  # fmt: skip
+        Path(variables["VISITS"]).write_text("\n".join(lines) + "\n")
+        return 1, TOLD
+
+    monkeypatch.setattr(trials, "_run", run)
+    found = room_of(tmp_path / "tree", ["a.py", "b.py"], 60)
+    assert found.tests == ("a.py", "b.py")
+    assert found.failing == ("a.py::one", "b.py", "c.py::three[x")
+    assert found.visits == (visit("a.py::one", 1.5, "x.py:1", "x.py:7"), visit("b.py", 0.5))
+
+
+def entry_of(room: str, number: int, by: str, **more: str) -> dict[str, object]:
+    return {"name": f"{room}/a.py | x | {number}", "line": number, "by": by, **more}
+
+
+def test_each_room_is_counted_and_survivors_stand_with_their_reasons() -> None:
+    entries = [
+        *(entry_of("verify/checks", k, "a::test") for k in range(3)),
+        entry_of("verify/checks", 3, "", reason="a budget"),
+        entry_of("numerics/balls", 0, "b::test"),
+        entry_of("numerics/balls", 1, ""),
+    ]
+    assert table(entries).splitlines() == [
+        "numerics/balls              1 of    2",
+        "verify/checks               3 of    4",
+        "all                         4 of    6, 67 %",
+        "verify/checks/a.py | x | 3",
+        "    a budget",
+        "numerics/balls/a.py | x | 1",
+        "    no reason",
+    ]
+
+
+@pytest.mark.parametrize(("killed", "code"), [(9, 0), (8, 1)])
+def test_nine_in_ten_are_to_be_killed(killed: int, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [entry_of("verify/checks", k, "a::test" if k < killed else "") for k in range(10)]
+    monkeypatch.setattr(campaign, "stored", lambda: entries)
+    assert campaign.main(["show"]) == code
+
+
+def test_rooms_take_turns_each_by_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = {"a": [SimpleNamespace(rank=r, room="a") for r in "312"], "b": [SimpleNamespace(rank="9", room="b")]}
+    monkeypatch.setattr(campaign, "ROOMS", [(name, (), 1) for name in rooms])
+    monkeypatch.setattr(campaign, "of_room", lambda name: iter(rooms[name]))
+    found = [(slip.room, slip.rank) for slip in campaign.sample(9)]
+    assert found == [("a", "1"), ("b", "9"), ("a", "2"), ("a", "3")]
+    assert [(slip.room, slip.rank) for slip in campaign.sample(2)] == found[:2]
+
+
+def test_a_campaign_tries_a_survivor_again_only_if_asked_keeps_its_reason_and_drops_what_is_no_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dead, alive, elsewhere = (
+        next(slip for slip in of_room("verify/protocol") if slip.file.endswith("power.py")),
+        next(slip for slip in of_room("verify/protocol") if slip.file.endswith("order.py")),
+        next(of_room("verify/ledger")),
+    )
+    asked: list[object] = []
+    limits = ("verify/protocol", "verify/ledger")
+    for name, value in {
+        "DATA": tmp_path / "mutants.json",
+        "ROOMS": [room for room in ROOMS if room[0] in limits],
+        "sample": lambda most: [dead, alive, elsewhere],
+        "copied": lambda parent: nullcontext(ROOT),
+        "replaced": lambda root, file, text: nullcontext(asked.append((file, text))),
+        "room_of": lambda root, tests, seconds: ("room", tests, seconds),
+        "trial_of": lambda *given: asked.append(given[1:]) or Outcome(""),
+    }.items():
+        monkeypatch.setattr(campaign, name, value)
+    before = [
+        {"name": dead.name, "line": 1, "by": "a::test"},
+        {"name": alive.name, "line": 1, "by": "", "reason": "a budget"},
+        {"name": "verify/protocol/gone.py | x", "line": 1, "by": "a::test"},
+    ]
+    campaign.write(before)
+    (found,) = campaign.run(3, True, "verify/protocol")
+    assert found == {"name": alive.name, "line": alive.line, "by": "", "reason": "a budget"}
+    assert [entry["name"] for entry in stored()] == sorted([dead.name, alive.name])
+    source = (ROOT / alive.file).read_bytes()
+    own, tests, seconds = asked_of(alive.file)
+    function = function_at(alive.file, source.decode(), alive.line)
+    assert asked == [
+        (alive.file, alive.made(source)),
+        (("room", tests, seconds), function, own, seconds),
+    ]
+    assert [entry["name"] for entry in campaign.run(3, False, "")] == [elsewhere.name]

@@ -177,14 +177,11 @@ def integrals(text: str, factors: list[Function]) -> list[tuple[Any, Any]]:
         edges = [mpmath.mpf(-END) + k * mpmath.mpf(_WIDTH) for k in range(count + 1)]
         edges = sorted({*edges, *switching_points(switches)})
         # What lies beyond the last panel falls off within a unit length.
-        ends = [(z, sigma(z)) for z in (edges[0], edges[-1])]
-        beyond = [sum(abs(f(pair)) * mpmath.npdf(pair[0]) for pair in ends) for f in factors]
+        last = [(z, sigma(z)) for z in (edges[0], edges[-1])]
+        beyond = [sum(abs(f(pair)) * mpmath.npdf(pair[0]) for pair in last) for f in factors]
         rules = []
         for order in (14, 22):
-            totals = [mpmath.mpf(0)] * len(factors)
-            for low, high in pairwise(edges):
-                for z, mass in _panel(low, high, order):
-                    pair = (z, sigma(z))
-                    totals = [t + mass * f(pair) for t, f in zip(totals, factors, strict=True)]
-            rules.append(totals)
+            nodes = [node for ends in pairwise(edges) for node in _panel(*ends, order)]
+            pairs, masses = [(z, sigma(z)) for z, _ in nodes], [mass for _, mass in nodes]
+            rules.append([mpmath.fdot(masses, map(f, pairs)) for f in factors])
         return [(fine, abs(fine - coarse) + tail) for coarse, fine, tail in zip(*rules, beyond, strict=True)]

@@ -36,7 +36,7 @@ class Summary:
     @property
     def sentence(self) -> str:
         """One line for the reader."""
-        parts = [f"{self.covered} of {self.total} numbered equations, each in exactly one claim"]
+        parts = [f"{self.covered} of {self.total} numbered equations, each in exactly one claim of ours"]
         if self.missing:
             parts.append(f"missing {_ranges(self.missing)}")
         if self.repeated:

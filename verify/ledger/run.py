@@ -199,7 +199,8 @@ def run(
             for module, arguments in work.items():
                 record(module, unit(*arguments))
         else:
-            futures = {executor.submit(unit, *arguments): m for m, arguments in work.items()}
+            # Workers that keep to neighbours (of the paper, which build on the same) begin far from each other.
+            futures = {executor.submit(unit, *work[m]): m for m in spread(needed)}
             for future in as_completed(futures):
                 record(futures[future], future.result())
         # What theorems rest on is read off their leaves, and has to be known as well.
@@ -219,6 +220,13 @@ def run(
         links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
         entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses), power_of)
     return Ledger(profile_name, tuple(entries.values()), seed)
+
+
+def spread(items: Sequence[str]) -> list[str]:
+    """The same items, each of the first few far from those before it: the first, the middle, the quarters ..."""
+    digits = max(len(items) - 1, 1).bit_length()
+    turned = (int(f"{k:0{digits}b}"[::-1], 2) for k in range(1 << digits))
+    return [items[k] for k in turned if k < len(items)]
 
 
 def _with_leaves(claim: Claim, evidence: Sequence[Evidence], known: Mapping[str, Claim]) -> Claim:

@@ -9,7 +9,7 @@ from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.families.formulas import formulas_of, in_full
 from onestep.derivations.kernel.statements import Assumption, Demand, Refused, sides
-from onestep.derivations.kernel.terms import bound, bounded_below, free, masked, nonnegative
+from onestep.derivations.kernel.terms import apart, bound, bounded_below, free, letters, masked, nonnegative
 from onestep.derivations.language.expectation import Expectation
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def dominated(
     functions are known by what the premises assume, or is assumed ``later``.
     """
     term = in_full(term, formulas_of(later.union(*(p.assumptions for p in premises)), True))
+    term = apart(term, free(term), letters(term))  # a name that is free is none that is averaged over within
     within = frozenset(moving).union(*map(bound, term.atoms(Expectation)))
     still = {c.term for p in premises for c in p.conditions if c.demand is Demand.CONSTANT and c.variable == variable}
     # A name may move with the variable, unless it is held constant; what a function makes of no variable, too.

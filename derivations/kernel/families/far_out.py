@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 import sympy as sp
@@ -269,12 +270,12 @@ def _lifted(terms: list[sp.Expr], guards: list[sp.Expr], tied: Names, point: Poi
     lifting = list[tuple[sp.Symbol, list[sp.Expr]]]()
     for name in frozenset[sp.Symbol]().union(*map(free, terms)) - tied:
         with suppress(Refused):
-            found = [sp.expand(_signed_outside(derivative(term, name))) for term in (*terms, *guards)]
-            if not name.is_negative and all(map(nonnegative, found)):
+            rates = (sp.expand(_signed_outside(derivative(term, name))) for term in (*terms, *guards))
+            found = [] if name.is_negative else list(takewhile(nonnegative, rates))
+            if len(found) == len(terms) + len(guards):
                 lifting.append((name, found))
     for k, term in enumerate(terms):
-        slopes = ((part, name) for name, found in lifting for part in sp.Add.make_args(found[k]))
-        yield positive(term) or any(_lifts(part, name, point) for part, name in slopes)
+        yield positive(term) or any(_lifts(part, n, point) for n, at in lifting for part in sp.Add.make_args(at[k]))
 
 
 def _chosen(term: sp.Expr, point: Point, others: list[sp.Expr]) -> bool:

@@ -98,7 +98,7 @@ def _has_slopes(meaning: sp.Expr, arguments: tuple[sp.Symbol, ...], told: Told) 
         derivative(whole, argument)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=65536)
 def needed(term: sp.Expr, assumptions: frozenset[Assumption]) -> Told:
     """The formulas for the functions in a term, for those in these formulas, and so on: many assumptions share them."""
     formulas = formulas_of(assumptions, True)
@@ -121,18 +121,24 @@ def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
     return decided and (not symbol.is_nonzero or nonzero(value))
 
 
-def in_full(term: sp.Expr, formulas: Formulas) -> sp.Expr:
-    """A term with formulas in place of functions, where the signs of their arguments are those of the formulas."""
+def in_full(term: sp.Expr, formulas: Formulas, anew: bool = True) -> sp.Expr:
+    """A term with formulas in place of functions, where the signs of their arguments are those of the formulas.
+
+    Variables averaged over get names that stand nowhere else; unless ``anew``, only those of which a formula speaks
+    beside its arguments: no other one is captured.
+    """
     if not names(term) & frozenset(formulas):
         return term
     if isinstance(term, Expectation):
-        fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables}
-        return Expectation(in_full(substitute(term.integrand, fresh), formulas), *fresh.values())
-    parts = [in_full(part, formulas) for part in term.args]
+        spoken = frozenset().union(*(free(meaning).difference(arguments) for arguments, meaning in formulas.values()))
+        fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables if anew or v in spoken}
+        integrand = in_full(substitute(term.integrand, fresh), formulas, anew)
+        return Expectation(integrand, *(fresh.get(v, v) for v in term.variables))
+    parts = [in_full(part, formulas, anew) for part in term.args]
     if term.func in formulas:
         arguments, meaning = formulas[term.func]
         if len(parts) == len(arguments) and all(map(shares_sign, parts, arguments)):
-            return in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas)
+            return in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas, anew)
     return term.func(*parts)
 
 
@@ -150,6 +156,13 @@ def names(term: sp.Expr) -> frozenset[sp.Expr]:
     """The symbols of a term and the heads of its functions."""
     own = (term,) if isinstance(term, sp.Symbol) else (term.func,) if isinstance(term, AppliedUndef) else ()
     return frozenset(own).union(*map(names, term.args))
+
+
+@lru_cache(maxsize=65536)
+def in_exponents(term: sp.Expr) -> frozenset[sp.Symbol]:
+    """The symbols in the exponents of a term."""
+    found = frozenset().union(*map(in_exponents, term.args))
+    return found | free(term.exp) if isinstance(term, sp.Pow) else found
 
 
 @lru_cache(maxsize=4096)

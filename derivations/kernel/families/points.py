@@ -37,7 +37,14 @@ def above_somewhere(*terms: sp.Expr) -> bool:
     return any(sum((_value(term, point) for term in terms), flint.arb(0)) > 0 for point in range(_POINTS))
 
 
-@lru_cache(maxsize=65536)
+def nonzero_somewhere(term: sp.Expr) -> bool:
+    """Whether a term is certainly not zero at such a point: then it is no zero as a fraction of its atoms, which obey
+    there what they obey, for a function is some constant and an average the value of its integrand.
+    """
+    return bool(_value(term, 0).is_finite() and _value(term, 0) != 0)
+
+
+@lru_cache(maxsize=262144)
 def _value(term: sp.Expr, point: int) -> flint.arb:
     if isinstance(term, sp.Symbol):
         return _drawn(term, term.name, point)

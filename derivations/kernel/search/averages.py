@@ -67,9 +67,11 @@ def _denominators(
     """
     names: dict[sp.Expr, sp.Expr] = {}
     factored: dict[sp.Expr, sp.Expr] = {}
-    for power in in_order(integrand, sp.Pow):
-        base, exponent = power.as_base_exp()
-        if base.is_Add and exponent.is_Integer and exponent < 0 and base.has(*variables) and not positive(base):
+    # Few powers are such ones, and to put all of them in order would be dear.
+    below = [p for p in integrand.atoms(sp.Pow) if p.base.is_Add and p.exp.is_Integer and p.exp < 0]
+    for power in sorted(below, key=sp.default_sort_key):
+        base, exponent = power.base, power.exp
+        if base.has(*variables) and not positive(base):
             constant, rest = sp.factor_terms(base).as_independent(*variables, as_Add=False)
             factored[power] = constant**exponent * rest**exponent
             names[rest**exponent] = sp.Dummy("below", real=True)

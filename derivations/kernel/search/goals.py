@@ -12,8 +12,8 @@ from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.search.averages import expanded
 from onestep.derivations.kernel.search.steps import equal, rewritten, value
 from onestep.derivations.kernel.statements import Equation, Refused, sides
+from onestep.derivations.kernel.terms import averages, free
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
 
 
 def follows(goal: Equation, theorems: Sequence[Theorem]) -> Theorem | None:
@@ -44,8 +44,8 @@ def in_form(right: sp.Expr, theorem: Theorem, *equations: Theorem) -> Theorem:
 def _worked_out(side: sp.Expr, theorems: tuple[Theorem, ...]) -> Theorem | None:
     """side = what it is by the theorems, with the averages that are left expanded; None if nothing changes it."""
     known = _put_all(None, side, theorems)
-    averages = sorted((side if known is None else value(known)).atoms(Expectation), key=sp.default_sort_key)
-    return _put_all(known, side, [t for a in averages if (t := _opened(a)) is not None])
+    left = sorted(averages(side if known is None else value(known)), key=sp.default_sort_key)
+    return _put_all(known, side, [t for a in left if (t := _opened(a)) is not None])
 
 
 def _opened(average: sp.Expr) -> Theorem | None:
@@ -70,7 +70,7 @@ def _put(known: Theorem | None, now: sp.Expr, by: Theorem) -> Theorem:
     """
     hole = sp.Dummy("hole", real=True)
     context = now.xreplace({sides(by.statement)[0]: hole})
-    if any(average.has(hole) for average in context.atoms(Expectation)) and known is not None:
+    if known is not None and any(hole in free(average) for average in averages(context)):
         return rewrite((known, by))
     step = congruence((by,), context, hole)
     return step if known is None else rewrite((known, step))
@@ -88,15 +88,15 @@ def limit_by_parts(exact: Theorem, limits: Mapping[sp.Expr, Theorem], variable: 
     """
     names = {atom: sp.Dummy("a", real=True) for atom in limits}
     right = sp.expand(value(exact).xreplace(names))
-    averages = [name for atom, name in names.items() if not isinstance(atom, sp.Symbol)]
+    masks = [name for atom, name in names.items() if not isinstance(atom, sp.Symbol)]
     holes = {name: limits[atom] for atom, name in names.items() if right.has(name)}
     form: sp.Expr = sp.Integer(0)
-    for powers, coefficient in sp.Poly(right, *averages).terms() if averages else [((), right)]:
+    for powers, coefficient in sp.Poly(right, *masks).terms() if masks else [((), right)]:
         held, varying = sp.factor(coefficient).as_independent(variable, as_Add=False)
         if variable in varying.free_symbols:
             hole = sp.Dummy("c", real=True)
             holes[hole] = limit_of(varying, variable)
             varying = hole
-        form += held * varying * sp.Mul(*(name**power for name, power in zip(averages, powers, strict=True)))
+        form += held * varying * sp.Mul(*(name**power for name, power in zip(masks, powers, strict=True)))
     tends = limit_compose(tuple(holes.values()), form, tuple(holes))
     return rewrite((tends, equal(exact, sides(tends.statement)[0])), True)

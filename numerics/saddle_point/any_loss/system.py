@@ -262,12 +262,14 @@ class Linearised:
 
     @property
     def residual(self) -> float:
-        """max over all unknowns of |x - F(x)|/(1 + |x|); m moves by a step of Newton's method in m alone."""
+        """max over all unknowns of |x - F(x)|/(1 + |x|), infinite out of reach; m moves by a Newton step in m alone."""
         (pair, start), system = self._ends, self.system
         gap = self.gap.copy()
         stiff = self.curvature[pair:start, pair:start]
         if system.width is not None:
             stiff = stiff + np.diag(1.0 / (system.width * system.split(self.x)[0][-system.table.groups :]))
+        if not (np.all(np.isfinite(gap)) and np.all(np.isfinite(stiff))):
+            return math.inf
         if start > pair:
             gap[pair:start] = np.linalg.lstsq(stiff, gap[pair:start], rcond=1e-13)[0]
         return float(np.max(np.abs(gap) / (1.0 + np.abs(system.narrowed(self.x)))))

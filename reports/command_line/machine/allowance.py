@@ -68,6 +68,18 @@ _CARRIERS = (SystemError, RuntimeError, ValueError, TypeError, AttributeError, A
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether an interruption is behind an exception: compiled code may turn one into a SystemError."""
-    causes = (error.__cause__, error.__context__)
-    return isinstance(error, OutOfTimeError) or any(_is_ours(cause) for cause in causes if cause is not None)
+    """Whether an interruption is behind an exception: compiled code may turn one into a SystemError.
+
+    Repeated interruptions hang on one another: the chain may be longer than the interpreter's stack is deep.
+    """
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        if isinstance(one, OutOfTimeError):
+            return True
+        seen.add(id(one))
+        waiting += [one.__cause__, one.__context__]
+    return False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from typing import Any
 
+from onestep.reports.command_line.machine.lanes import Lanes
 from onestep.reports.command_line.machine.pace import steady
 from onestep.reports.command_line.machine.signals import held_back, leave_interrupts_to_the_parent, terminable
 from onestep.reports.command_line.problems import INTERNAL, InputProblem
@@ -32,12 +34,13 @@ class _Pool(ProcessPoolExecutor):
 
 
 @contextmanager
-def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
+def pool(most: int = 8, workers: int | None = None, near: Sequence[str] = ()) -> Iterator[Executor]:
     """A process pool with one linear-algebra thread per worker, so that results do not depend on how many there are.
 
     As many workers as cores, at most `most`, unless their number is given. They are spawned, not forked: they inherit
     no state, and the thread count takes effect when they load NumPy. An error, an interruption or a kill drops the work
-    that has not begun and stops what has; a worker whose parent is gone ends too.
+    that has not begun and stops what has; a worker whose parent is gone ends too. Where words are ``near`` each other,
+    a worker takes tasks that name neighbours (`Lanes`).
 
     Raises InputProblem where a worker was lost.
     """
@@ -45,9 +48,12 @@ def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecu
     with terminable():
         saved = {name: os.environ.get(name) for name in _THREADS}
         os.environ.update(dict.fromkeys(_THREADS, "1"))
-        executor = _Pool(
-            workers or max(1, min(most, cores())), mp_context=get_context("spawn"), initializer=_prepare_worker
-        )
+        count = workers or max(1, min(most, cores()))
+        started = [
+            _Pool(size, mp_context=get_context("spawn"), initializer=_prepare_worker)
+            for size in ([1] * count if near else [count])
+        ]
+        executor: Executor = Lanes(started, near) if near else started[0]
         finished = False
         try:
             yield executor
@@ -57,7 +63,7 @@ def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecu
         finally:
             if not finished:
                 # A worker has nothing to put in order, and lets no other signal through while it starts.
-                for process in list((executor._processes or {}).values()):
+                for process in [process for one in started for process in (one._processes or {}).values()]:
                     process.kill()
             executor.shutdown(wait=True, cancel_futures=not finished)
             for name, value in saved.items():
@@ -69,11 +75,25 @@ def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecu
 
 def _prepare_worker() -> None:
     """Ctrl-C reaches every process of the terminal; only the parent is to answer it, and no worker is to outlive it."""
+    import atexit
     import threading
 
     leave_interrupts_to_the_parent()
     steady()
+    atexit.register(_end_at_once)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_at_once() -> None:
+    """What the claims have built takes seconds to be taken apart object by object: the system frees it at once.
+
+    What was printed is written; a file that a task left open is not.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
 
 
 def _end_with_parent() -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import instantiate, rewrite, vanishing
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, vanishing
 from onestep.derivations.kernel.averages import dilate, linear, moment
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational
 from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Condition, Equation, Refused
-from onestep.derivations.kernel.theorem import replay
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
+from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import z
 from tests.shared.leaves import taken
@@ -132,3 +133,90 @@ def test_a_power_grows_by_its_size() -> None:
     small = (sp.exp(-(z**2)) + sp.exp(-2 * z**2)) ** a
     with pytest.raises(Refused, match="grow too fast"):
         linear((define(a, -sp.Integer(1), "a name"),), Expectation(2 * small, z), ((sp.Integer(2), small),))
+
+
+def test_a_free_name_is_none_that_an_average_within_binds() -> None:
+    """E[exp(k z^2)] for k >= 1 is infinite, beside an average over a variable called as one that k speaks of too: by
+    Stein's lemma (1 - 2 k) E[z^2 exp(k z^2)] would be positive, and -1 >= 0 follow without a condition.
+    """
+    y, t = sp.symbols("y t", real=True)
+    rate = sp.sqrt(1 + sp.Function("k", real=True)(y) ** 2)
+
+    def split(bound: sp.Symbol) -> Theorem:
+        whole = sp.exp(rate * z**2) * Expectation(sp.exp(sp.tanh(bound)), bound)
+        return linear((), Expectation(whole + 1, z), ((sp.Integer(1), whole), (sp.Integer(1), sp.Integer(1))))
+
+    assert Condition(sp.Rational(1, 2) - rate, Demand.NONNEGATIVE) in split(t).conditions
+    with pytest.raises(Refused, match="grows too fast"):
+        split(y)
+
+
+def test_a_free_name_moves_whatever_an_average_within_binds() -> None:
+    """E[exp(h z - h^2/2)] = 1 where h grows, which takes the integrand to zero for all z."""
+    y, t = sp.symbols("y t", real=True)
+    d, h = sp.Symbol("d", positive=True), sp.Function("h", real=True)
+    for bound, of in product((t, y), ((y, d), (d,))):
+        term = sp.exp(h(*of) * z - h(*of) ** 2 / 2) * Expectation(sp.exp(sp.tanh(bound)), bound)
+        told = Assumption(Ground.HYPOTHESIS, "h grows", Tends(term, sp.Integer(0), d), "", frozenset({z}))
+        with pytest.raises(Refused, match="may not stay bounded"):
+            average_limit((assume((), told),), (z,))
+
+
+@pytest.mark.parametrize("slope", [z, z**2, z**3], ids=str)
+def test_what_a_function_makes_of_an_inner_variable_is_a_number(slope: sp.Expr) -> None:
+    """exp(z E[z r(t)]) = exp(z^2 E[r]) has no average for r >= 1, though r is a function without a formula: by Stein's
+    lemma -1 >= 0 would follow, as above.
+    """
+    t = sp.Symbol("t", real=True)
+    rate = sp.sqrt(1 + sp.Function("g", real=True)(t) ** 2)
+    integrand = sp.exp(z * Expectation(slope * rate, t))
+    with pytest.raises(Refused, match="grows too fast"):
+        linear((), Expectation(integrand + 1, z), ((sp.Integer(1), integrand), (sp.Integer(1), sp.Integer(1))))
+    moved = sp.exp(z**2 * Expectation(rate, t))
+    split = linear((), Expectation(moved + 1, z), ((sp.Integer(1), moved), (sp.Integer(1), sp.Integer(1))))
+    assert Condition(sp.Rational(1, 2) - Expectation(rate, t), Demand.NONNEGATIVE) in split.conditions
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        sp.sqrt(1 + sp.Function("g", real=True)(sp.Symbol("t", real=True)) ** 2),
+        sp.sqrt(1 + sp.Function("g", real=True)(z) ** 2),
+        sp.Max(1, sp.Function("g", real=True)(sp.Symbol("t", real=True))),
+        sp.Max(1, sp.Function("g", real=True)(z)) * sp.sqrt(1 + sp.Function("g", real=True)(z) ** 4),
+    ],
+)
+def test_no_function_makes_an_average_exist_that_is_infinite_at_the_least(rate: sp.Expr) -> None:
+    """exp(z^2 r) with r >= 1 whatever a function is; exp(z^2 r/3) has an average for some functions, exp(z r) too."""
+    t, one = sp.Symbol("t", real=True), sp.Integer(1)
+    whole = sp.exp(z**2 * rate)
+    with pytest.raises(Refused, match="may not exist"):
+        linear((), Expectation(whole + 1, z, t), ((one, whole), (one, one)))
+    other = sp.Function("f", real=True)(t)
+    for fine in (sp.exp(z**2 * rate / 3), sp.exp(-(z**2) * rate), sp.exp(z * rate), sp.exp(z**2 * rate * other)):
+        split = linear((), Expectation(fine + 1, z, t), ((one, fine), (one, one)))
+        assert split.conditions == frozenset()
+    size = sp.Symbol("size", real=True)
+    sized = sp.exp(size * z**2 * rate)
+    split = linear((), Expectation(sized + 1, z, t), ((one, sized), (one, one)))
+    assert Condition(sp.Rational(1, 2) - size, Demand.NONNEGATIVE) in split.conditions
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        lambda g: sp.Max(1, g) ** 2,
+        lambda g: sp.sqrt(1 + z**4 + g**2) / 3,
+        lambda g: sp.sqrt(1 + sp.sqrt(576 + g**2)) / 3,
+        lambda g: sp.sqrt(1 + sp.Max(24, g)) / 3,
+        lambda g: sp.exp(g**2),
+        lambda g: sp.Max(sp.sqrt(1 + g**2), g),
+        lambda g: sp.sqrt(sp.exp(g) * sp.Max(1, g) + 1),
+    ],
+)
+def test_the_least_is_found_by_shape_however_deep(rate: Callable[[sp.Expr], sp.Expr]) -> None:
+    """Of the first two -1 >= 0 was proved by Stein's lemma: 2 Max(1, g)^2 >= 1, and 1 + 2 z^4/3 - z^2 > 0."""
+    t, one = sp.Symbol("t", real=True), sp.Integer(1)
+    whole = sp.exp(z**2 * rate(sp.Function("g", real=True)(t)))
+    with pytest.raises(Refused, match=r"may not exist|grows too fast"):
+        linear((), Expectation(whole + 1, z, t), ((one, whole), (one, one)))

@@ -10,7 +10,7 @@ import sympy as sp
 from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear, stein
 from onestep.derivations.kernel.calculus import average_limit
-from onestep.derivations.kernel.conditions import can_hold, far_out
+from onestep.derivations.kernel.conditions import can_hold, exists, far_out
 from onestep.derivations.kernel.families.formulas import formulas_of, in_full
 from onestep.derivations.kernel.inequalities import specialise
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_order, limit_rational, taylor
@@ -219,6 +219,28 @@ def test_functions_that_are_said_by_way_of_each_other_have_no_formula() -> None:
     of_slope = taken(sigma_prime(x), k(x, y), x), define(k(x, y), f(x) + y, "and back", x, y)
     assumptions = frozenset().union(*(link.assumptions for link in (slope, *of_slope)))
     in_full(sigma_prime(z) + f(z), formulas_of(assumptions, True))
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_a_formula_speaks_of_no_variable_averaged_over_but_by_its_arguments(anew: bool) -> None:
+    """f(x) = x + y under averages over y: the y of the formula stays free, in an average within another one too."""
+    by = {f: ((x,), x + y), h: ((x,), Expectation(x * f(z), z))}
+    whole = in_full(Expectation(y * f(y), y), by, anew)
+    (own,) = whole.variables
+    assert own != y
+    assert whole.integrand == own * (own + y)
+    whole = in_full(Expectation(h(z), z), by, anew)
+    (outer,), (inner,) = whole.variables, whole.integrand.variables
+    assert outer != inner
+    assert whole.integrand.integrand.expand() == outer * inner + outer * y
+
+
+def test_what_is_known_of_an_average_depends_on_the_formulas() -> None:
+    """One average, by formulas of one function that differ: it exists by one and by no other one."""
+    bell, steep = (define(k(x, y), sp.exp(sign * x**2), "a bell or not", x, y) for sign in (-1, 1))
+    exists(Expectation(k(z, t), z), bell.assumptions)
+    with pytest.raises(Refused, match="too fast"):
+        exists(Expectation(k(z, t), z), steep.assumptions)
 
 
 def test_a_formula_that_narrows_is_averaged() -> None:

@@ -20,7 +20,7 @@ from onestep.derivations.kernel.algebra import (
 from onestep.derivations.kernel.averages import average, dilate, linear, moment, rotate
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.conditions import meanings_of
-from onestep.derivations.kernel.families.points import above_somewhere
+from onestep.derivations.kernel.families.points import above_somewhere, nonzero_somewhere
 from onestep.derivations.kernel.limits import (
     limit_compose,
     limit_exponential,
@@ -29,6 +29,7 @@ from onestep.derivations.kernel.limits import (
     name_limit,
     squeeze,
 )
+from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import negative, nonnegative, nonzero, positive
@@ -107,6 +108,25 @@ def test_of_what_has_no_value_at_a_point_nothing_is_said() -> None:
     # A sum of several is that of their values: each is above zero at all points, and one of opposite terms at none.
     assert above_somewhere(p, q)
     assert not above_somewhere(p, -p)
+
+
+def test_a_zero_is_nowhere_found_to_be_none() -> None:
+    """What is zero as a fraction of atoms, by what roots, exponentials and equal arguments obey, or divides by zero."""
+    f = sp.Function("f", real=True)
+    square, zero = (x + u) ** 2, (x + u) ** 2 - x**2 - 2 * x * u - u**2
+    roots = sp.sqrt(p + q) ** 3 - p * sp.sqrt(p + q) - q * sp.sqrt(p + q)
+    exponentials = sp.exp(x) * sp.exp(-u) - sp.exp(x - u, evaluate=False)
+    alike = f(square) - f(square.expand())
+    averaged = Expectation(f(square), u) - Expectation(f(square.expand()), u)
+    for term in (zero, roots, exponentials, alike, averaged, 1 / zero + x, sp.Max(x, u) - 9, sp.sqrt(n)):
+        assert term != 0
+        assert not nonzero_somewhere(term)
+    assert vanishing(averaged, (averaged,)) == frozenset()
+    with pytest.raises(Refused, match="a denominator is zero"):
+        vanishing(1 / zero + x, (x,))
+    for term in (x - u, f(x) + p**2, Expectation(p * u**2, u)):
+        assert nonzero_somewhere(term)
+        assert vanishing(term, (term,)) is None
 
 
 @pytest.mark.parametrize("term", [n, 2 * n, n * p, -n * m, n + p, -p, -n * x, -n + x, -x, sp.Integer(-2)], ids=str)
@@ -341,9 +361,9 @@ def test_an_exponential_is_not_weighed_against_a_power() -> None:
         (*at_saddle(p, 1 / d - 5 * sp.exp(-d), Q, rate), grows),
         AtLeast(10 * c * sp.exp(-d / 2), c), (c * d, -c * d, 10 * c * sp.exp(-d)), ((c * d * p, ONE),),
     )  # fmt: skip
-    vanishing = limit_compose((limit_exponential((), ONE / 2, d),), 10 * c * hole, (hole,))
+    to_zero = limit_compose((limit_exponential((), ONE / 2, d),), 10 * c * hole, (hole,))
     with pytest.raises(Refused, match="not rational"):
-        limit_order((low, vanishing), d)
+        limit_order((low, to_zero), d)
 
 
 @pytest.mark.parametrize(

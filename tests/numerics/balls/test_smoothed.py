@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from flint import acb, arb
 from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls import smoothed
 from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
 from onestep.numerics.balls.growth_bounds import complex_size
 from onestep.numerics.balls.smoothed import Smoother, derivatives
@@ -29,11 +31,15 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 HERMITE: tuple[Callable[[Any], Any], ...] = (lambda z: mp.mpf(1), lambda z: z, lambda z: z * z - 1)
 
 
-def average(name: str, w: Any, s: Any, order: int) -> Any:
-    """E[He_n(z) f(w + s z)]/s^n, split at the breakpoints."""
+def averages_of(name: str, w: Any, s: Any) -> list[Any]:
+    """E[He_n(z) f(w + s z)]/s^n for n = 0, 1, 2, split at the breakpoints; all take the same nodes."""
     cuts = [-mp.inf, *((c - w) / s for c in (-1, 0, 1)), mp.inf]
-    value = mp.quad(lambda z: HERMITE[order](z) * FUNCTIONS[name](w + s * z) * mp.npdf(z), cuts)
-    return value / s**order
+
+    @cache  # by the node and the digits at which the quadrature asks for it
+    def weighed(z: Any, _: int) -> Any:
+        return FUNCTIONS[name](w + s * z) * mp.npdf(z)
+
+    return [mp.quad(lambda z, he=he: he(z) * weighed(z, mp.prec), cuts) / s**n for n, he in enumerate(HERMITE)]
 
 
 @pytest.mark.parametrize(("name", "scale"), list(zip(FUNCTIONS, [0.75, 3.0, 1.5, 0.75, 3.0, 0.75, 1.5], strict=True)))
@@ -42,12 +48,11 @@ def test_averages_are_enclosed(name: str, scale: float) -> None:
     with precision(88), mp.workdps(22):
         found = Smoother(activation(name), 44).at([arb(w) for w in places], arb(scale))
         for w, averages in zip(places, found, strict=True):
-            for order, ball in enumerate(derivatives(averages, arb(scale))):
+            plain = averages_of(name, mp.mpf(w), mp.mpf(scale))
+            for value, ball in zip(plain, derivatives(averages, arb(scale)), strict=True):
                 assert float(ball.rad()) < 1e-12
                 # quad's own error is below 1e-18 here
-                assert abs(float(ball - arb(mp.nstr(average(name, mp.mpf(w), mp.mpf(scale), order), 22)))) < (
-                    float(ball.rad()) + 1e-17
-                )
+                assert abs(float(ball - arb(mp.nstr(value, 22)))) < float(ball.rad()) + 1e-17
 
 
 def test_a_shifted_grid_is_noticed() -> None:
@@ -137,6 +142,18 @@ def test_the_bound_of_a_derivative_grows_as_the_scale_falls() -> None:
         value = derivatives(Smoother(activation("sign"), 44).at([scale], scale)[0], scale)[2]
         assert bound is not None
         assert abs(value) <= bound.constant <= 30 * abs(value)
+
+
+def test_more_nodes_than_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with precision(88):
+        scale, near, far = arb(1), [arb(k) / 8 for k in range(8)], [arb(40 * k) for k in range(8)]
+        found = Smoother(activation("tanh"), 44).at(near, scale)
+        # Places beside each other share their nodes, those far from each other do not.
+        monkeypatch.setattr(smoothed, "_MOST_ROWS", 500)
+        assert [one.mean.overlaps(two.mean) for one, two in
+                zip(found, Smoother(activation("tanh"), 44).at(near, scale), strict=True)] == [True] * 8  # fmt: skip
+        with pytest.raises(BallError, match=r"the rule across the spike needs \d+ nodes at [78] places"):
+            Smoother(activation("tanh"), 44).at(far, scale)
 
 
 @pytest.mark.parametrize("c", [acb(16), acb(16, 4), acb(0.25), acb(0.25, -0.1)])

@@ -85,3 +85,14 @@ def test_at_the_learned_bias_the_energy_is_stationary() -> None:
 def test_what_has_no_learned_bias() -> None:
     with pytest.raises(ModelError, match="positive ridge"):
         learned_bias(_model("tanh", "sin", ridge=0.0))
+
+
+def test_a_search_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = _model("relu", "sin", alignment=0.71)
+    learned_bias.cache_clear()  # type: ignore[attr-defined]
+    monkeypatch.setattr("onestep.numerics.bounds.learned_bias._MOST_OPERATIONS", 50_000)
+    with pytest.raises(ModelError, match=r"takes too long here, where the argument of the activation reaches \d"):
+        learned_bias(model)
+    # Nothing of it is kept: with more it is found.
+    monkeypatch.undo()
+    assert learned_bias(model).minima

@@ -10,6 +10,8 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import Basins, learned_bias
+from onestep.numerics.experiments import any_loss
+from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.simulate import predict, simulate
 from onestep.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
 from onestep.numerics.models.model import Model, ReadoutGroup
@@ -96,6 +98,16 @@ def test_the_draws_are_those_of_the_square_loss() -> None:
     assert wide.values("mean_squared_error") == pytest.approx(plain.values("test_error"), rel=0.2)
     same = simulate(SHIFTED, dimension=60, seeds=2)
     assert same.samples == plain.samples
+
+
+def test_the_energy_at_a_width_does_not_know_how_one_group_is_cut() -> None:
+    whole = replace(SHIFTED, activation=activation("relu"))
+    parts = replace(whole, readout=(ReadoutGroup(1.0, 0.25), ReadoutGroup(1.0, 0.75)))
+    one, two = (
+        any_loss._predicted(model, 0.0, Sizes.rounded(40, alpha=1.5, beta=1.0, fractions=model.fractions))
+        for model in (whole, parts)
+    )
+    assert two.values["energy"] == pytest.approx(one.values["energy"], rel=1e-9)
 
 
 def test_the_learned_bias_is_the_best_on_its_training_set() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -45,3 +46,59 @@ def test_an_energy_that_falls_to_the_end() -> None:
     assert best_bias(Well, 4.0, (-3.0, -1.5), 1e-6)[0] == pytest.approx(-1.5, abs=1e-5)
     # An interval between two points of the scan, its minimum next to an end.
     assert best_bias(Well, 4.0, (0.6, 0.99), 1e-6)[0] == pytest.approx(root(1.0), abs=1e-5)
+
+
+@dataclass(frozen=True)
+class Three:
+    """Three wells, narrow beside the steps of the scan, which meets the shallowest at its lowest point alone."""
+
+    bias: float
+
+    @property
+    def energy(self) -> float:
+        wells = ((-2.12, 1.0), (0.3, 2.0), (2.5, 0.9))
+        return 0.01 * self.bias**2 - sum(depth * math.exp(-(((self.bias - b) / 0.2) ** 2)) for b, depth in wells)
+
+
+def test_every_dip_of_the_scan_is_refined() -> None:
+    """Of a reach of 4 the scan has steps of a half: at 2.5 it meets a well of 0.9, of that of 2 at 0.3 the side."""
+    grid = [-4.0 + 0.5 * k for k in range(17)]
+    assert min(grid, key=lambda b: Three(b).energy) == 2.5
+    bias, found = best_bias(Three, 4.0, WHOLE, 1e-6)
+    assert bias == pytest.approx(0.3, abs=1e-2)
+    assert found.energy < -1.9
+
+
+@dataclass
+class Counted:
+    """The well, and where it was asked for."""
+
+    seen: list[float]
+
+    def __call__(self, b: float) -> Well:
+        self.seen.append(b)
+        return Well(b)
+
+
+@pytest.mark.parametrize("reach", [2.0, 40.0])
+def test_a_bias_is_refined_to_a_share_of_the_reach(reach: float) -> None:
+    """The bounded search stops where it moves by less than its tolerance: the last two points are as near as that."""
+    for share in (1e-2, 1e-5):
+        counted = Counted([])
+        best_bias(counted, reach, WHOLE, share)
+        nearest = min(abs(x - y) for x, y in itertools.pairwise(counted.seen[17:]) if x != y)
+        assert share * reach / 30.0 < nearest < 3.0 * share * reach
+
+
+def test_the_lowest_point_of_the_scan_stays_where_no_search_finds_lower() -> None:
+    """A dip of no width at a point of the scan, which no refinement meets again."""
+
+    @dataclass(frozen=True)
+    class Needle:
+        bias: float
+
+        @property
+        def energy(self) -> float:
+            return -1.0 if self.bias == 1.0 else abs(self.bias - 3.0)
+
+    assert best_bias(Needle, 4.0, WHOLE, 1e-6)[0] == 1.0

@@ -132,3 +132,105 @@ def test_measured_spike_and_bulk_reassemble_the_network() -> None:
 def test_jumping_student_has_no_gradient_step() -> None:
     with pytest.raises(SimulationError, match="jumps"):
         simulate(replace(network(), activation=SIGN), dimension=20, seeds=1, kind="network")
+
+
+LETTERS = (ReadoutGroup(1.0, 0.25, bias=0.4), ReadoutGroup(-0.5, 0.5, bias=-0.6), ReadoutGroup(0.0, 0.25, bias=0.2))
+
+
+@pytest.mark.parametrize("eta", [3.0, -3.0])
+@pytest.mark.parametrize("steps", [1, 2])
+def test_a_network_of_letters_takes_its_steps_and_is_split_into_spike_and_bulk(eta: float, steps: int) -> None:
+    """With the gradient by its definition, sample by sample; v points along what its batches sum of y x."""
+    problem = replace(network(alpha0=1.5, noise=0.2, eta=3.0), readout=LETTERS, steps=steps)
+    sizes = Sizes.rounded(8, alpha=1.5, beta=2.0, alpha0=1.5, fractions=(0.25, 0.5, 0.25))
+    counts, (p, d, n0) = sizes.groups, (16, 8, 12)
+    assert (sizes.p, sizes.n0, counts) == (p, n0, (4, 8, 4))
+    target = SIN if eta > 0.0 else activation("-sin(z)")
+    drawn = trained_network(replace(problem, target=target), sizes, np.random.default_rng(3), np.random.default_rng(4))
+    weights, batch = unit_rows(np.random.default_rng(3), p, d), np.random.default_rng(4)
+    u = np.repeat([1.0, -0.5, 0.0], counts)
+    summed = np.zeros(d)
+    for _ in range(steps):
+        noise = math.sqrt(0.2) * batch.standard_normal(n0)
+        x = batch.standard_normal((n0, d))
+        y = math.copysign(1.0, eta) * np.sin(x[:, 0]) + noise
+        summed += y @ x
+        h = x @ weights.T
+        residual = y - np.logaddexp(0.0, h) @ u / p
+        slope = 1.0 / (1.0 + np.exp(-h))
+        weights = weights + 3.0 * d / (p * n0) * u[:, None] * ((slope * residual[:, None]).T @ x)
+    assert drawn.weights == pytest.approx(weights, abs=1e-12)
+    mean = u @ weights / (u @ u)
+    v = mean / np.linalg.norm(mean)
+    v = v if v @ summed > 0.0 else -v
+    assert drawn.direction == pytest.approx(v, abs=1e-12)
+    assert drawn.alignment == pytest.approx(v[0], abs=1e-12)
+    assert drawn.spikes[:, 0] == pytest.approx((mean @ v) * u, abs=1e-12)
+    assert drawn.centring == pytest.approx(u)
+    x = np.random.default_rng(5).standard_normal((3, d))
+    biases = np.repeat([0.4, -0.6, 0.2], counts)
+    assert drawn.features(x) == pytest.approx(np.logaddexp(0.0, x @ weights.T + biases), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_spike_points_along_its_batch_and_not_along_the_target(seed: int) -> None:
+    """After a step on four samples the batch's direction is nearly that of noise, and may be against the target."""
+    problem = replace(network(alpha0=0.1, noise=4.0), activation=activation("-tanh(z)"))
+    sizes = Sizes.rounded(40, alpha=1.5, beta=0.5, alpha0=0.1, fractions=(1.0,))
+    drawn = trained_network(problem, sizes, np.random.default_rng(seed), np.random.default_rng(seed + 100))
+    batch = np.random.default_rng(seed + 100)
+    noise, x = 2.0 * batch.standard_normal(4), batch.standard_normal((4, 40))
+    assert drawn.direction @ ((np.sin(x[:, 0]) + noise) @ x) > 0.0
+    assert drawn.spikes[0, 0] == pytest.approx(drawn.weights.mean(axis=0) @ drawn.direction, rel=1e-10)
+
+
+def test_gaussian_rows_of_a_network_have_norms_of_their_own() -> None:
+    sizes = Sizes.rounded(30, alpha=1.5, beta=1.0, alpha0=0.0, fractions=(1.0,))
+    for gaussian in (False, True):
+        still = replace(network(alpha0=0.0), gaussian_rows=gaussian)
+        drawn = trained_network(still, sizes, np.random.default_rng(3), np.random.default_rng(4))
+        norms = np.sum(drawn.weights**2, axis=1)
+        # |w|^2 of N(0, I/d) varies by 2/d: 0.26 of thirty rows.
+        assert (float(np.std(norms)) > 0.1) == gaussian
+        assert np.mean(norms) == pytest.approx(1.0, abs=0.25)
+
+
+@pytest.mark.parametrize(("count", "accepted"), [(1, False), (2, True)])
+def test_two_neurons_at_least_take_a_step(count: int, accepted: bool) -> None:
+    groups = (ReadoutGroup(1.0, count / 8), ReadoutGroup(0.0, 1.0 - count / 8))
+    sizes = Sizes.rounded(8, alpha=1.0, beta=1.0, alpha0=1.0, fractions=(count / 8, 1.0 - count / 8))
+    given = (replace(network(), readout=groups), sizes, np.random.default_rng(3), np.random.default_rng(4))
+    if accepted:
+        assert np.count_nonzero(trained_network(*given).spikes) == 2
+        return
+    with pytest.raises(SimulationError, match="1 take a step"):
+        trained_network(*given)
+
+
+@pytest.mark.parametrize(("steps", "accepted"), [(1, True), (4, False)])
+def test_rows_that_are_too_long_are_refused(steps: int, accepted: bool) -> None:
+    """One step makes them of 1e10, and each further one by as much longer."""
+    sizes = Sizes.rounded(8, alpha=1.0, beta=1.0, alpha0=1.0, fractions=(1.0,))
+    given = (replace(network(eta=1e10), steps=steps), sizes, np.random.default_rng(3), np.random.default_rng(4))
+    if accepted:
+        assert np.all(np.isfinite(trained_network(*given).weights))
+        return
+    with pytest.raises(SimulationError, match="more than 1e\\+20"):
+        trained_network(*given)
+
+
+def test_the_equivalent_map_has_the_coefficients_of_every_group() -> None:
+    """Of a sine in closed form: exp(-c/2) sin and cos of u r kappa + b, and the xi by what two samples share."""
+    groups = (ReadoutGroup(1.0, 0.25, 0.8, 0.4), ReadoutGroup(-0.5, 0.75, 1.3, -0.6))
+    model = replace(WORKED, activation=SIN, spike=1.2, readout=groups)
+    sizes = sizes_of(model, 8)
+    drawn = equivalent_map(model, sizes, np.random.default_rng(0), np.random.default_rng(1))
+    x = np.random.default_rng(2).standard_normal((5, 8))
+    xi = np.random.default_rng(1).standard_normal((5, 8))
+    first = np.arange(8) < 2
+    u, c, b = np.where(first, 1.0, -0.5), np.where(first, 0.8, 1.3), np.where(first, 0.4, -0.6)
+    argument = 1.2 * u * x[:, :1] + b
+    mu0, mu1 = np.exp(-c / 2) * np.sin(argument), np.exp(-c / 2) * np.cos(argument)
+    mu2 = np.sqrt((1.0 - np.exp(-2.0 * c) * np.cos(2.0 * argument)) / 2.0 - mu0**2 - c * mu1**2)
+    assert drawn.features(x) == pytest.approx(mu0 + mu1 * (x @ drawn.weights.T) + mu2 * xi, abs=1e-9)
+    assert np.sum(drawn.weights**2, axis=1) == pytest.approx(c)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments import measure
 from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, equivalent_map, spiked_random_features
 from onestep.numerics.experiments.measure import (
     exact_test_error,
@@ -22,6 +23,8 @@ from onestep.numerics.models.model import Model, ReadoutGroup
 TANH, SIN, LINE = (activation(n) for n in ("tanh", "sin", "z"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
 TWO_GROUPS = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
+
+UNEVEN = replace(WORKED, beta=0.75, readout=(ReadoutGroup(1.0, 0.25, 1.0), ReadoutGroup(-0.5, 0.75, 1.3)))
 
 
 def sizes_of(model: Model, d: int) -> Sizes:
@@ -104,3 +107,44 @@ def test_order_parameters_are_their_definitions() -> None:
         "q2[1]": second @ second / 10 - m[1] ** 2 / 5,
     }
     assert dict(order_parameters(drawn, a, sizes)) == pytest.approx(expected, rel=1e-12, abs=1e-14)  # rounding
+
+
+def test_a_sampled_error_is_the_mean_over_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    place, outputs = np.linspace(-1.0, 1.0, 5), np.arange(10.0).reshape(5, 2)
+    blocks = [(place[:3], outputs[:3]), (place[3:], outputs[3:])]
+    monkeypatch.setattr(measure, "fresh_outputs", lambda *given: iter(blocks))
+    found = sampled_test_error(linear_map(10, 4, 0.6), np.sin, np.zeros((4, 2)), 5, np.random.default_rng(0))
+    assert found == pytest.approx(np.mean((np.sin(place)[:, None] - outputs) ** 2, axis=0), rel=1e-14)
+
+
+def test_what_a_known_sum_of_rows_takes_from_the_order_parameters() -> None:
+    """Rows P w, P = 1 - u u^T/|u|^2, of independent w with mean squared norms c_a: their sums by groups, exactly."""
+    sizes = sizes_of(UNEVEN, 16)
+    plain = spiked_random_features(UNEVEN, sizes, np.random.default_rng(12))
+    # Norms that differ within the groups, and u of other values in each.
+    rng, u = np.random.default_rng(5), np.repeat([1.0, -0.5], sizes.groups)
+    spikes = 0.7 * u[:, None]
+    bulk = plain.weights * rng.uniform(0.5, 1.5, (12, 1))
+    projector = np.eye(12) - np.outer(u, u) / (u @ u)
+    bulk = projector @ bulk
+    drawn = replace(plain, weights=bulk + spikes * plain.direction, spikes=spikes, centring=u)
+    a = rng.standard_normal(12)
+    groups = np.zeros((2, 12))
+    for k, where in enumerate(drawn.groups):
+        groups[k, where] = 1.0
+    norms, counts = np.sum(bulk**2, axis=1), np.array(sizes.groups)
+    # A row of u_i keeps 1 - u_i^2/|u|^2 of its square.
+    c = groups @ norms / (groups @ np.diag(projector))
+    known = groups @ projector @ np.diag(np.repeat(c, counts)) @ projector @ groups.T
+    m = groups @ a / math.sqrt(12)
+    across = bulk @ (np.eye(16) - np.outer(drawn.direction, drawn.direction))
+    q1 = (groups * a) @ across @ across.T @ (groups * a).T / 12 - np.outer(m / counts, m / counts) * known
+    means = groups @ norms / counts
+    chi = (groups * a) @ (norms - np.repeat(means, counts)) / math.sqrt(12)
+    found = dict(order_parameters(drawn, a, sizes))
+    expected = {
+        "q1[0,0]": q1[0, 0], "q1[0,1]": q1[0, 1], "q1[1,1]": q1[1, 1], "bulk[0]": c[0], "bulk[1]": c[1],
+        "chi[0]": chi[0], "chi[1]": chi[1], "spike[0]": 0.7, "spike[1]": -0.35, "alignment": 0.8,
+        "q2[0]": a[:3] @ a[:3] / 12 - m[0] ** 2 / 3, "q2[1]": a[3:] @ a[3:] / 12 - m[1] ** 2 / 9,
+    }  # fmt: skip
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-10)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from onestep.derivations.expressions.parser import ExpressionError, derivative, parse
+from onestep.numerics.gaussian import evaluate
 from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.derivations.expressions.test_expressions import NAMES
 
@@ -68,6 +69,9 @@ def test_a_value_that_is_not_finite_is_refused() -> None:
         compile_numpy(parse("exp(z)"))(np.array([1000.0]))
     with pytest.raises(ExpressionError):
         compile_numpy(parse("z"))(np.array([np.nan]))
+    # erfc of mpmath takes no argument of 1e200.
+    with pytest.raises(ExpressionError):
+        compile_numpy(parse("gelu(cosh(z)*cos(z))"))(np.array([720.0]))
 
 
 def test_shapes_and_values_at_jumps() -> None:
@@ -81,3 +85,11 @@ def test_shapes_and_values_at_jumps() -> None:
 
 def test_compilation_is_cached_by_value() -> None:
     assert compile_numpy(parse("tanh(z)")) is compile_numpy(parse("tanh"))
+
+
+def test_more_such_points_than_are_worth_waiting_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "_MOST_FALLBACKS", 2)
+    quotient = compile_numpy(parse("exp(100*z)/(1+exp(100*z))"))
+    np.testing.assert_array_equal(quotient(np.array([10.0, 0.0, 20.0])), [1.0, 0.5, 1.0])
+    with pytest.raises(ExpressionError, match="overflows on the way to its value at 3 of 4 points"):
+        quotient(np.array([10.0, 0.0, 20.0, 30.0]))

@@ -46,6 +46,12 @@ def test_sign_in_closed_form(scale: float) -> None:
     assert moments.curvature == pytest.approx(-2 * SHIFTS / scale * _normal(SHIFTS / scale), abs=10 * ROUNDING)
 
 
+@pytest.mark.parametrize(("text", "level"), [("1e200*z**3", 0), ("1e200*sqrt(Abs(z))", 4)])
+def test_where_squares_overflow_a_rule_is_refined_until_the_averages_agree(text: str, level: int) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert doublings(integrand(activation(text)), -0.5, 1.0, 0.7) == (level, 0.0)
+
+
 @pytest.mark.parametrize("scale", [0.05, 0.7, 1.0, 3.0])
 def test_relu_in_closed_form(scale: float) -> None:
     moments = conditional_moments(integrand(activation("relu")), SHIFTS, scale)

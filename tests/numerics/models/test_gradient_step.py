@@ -222,3 +222,55 @@ def test_neurons_count_and_not_groups() -> None:
     )
     assert (other.spike, other.bulk, other.alignment) == pytest.approx((one.spike, one.bulk, one.alignment), rel=1e-14)
     assert other.bulks == pytest.approx((one.bulks[0], *one.bulks), rel=1e-14)
+
+
+@pytest.mark.parametrize(("noise", "bulk"), [(0.0, 1.0), (0.1, None)])
+def test_labels_that_the_initial_output_explains_leave_the_noise_alone(noise: float, bulk: float | None) -> None:
+    # The variance of a constant target rounds below zero, and its h1* is rounding beside an E[Y^2] of nothing.
+    function = activation("z**2 + z")
+    made = steps.gradient_step(
+        function, activation("0.3"), alpha0=2.0, eta=0.6, beta=0.3, noise=noise, mean_weight=0.3
+    )  # fmt: skip
+    assert abs(made.alignment) < 1e-12
+    if bulk is not None:
+        assert (made.spike, made.bulk, made.turn) == (0.0, bulk, 0.0)
+    else:
+        # E[z sigma] = 1, E[(sigma' - 1)^2] = 4, and E[Y^2] is the noise's variance.
+        assert made.spike == pytest.approx(2.0 * math.sqrt(noise / 2.0), rel=1e-9)
+        assert made.bulk == pytest.approx(1.0 + 4.0 * 4.0 * noise / 2.0, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("function", "target", "role"), [("tanh(z)", "1e160*z", "target"), ("1e160*tanh(z)", "z", "activation")]
+)
+def test_averages_that_overflow_are_out_of_reach(function: str, target: str, role: str) -> None:
+    """And no step of nothing: what is infinite is not below its own rounding; nor is anything said to be infinite."""
+    with pytest.raises(ModelError, match=f"out of reach of double precision: averages of the {role} overflow"):
+        steps.gradient_step(activation(function), activation(target), alpha0=2.0, eta=3.0, beta=1.0)
+
+
+def test_what_is_left_of_a_gradient_that_vanishes_is_an_error_of_the_map() -> None:
+    # h1* = 3e-12 is rounding beside 0.5; a learning rate of 3e11 makes a step of order one of it.
+    made = steps.gradient_step(activation("sigmoid"), activation("0.5 + 3e-12*z"), alpha0=2.0, eta=3e11, beta=2.0)
+    assert (made.spike, made.bulk, made.alignment) == (0.0, 1.0, 0.0)
+    h1 = 0.20662096414
+    assert made.errors.spike > 1.5e11 * h1 * 3e-12
+    # Twelve digits under the bar: the rate times h1 times 1e-11 E[g^2]^(1/2) (1 + 1/alpha0)^(1/2).
+    assert made.errors.spike == pytest.approx(1.5e11 * h1 * 1e-11 * 0.5 * math.sqrt(1.5), rel=1e-9)
+    assert made.errors.bulk > 0.0
+    usual = steps.gradient_step(activation("sigmoid"), activation("0.5 + 3e-12*z"), alpha0=2.0, eta=3.0, beta=2.0)
+    assert 0.0 < usual.errors.spike < 1e-11
+    assert 0.0 < usual.errors.bulk < 1e-22
+
+
+def test_what_is_left_of_a_gradient_that_vanishes_turns_the_rows() -> None:
+    # E[Y] = 1e-12 beside 0.3 is rounding; E[sigma''] = 2 makes a turn of it, which the bulk feels to first order.
+    for eta in (0.6, 3e10):
+        made = steps.gradient_step(
+            activation("z**2 + z"), activation("0.300000000001"), alpha0=2.0, eta=eta, beta=0.3, mean_weight=0.3
+        )  # fmt: skip
+        turn = 2.0 * eta / 0.3 * 1e-12
+        assert (made.bulk, made.turn) == (1.0, 0.0)
+        assert made.turn_error > turn
+        assert made.errors.bulk > (1.0 + turn) ** 2 - 1.0
+        assert made.bulk_error(-0.5) > abs((1.0 - 0.5 * turn) ** 2 - 1.0)

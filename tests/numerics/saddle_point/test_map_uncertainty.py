@@ -256,3 +256,15 @@ def test_a_batch_carries_what_its_limit_is_known_to() -> None:
     left = batch.error_estimate
     assert not batch.converged.any()
     assert np.all(batch.at_width().error_estimate >= 0.9 * left)
+
+
+@pytest.mark.parametrize("alignment", [0.8, -0.8, 0.0])
+def test_an_alignment_moves_no_farther_than_an_alignment_goes(alignment: float) -> None:
+    model = Model(
+        "tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=alignment,
+        given_uncertainty=MapErrors(0.0, 0.0, 653.0),
+    )  # fmt: skip
+    (moved,) = neighbours(model)
+    assert moved.alignment == (1.0 if alignment < 0.0 else -1.0)
+    (moved,) = neighbours(model.changed(given_uncertainty=MapErrors(0.0, 0.0, 0.3)))
+    assert moved.alignment == pytest.approx(alignment + 0.3 if alignment < 0.0 else alignment - 0.3, rel=1e-15)

@@ -96,3 +96,19 @@ def test_a_support_without_end_has_none(monkeypatch: pytest.MonkeyPatch) -> None
     # Where the last point is inside the support goes on.
     (whole,) = found(monkeypatch, ((2.0, 1e9, 1.0),), GRID)
     assert (whole.open_above, whole.high, whole.edges) == (True, 1e4, (2.0, math.inf))
+
+
+def test_what_looks_like_a_gap_inside_of_a_support_without_end_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Its edges are not solved for: the density is under rounding there. Only the last of the bands has no end.
+    law = ((2e-3, 0.5, 0.6), (2.0, 20.0, 0.3), (200.0, 2000.0, 0.1))
+    given = found(monkeypatch, law, GRID, unbounded=True, solved=False)
+    assert [band.edges for band in given] == [(2e-3, 0.5), (2.0, 20.0), (200.0, math.inf)]
+
+
+@pytest.mark.parametrize(("low", "opened"), [(2e-13, True), (2e-11, False)])
+def test_an_edge_that_doubles_do_not_tell_from_zero_is_none(
+    low: float, opened: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Beside the largest point of the scan, 1e4.
+    (band,) = found(monkeypatch, ((low, 0.5, 1.0),), [1e-14, 1e-12, 1e-10, 1e-8, *GRID], solved=False)
+    assert band.open_below is opened

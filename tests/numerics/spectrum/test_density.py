@@ -158,3 +158,20 @@ def test_features_of_unbounded_variance_have_no_upper_edge() -> None:
     found = spectrum(_model("he2"))
     assert math.isinf(found.edges[-1][1])
     assert found.mass == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("values", [{"alpha": 1.0, "beta": 2.0}, {"alpha": 1.5, "spike": 20.0}], ids=["n = d", "p = d"])
+def test_linear_features_with_a_square_factor_reach_down_to_zero(values: dict[str, float]) -> None:
+    # Phi = X W^T, and a square Gaussian factor has singular values down to 0. Twice the spike's eigenvalue in a trace.
+    model = _model("z", **values)
+    found = spectrum(model)
+    assert found.converged
+    assert found.edges[0][0] == 0.0
+    drawn = _sample(model.changed(spike=0.0), 300, 5)
+    kept = drawn[drawn > 1e-9]
+    # The largest eigenvalue is of Tracy and Widom's law, d^(-2/3) = 2 % of it; the share of zeros is exact.
+    assert found.edges[0][1] == pytest.approx(float(kept[-1]), rel=0.06)
+    assert found.atom_at_zero == pytest.approx(1.0 - len(kept) / len(drawn), abs=1e-12)
+    # The trace of a sample, up to its own fluctuation, some 2/d of it.
+    share = np.interp(1.0, found.x, found.cumulative)
+    assert share == pytest.approx(float(np.mean(drawn < 1.0)), abs=0.01)

@@ -20,8 +20,8 @@ import pytest
 import onestep.numerics.sweeps.run
 from onestep.numerics.sweeps.chunk import Row, solve_chunk
 from onestep.numerics.sweeps.run import WorkerLostError, run
-from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _checksum
-from onestep.numerics.sweeps.sweep import Sweep
+from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _checksum, _seal
+from onestep.numerics.sweeps.sweep import Sweep, SweepError
 from onestep.reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import command, runs_of_chunks, stored, written
 
@@ -356,3 +356,93 @@ def test_a_store_error_is_said_by_the_library_too(case: Case, tmp_path: Path) ->
         for ask in (lambda: store.stored, lambda: store.failures, lambda: store.add(0, case.rows[:16])):
             with pytest.raises(StoreError, match="cannot be"):
                 ask()
+
+
+# What is done to a whole file, which points are then computed again, and how many of them are counted.
+STRAYS = {
+    "points of a chunk without its record": ("DELETE FROM chunks WHERE number = 1", (1,), 16),
+    "a record without its points": ("DELETE FROM points WHERE point >= 16 AND point < 32", (1,), 16),
+    "a chunk of a run that never was": ("UPDATE chunks SET run = 7 WHERE number = 2", (2,), 1),
+    "a record of a chunk that is none": ("INSERT INTO chunks VALUES (9, 1, 'x')", (), 0),
+    "a chunk that is not there at all": (
+        "DELETE FROM chunks WHERE number = 1; DELETE FROM points WHERE point >= 16 AND point < 32", (1,), 0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRAYS)
+def test_what_belongs_to_no_sound_chunk_is_dropped_and_counted(case: Case, tmp_path: Path, name: str) -> None:
+    damage, missing, dropped = STRAYS[name]
+    shutil.copytree(case.whole, tmp_path / "out")
+    file = sqlite3.connect(tmp_path / "out" / FILE)
+    file.executescript(damage)
+    file.close()
+    with Store(tmp_path / "out", case.sweep, resume=True, origin={"suite": "2"}) as store:
+        assert (store.dropped, store.kept) == (dropped, 33 - sum((16, 16, 1)[number] for number in missing))
+        assert [number for number, _, _ in store.pending()] == list(missing)
+        for number in missing:
+            store.add(number, case.rows[16 * number : 16 * number + 16])
+        store.check_complete()
+    # Each chunk has the run that computed it, and no chunk is recorded that is none.
+    expected = [(number, 2 if number in missing else 1) for number in range(3)]
+    assert runs_of_chunks(tmp_path / "out") == expected
+    assert stored(tmp_path / "out", "runs") == [(1, "1"), (2, "2")]
+    assert stored(tmp_path / "out") == stored(case.whole)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [("format", "has the format"), ("digest", "different sweep"), ("suite", None), ("points", None)],
+)
+def test_a_file_of_another_kind_is_refused_with_its_seal_and_without(
+    case: Case, tmp_path: Path, key: str, sentence: str | None, sealed: bool
+) -> None:
+    """With a seal over what it says it is another version's or sweep's; without, its provenance is damaged."""
+    shutil.copytree(case.whole, tmp_path / "out")
+    file = sqlite3.connect(tmp_path / "out" / FILE)
+    file.execute("UPDATE provenance SET value = '1' || value WHERE key = ?", (key,))
+    if sealed:
+        rows = list(file.execute("SELECT key, value FROM provenance"))
+        file.execute("UPDATE provenance SET value = ? WHERE key = 'seal'", (_seal(rows),))
+    file.commit()
+    file.close()
+
+    if sealed and sentence is None:
+        Store(tmp_path / "out", case.sweep, resume=True, origin={}).close()
+        return
+    with pytest.raises(SweepError, match=sentence if sealed or key == "format" else "provenance is damaged"):
+        Store(tmp_path / "out", case.sweep, resume=True, origin={})
+
+
+def test_the_provenance_is_what_is_asked_for_and_cannot_be_given(case: Case, tmp_path: Path) -> None:
+    given = {"suite": "3", "digest": "mine", "points": "7", "note": "kept"}
+    Store(tmp_path / "out", case.sweep, resume=False, origin=given).close()
+    found = dict(stored(tmp_path / "out", "provenance"))
+    del found["seal"]
+    expected = {"suite": "3", "note": "kept", "format": "2", "digest": case.sweep.digest, "points": "33", "chunk": "16"}
+    assert found == expected
+
+
+def test_points_that_are_another_chunks_are_not_taken(case: Case, tmp_path: Path) -> None:
+    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
+        for wrong in (case.rows[16:32], case.rows[1:17], case.rows[:15], [*case.rows[:16], case.rows[20]]):
+            with pytest.raises(StoreError, match="came back from a worker"):
+                store.add(0, wrong)
+        assert (store.stored, len(list(store.pending()))) == (0, 3)
+        store.add(0, iter(case.rows[:16]))
+        failed = {row["status"] for row in stored_like(case.rows[:16], case.sweep) if not row["converged"]}
+        assert set(store.failures) == failed
+        assert failed
+
+
+def test_the_most_frequent_reason_is_the_first(case: Case, tmp_path: Path) -> None:
+    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
+        names = list(stored_like(case.rows[:1], case.sweep)[0])
+        converged, status = names.index("converged"), names.index("status")
+        reasons = [None] * 5 + ["z"] * 6 + ["b", "a"] * 2 + ["m"]
+        rows = [list(row) for row in case.rows[:16]]
+        for row, reason in zip(rows, reasons, strict=True):
+            row[converged], row[status] = int(reason is None), reason or "converged"
+        store.add(0, [tuple(row) for row in rows])
+        assert list(store.failures.items()) == [("z", 6), ("a", 2), ("b", 2), ("m", 1)]

@@ -163,3 +163,5 @@ def test_one_point_tells_the_size_of_the_difference() -> None:
     answer = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12}}
     assert apart_line([answer], 1000) == apart_sentence(answer)
     assert "0.12, 20 % above this limit" in str(apart_sentence(answer))
+    nothing = {"test_error": 1e-36, "at_width": {"width": 1000, "test_error": 0.12}}
+    assert "0.12, 0.12 above this limit" in str(apart_sentence(nothing))

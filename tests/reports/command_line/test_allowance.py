@@ -111,3 +111,19 @@ def test_waiting_costs_nothing() -> None:
     # On a loaded machine a process mostly waits: its limit does not come nearer meanwhile.
     with allowance(0.2):
         time.sleep(0.5)
+
+
+def test_an_interruption_behind_a_long_chain_of_others_is_found() -> None:
+    # Repeated interruptions of a callback hang on one another: deeper than the interpreter's stack.
+    chain: Exception = ValueError("the first")
+    for _ in range(2 * sys.getrecursionlimit()):
+        further = ValueError("another")
+        further.__context__, chain = chain, further
+    with pytest.raises(ValueError, match="another"), allowance(5.0):
+        raise chain
+    behind: BaseException = chain
+    while behind.__context__ is not None:
+        behind = behind.__context__
+    behind.__context__ = OutOfTimeError()
+    with pytest.raises(OutOfTimeError), allowance(5.0):
+        raise chain

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 
 import pytest
 
+from onestep import Model, solve
 from onestep.reports.command_line.cli import run
+from onestep.reports.commands.solve import solution_rows
 
 MODEL = [
     "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",
@@ -92,3 +96,15 @@ def test_what_cannot_be_simulated_is_one_sentence(capsys: pytest.CaptureFixture[
     ):
         assert run([*arguments]) == 2
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_numbers_that_are_infinite_are_said_for_people() -> None:
+    # Where the ridge is large kinks of the loss are steps along the spike, and estimates are infinite.
+    found = solve(Model("tanh", "sign", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8, loss="hinge"))
+    names = ("mean_squared_error", "classification_error", "energy", "parameter_error")
+    for name in names:
+        ended = replace(found, converged=False, **{name: -math.inf if name == "energy" else math.inf})
+        rows = dict(solution_rows(ended, ended.to_dict()))
+        assert rows["loss"] == "hinge"
+        assert rows[name.replace("_", " ")] == ("-infinite" if name == "energy" else "infinite")
+        assert all(rows[other.replace("_", " ")] != "infinite" for other in names if other != name)

@@ -30,13 +30,13 @@ def _run(capfd: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, 
     return code, out, err
 
 
-def _afresh(capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+def _afresh(capfd: pytest.CaptureFixture[str], *more: str) -> tuple[int, str, str]:
     """A density computed under a test's own limits, which no other test may meet in the store."""
     from onestep.numerics.spectrum import density
 
     density.spectrum.cache_clear()  # type: ignore[attr-defined]
     try:
-        return _run(capfd, DIRECT)
+        return _run(capfd, [*DIRECT, *more])
     finally:
         density.spectrum.cache_clear()  # type: ignore[attr-defined]
 
@@ -127,6 +127,12 @@ def test_what_continuation_does_not_reach_says_so(
     code, _, err = _afresh(capfd)
     assert code == 3
     assert "out of reach" in err
+    # A document says so as well, with what was asked.
+    code, out, err = _afresh(capfd, "--json")
+    document = json.loads(out)
+    assert (code, document["converged"]) == (3, False)
+    assert document["status"] in err
+    assert document["provenance"]["parameters"]["activation"] == "tanh(z)"
 
 
 def test_what_plays_no_part_is_not_asked_for(capfd: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -127,7 +127,7 @@ def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.Monkey
         return profile
 
     @contextmanager
-    def here() -> Iterator[ThreadPoolExecutor]:
+    def here(near: Sequence[str]) -> Iterator[ThreadPoolExecutor]:
         with ThreadPoolExecutor(1) as executor:
             yield executor
 

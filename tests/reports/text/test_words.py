@@ -48,12 +48,18 @@ def test_each_other_check_is_counted_on_the_neighbours_of_the_claim_alone() -> N
     mutants = [{"name": "a", "caught_by": [CHECK]}, {"name": "b", "caught_by": [CHECK, OTHER]}]
     claim = {
         "power": power(3, ("generic 1",), ((CHECK,), (OTHER,))),
-        "evidence": [{"check": OTHER}, {"check": CHECK}],
+        "evidence": [{"check": OTHER, "type": "FiniteSize"}, {"check": CHECK, "type": "Agreement"}],
         "mutants": mutants,
     }
     assert caught_lines(claim) == [
         f"{CHECK}: caught 3 of 4 alone, 2 of 2 of its own; missed: generic 1",
         f"{OTHER}: caught 1 of 2 alone; missed: a",
+    ]
+    # What a theorem does not contradict it does not prove either.
+    proved = claim | {"evidence": [{"check": OTHER, "type": "Proof"}, {"check": CHECK, "type": "Proof"}]}
+    assert caught_lines(proved) == [
+        f"{CHECK}: caught 3 of 4 alone, 2 of 2 of its own; neither contradicted nor proved: generic 1",
+        f"{OTHER}: caught 1 of 2 alone; neither contradicted nor proved: a",
     ]
     assert caught_lines({"evidence": []}) == []
 

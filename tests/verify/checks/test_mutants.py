@@ -161,6 +161,13 @@ def test_the_bound_of_an_inequality_is_moved_past_the_nearest_value() -> None:
     assert float(moved.statement.rhs - LIMIT) == pytest.approx(0.0625)
 
 
+def test_the_nearest_value_of_a_bound_is_nearest_relative_to_its_size() -> None:
+    # A fifth of a hundredth is less than one of a hundred, and farther off.
+    places = [at(N=0.0125, h2=0.01), at(N=101.0, h2=100.0)]
+    _, moved = generic_mutants(claim(statement=sp.Ge(norm, h2_star)), places, PAPER)
+    assert float(moved.statement.rhs - h2_star) == pytest.approx(1.0 + 0.05 * 101.0)
+
+
 def test_a_search_is_tried_where_it_looked() -> None:
     seen: list[Point] = []
 

@@ -38,7 +38,8 @@ def test_the_summary_counts_and_joins_runs_of_numbers() -> None:
     assert len(found.missing) == 191 - 3
     assert dict(found.repeated) == {4: ("a", "b"), 5: ("a", "b")}
     assert found.sentence == (
-        "1 of 191 numbered equations, each in exactly one claim; missing (2)-(3), (6)-(191); in several claims (4)-(5)"
+        "1 of 191 numbered equations, each in exactly one claim of ours; missing (2)-(3), (6)-(191); in several claims "
+        "(4)-(5)"
     )
 
 

@@ -77,3 +77,9 @@ def test_what_was_refuted_and_is_on_no_list_is_named() -> None:
     ledger = examine_errata(PAPER_OF_TOYS)
     assert unlisted(ledger, PAPER_OF_TOYS) == ()
     assert unlisted(ledger, bare) == ("toy.printed", "toy.convention")
+
+
+def test_a_correction_has_its_own_verdict_and_not_that_of_what_it_rests_on() -> None:
+    ledger = examine_errata(PAPER_OF_TOYS, chosen=LISTED[:1])
+    resting = replace(ledger, entries=tuple(replace(e, weakest=Verdict.UNTESTED) for e in ledger.entries))
+    assert errata.errata(resting, PAPER_OF_TOYS)[0].corrected_verdict is Verdict.PROVED

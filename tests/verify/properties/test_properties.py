@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from onestep.derivations.expressions.parser import parse
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point import ridge
 from onestep.reports.command_line.cli import run as onestep
 from onestep.verify.claims.index import all_claims
 from onestep.verify.properties import commands
@@ -18,6 +21,7 @@ from onestep.verify.properties.margins import is_so, near
 from onestep.verify.properties.property import THEORY, Property, plant
 from onestep.verify.properties.run import BY_NAME, PROPERTIES, TIMES, meant, named, run, search
 from onestep.verify.properties.strategies import wide
+from onestep.verify.properties.themes.consistency import an_estimate_is_honest
 from onestep.verify.properties.themes.language import parity_is_true
 
 # Drawn within a hundred examples each, without shrinking; most plants are found within ten.
@@ -57,6 +61,19 @@ def test_a_function_with_a_parity_is_not_neither(text: str) -> None:
 def test_what_hides_its_parity_on_a_grid_is_neither_all_the_same(text: str) -> None:
     assert THEORY.analysed(parse(text)).parity == "neither"
     assert parity_is_true.margin(parse(text), THEORY) == 1.0
+
+
+def test_an_estimate_is_held_against_finer_rules_than_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = ridge.solve
+
+    def solve(model: Model, *, refine: int = 0, **more: Any) -> Solution:
+        """Off by a millionth until finer rules are asked for, which its estimate does not say."""
+        found = right(model, refine=refine, **more)
+        return found if refine else replace(found, test_error=found.test_error + 1e-6)
+
+    monkeypatch.setattr(ridge, "solve", solve)
+    model = Model("tanh", "sin", 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.6)
+    assert an_estimate_is_honest.margin(model, replace(THEORY, solve=solve)) < 0.0
 
 
 def test_there_are_many_of_them_and_each_serves_a_claim() -> None:

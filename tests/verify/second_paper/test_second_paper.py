@@ -70,7 +70,7 @@ def test_a_limit_holds_no_growing_symbol_of_the_paper_fixed() -> None:
 
 def test_its_own_equations_are_covered() -> None:
     found = summary(claims.CLAIMS, SECOND)
-    assert found.sentence == "7 of 7 numbered equations, each in exactly one claim"
+    assert found.sentence == "7 of 7 numbered equations, each in exactly one claim of ours"
     assert strays(claims.CLAIMS, SECOND) == ()
     without = [claim for claim in claims.CLAIMS if claim.id != "double-descent.peak"]
     assert summary(without, SECOND).missing == (6,)

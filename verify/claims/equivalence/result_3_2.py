@@ -243,7 +243,7 @@ SAME_TRACE = _same(
 )
 SAME_FIT = _same(
     "same-fit-along-spike", "fit along the spike", s.fit_along_spike, both_maps.TWO, both_maps.FEW,
-    "mu2 constant along kappa", "mu1 constant along kappa",
+    "mu2 constant along kappa", "mu1 a quarter of the way to a constant",
 )
 SAME_ERROR = _same(
     "same-test-error", "test error", s.test_error, both_maps.TWO, both_maps.DRAWS, equations=(5, 6, 13, 16),

@@ -118,7 +118,7 @@ CLAIMS: tuple[Claim, ...] = (
             "what the samples know of both directions forgotten": _first_entry(_changed(m02=0, m12=0)),
         },
         note=" The smallest of the terms of this entry, written out, is half a per cent of it or less at all rates, "
-             "overlaps and gains that were looked at, and the dense batches know it to two per cent: dropped or with "
+             "overlaps and gains that were looked at, and the dense batches know it to four per cent: dropped or with "
              "the other sign it is out of their reach at any affordable size.",
     ),
 )

@@ -166,9 +166,9 @@ READOUTS = (
         "training-error", "The training error of a network with a vocabulary and biases", s.training_error,
         over_kappa(_e2_short / (1 + _V) ** 2), network_groups_readout.errors,
         wrong={"the isotropic bulk of the paper": s.training_isotropic, "the test error": over_kappa(_e2_short)},
-        note=f"{_ONLY_SIMULATED} The smallest term of the error, two per cent of it, is not seen: the network's error "
-             "is known to four at an affordable size, and networks so small that many can be drawn are too small for "
-             "the line in 1/d.",
+        note=f"{_ONLY_SIMULATED} The smallest term of the error, two per cent of it, is five standard errors of what "
+             "is measured, and some draws miss it. More networks would say no more: of these errors the line in 1/d "
+             "leaves half of one, and larger networks are not affordable.",
     ),
 )
 

@@ -12,8 +12,9 @@ from functools import partial
 
 import sympy as sp
 
+from onestep.derivations.kernel.algebra import replace
 from onestep.derivations.kernel.statements import AtLeast, Demand, Equation, Statement, Tends, sides
-from onestep.derivations.kernel.terms import free, replace, substitute
+from onestep.derivations.kernel.terms import free, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.export.tactics.agreement import Change, Known, agree, moves, nothing, settled

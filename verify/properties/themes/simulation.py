@@ -41,9 +41,9 @@ _DRAWN = st.tuples(
 Case = tuple[Any, int]
 
 
-def shown(case: Case) -> str:
-    """onestep compare of the model with the seed that it was simulated with."""
-    options = commands.model_options(case[0])
+def shown(case: Case, kind: str | None = None) -> str:
+    """onestep compare of the model with the seed that it was simulated with, and with that kind of features."""
+    options = commands.model_options(case[0]) | {"kind": kind}
     return commands.command("compare", **options, dimensions=f"{SMALL},{2 * SMALL}", seeds=SEEDS, seed=case[1])
 
 
@@ -87,7 +87,8 @@ def order_parameters_of_spiked_random_features(case: Case, theory: Theory) -> fl
 
 
 @holds(
-    "result-3-2.same-test-error", drawn=_DRAWN, reason=REASON, shown=shown, examples=2,
+    "result-3-2.same-test-error", drawn=_DRAWN, reason=REASON, examples=2,
+    shown=lambda case: shown(case, "equivalent"),
     planted=plant("the test error is three quarters", solve=moved(lambda model: -0.25)),
 )  # fmt: skip
 def errors_of_the_equivalent_map(case: Case, theory: Theory) -> float:

@@ -99,8 +99,9 @@ def batch_controls(start: Start, x: Array) -> Array:
     return np.asarray(_terms(start, x[:, 0], x[:, 1]).mean(axis=1) - _term_means(start))
 
 
-# Draws per seed of the profile: a draw costs d^3, so that many small ones say more than few large ones.
-_DRAWS = 16
+# Draws per seed of the profile, of networks and of batches: so many that each wrong neighbour that can be refuted is
+# six standard errors off or more. A draw costs d^3, so that many small ones say more than few large ones.
+_OF_ROWS, _OF_BATCHES = 7, 8
 
 
 @lru_cache(maxsize=2048)
@@ -125,7 +126,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     column(quantity, row_target)
 
     def one(start: Start, d: int) -> Measured:
-        found = [row_variance(start, d, k) for k in profile.draws(_DRAWS)]
+        found = [row_variance(start, d, k) for k in profile.draws(_OF_ROWS)]
         samples, controls = (np.array(x) for x in zip(*found, strict=True))
         values = _values(start, round(start.alpha0 * d) / d)
         return Measured(d, tuple(steadied(samples, controls)), values, functions_of(start))
@@ -202,7 +203,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     def one(batch: tuple[Start, float], d: int) -> Measured:
         start, gain = batch
         alpha0 = round(start.alpha0 * d) / d
-        found = [batch_resolvent(start, gain, d, k) for k in profile.draws(_DRAWS)]
+        found = [batch_resolvent(start, gain, d, k) for k in profile.draws(_OF_BATCHES)]
         forms, controls = (np.array(x) for x in zip(*found, strict=True))
         values = _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
         return Measured(d, tuple(steadied(forms[:, at], controls)), values)

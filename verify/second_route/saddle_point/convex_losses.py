@@ -22,8 +22,7 @@ from onestep.verify.second_route.saddle_point.plain import isotropic, slopes
 # The Huber loss: quadratic up to one, linear beyond.
 HUBER = Loss(
     lambda y, x: np.where(np.abs(y - x) < 1, (y - x) ** 2 / 2, np.abs(y - x) - 0.5),
-    lambda y, x: np.clip(x - y, -1.0, 1.0),
-    lambda y, x: np.where(np.abs(y - x) < 1, 1.0, 0.0),
+    lambda y, x: (np.clip(x - y, -1.0, 1.0), np.where(np.abs(y - x) < 1, 1.0, 0.0)),
 )
 ALL: Mapping[str, Loss] = {**LOSSES, "Huber": HUBER}
 

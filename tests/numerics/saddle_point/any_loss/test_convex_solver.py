@@ -12,7 +12,7 @@ from scipy import stats
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models import losses
-from onestep.numerics.models.model import Model
+from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.numerics.saddle_point.any_loss.envelope import Output, classification_error, sampler
@@ -282,3 +282,13 @@ def test_a_sign_is_missed_as_often_as_two_normal_numbers_differ_in_sign(output: 
             model.changed(alignment=1.0), np.array([place]), even, mean, np.array([0.0]), np.array([variance])
         )
         assert seen == pytest.approx(stats.norm.cdf(-math.copysign(size, place * output)), abs=1e-12)
+
+
+def test_an_iterate_out_of_reach_ends_as_not_converged() -> None:
+    # Linear features of two weights and next to no ridge: V grows to 1e7, and the equations are infinite there.
+    groups = (ReadoutGroup(1.0, 0.5, 2.0), ReadoutGroup(-1.0, 0.5, 0.5))
+    model = Model("z+z", "sigmoid", alpha=1.5, beta=2.0, ridge=1e-8, noise=0.1, spike=20.0, bulk=3.0, alignment=-1.0,
+                  readout=groups, loss="absolute")  # fmt: skip
+    found = solve(model)
+    assert (found.converged, found.residual) == (False, math.inf)
+    assert found.status.startswith("not converged")

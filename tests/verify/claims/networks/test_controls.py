@@ -157,7 +157,7 @@ def test_the_noise_of_the_labels_is_in_the_training_error_alone() -> None:
               (quiet, noisy)}  # fmt: skip
     difference = errors[noisy] - errors[quiet]
     # With forty samples a neuron nearly nothing of it is fitted: 1/40 of it moves either error, and the scatter of
-    # 6400 squares is 2 %.
+    # 38,400 squares is 1 %.
     assert difference[1] == pytest.approx(0.25, abs=0.03)
     assert abs(difference[0]) < 0.03
 

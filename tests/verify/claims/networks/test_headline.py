@@ -15,7 +15,7 @@ from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.equivalence import twins
 from onestep.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
-from onestep.verify.second_route.grids import SMOOTH
+from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.models import solved
 
 SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
@@ -76,7 +76,7 @@ def test_labels_without_noise_have_no_term_of_it() -> None:
 def test_a_network_is_measured_less_its_twin_plus_the_twins_limit() -> None:
     setting = twins.SETTINGS[NAME]
     (sizes,) = twins.trained(NAME, s.test_error, SMALL).values()
-    assert [(m.dimension, len(m.samples)) for m in sizes] == [(20, 24), (40, 12)]
+    assert [(m.dimension, len(m.samples)) for m in sizes] == [(20, 4 * setting.draws), (40, 2 * setting.draws)]
     (network, *_), (twin, *_) = twins.pair(setting, 40, 0)
     assert sizes[1].samples[0] == pytest.approx(network - twin + sizes[1].values[s.error_isotropic.name], rel=1e-12)
 
@@ -86,6 +86,20 @@ def test_a_pair_shares_its_noise() -> None:
     found = np.array([twins.pair(setting, 40, seed) for seed in range(24)])[:, :, 0]
     # A ratio of variances over 24 draws is off by a factor 2 once in ten; here it is below a tenth.
     assert np.var(found[:, 0] - found[:, 1]) < 0.3 * np.var(found[:, 0])
+
+
+def test_a_twin_is_made_even_by_labels_less_what_the_student_says_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Array, Array]] = []
+
+    def even(rows: Array, start: Array, batch: Array, labels: Array) -> Array:
+        seen.append((batch, labels))
+        return rows
+
+    monkeypatch.setattr(twins, "even_rows", even)
+    # Not by way of what is kept: these twins are none.
+    twins.pair.__wrapped__(twins.Setting("relu", "sin", 1.5, 1.0, 0.1, 2.0, 3.0, sets=2), 10, 0)
+    ((batch, labels),) = seen
+    assert labels == pytest.approx(np.sin(batch[:, 0]) - 1.0 / math.sqrt(2.0 * math.pi), abs=1e-9)
 
 
 def test_the_learned_function_of_a_linear_readout() -> None:

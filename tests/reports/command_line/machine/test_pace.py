@@ -36,7 +36,7 @@ def pages_taken() -> int:
 def test_this_process_and_its_workers_keep_the_pace() -> None:
     expected = (ALLOCATIONS, int(SYMPY_RESULTS))
     assert found() == expected
-    with pool(workers=1) as executor:
+    with pool(workers=1, near=("found",)) as executor:
         assert executor.submit(found).result() == expected
         # Given back and asked for anew the arrays are 20 * 8 * 256 pages of 4 kB; kept they are 8 * 256 at the most.
         assert executor.submit(pages_taken).result() < 4 * 8 * 256 or platform.libc_ver()[0] != "glibc"
