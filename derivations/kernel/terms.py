@@ -45,7 +45,6 @@ REAL, *_SIGNED = (
     )
 )
 
-
 # Terms whose parts are all plain, by identity: what says that it equals a plain term need not be one.
 _SEEN: dict[int, sp.Basic] = {}
 _ORDINARY = vars(sp.Function("f", real=True)).keys()
