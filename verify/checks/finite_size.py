@@ -21,7 +21,10 @@ s^2/d_i^2, and d_i^2 stands for d_i in weights and sums of squares (``fluctuatio
 conservative error: the largest d_i s_i^2 is that of the smallest dimension.
 
 With three or more dimensions the line itself is tested (F test of the residuals against s^2, level FIT_LEVEL): where it
-fails the extrapolation means nothing and the verdict is INCONCLUSIVE, whatever e_inf.
+fails the extrapolation means nothing and the verdict is INCONCLUSIVE, whatever e_inf. Who has so many draws that lines
+are seen to bend may ask for a second term, e_inf + b/d + c/d^2 (``curved``): fitted where the line fails, alone, its
+e_inf with its own and larger error confirms, and refutes if that of the line does too. Only both, since a line that is
+rejected by chance bends the other way: under a true line its e_inf is independent of that, so the level is held.
 
 Several observables are decided together: each at level/N (Bonferroni), so the chance that a right theory is refuted in
 any of them stays below FALSE_ALARM, whatever their correlations.
@@ -65,7 +68,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Fit:
-    """e_inf and b of the weighted line, the error of e_inf, how the line fits (None without a degree of freedom)."""
+    """e_inf and b of the weighted fit, the error of e_inf, how it fits (None without a degree of freedom)."""
 
     intercept: float
     slope: float
@@ -82,8 +85,8 @@ class Comparison:
     `theory` is the theory's limit (or its value at the largest dimension) and `extrapolated` = theory + e_inf. `z` is
     the standard normal deviate with the same two-sided probability as e_inf/standard_error under Student's law (so
     that z over many right comparisons is standard normal), `critical_z` the |z| beyond which the verdict is REFUTED,
-    `tolerance` the same limit on |e_inf|. `smallest_detectable` is relative to `scale`. Numbers are None where they
-    could not be formed.
+    `tolerance` the same limit on |e_inf|. `smallest_detectable` is relative to `scale`. `bent` is the fit with a second
+    term. Numbers are None where they could not be formed.
     """
 
     observable: str
@@ -99,6 +102,7 @@ class Comparison:
     scale: float | None = None
     smallest_detectable: float | None = None
     fit: Fit | None = None
+    bent: Fit | None = None
 
 
 @dataclass(frozen=True)
@@ -116,18 +120,23 @@ class Report:
 
 
 def fit_line(
-    dimensions: Sequence[int], samples: Sequence[Sequence[float]], theory: Sequence[float], fluctuation: int = 1
+    dimensions: Sequence[int],
+    samples: Sequence[Sequence[float]],
+    theory: Sequence[float],
+    fluctuation: int = 1,
+    terms: int = 1,
 ) -> Fit:
     """The weighted line D = e_inf + b/d with its standard error; formulas in the module's first lines.
 
-    Needs two dimensions and nu >= 2 in all; ValueError otherwise.
+    With ``terms`` powers of 1/d it is a polynomial. Needs a dimension more than terms and nu >= 2 in all; ValueError
+    otherwise.
     """
     from scipy.special import fdtrc
 
     d = np.array(dimensions, dtype=float)
     counts = np.array([len(values) for values in samples])
     nu = int(counts.sum()) - len(counts)
-    if len(d) < 2 or counts.min() < 1 or nu < 2:
+    if len(d) < terms + 1 or counts.min() < 1 or nu < 2:
         raise ValueError("a line in 1/d needs at least two dimensions, and two measurements beyond one at each")
     measured = [np.array(values, dtype=float) for values in samples]
     means = [values.mean() for values in measured]
@@ -137,10 +146,10 @@ def fit_line(
     within = [((values - mean) ** 2).sum() for values, mean in zip(measured, means, strict=True)]
     squares = steadiness * np.array(within)
     weights = counts * steadiness
-    design = np.empty((len(d), 2))
-    design[:, 0], design[:, 1] = 1.0, 1.0 / d
+    # In units of the smallest dimension: powers of 1/d itself would be columns of very different sizes.
+    design = (d.min() / d)[:, None] ** np.arange(terms + 1)
     normal = np.linalg.inv(design.T @ (weights[:, None] * design))
-    intercept, slope = normal @ (design.T @ (weights * deviations))
+    found = normal @ (design.T @ (weights * deviations))
     pooled = homogeneous(squares, counts - 1)
     variance, freedom = float(squares.sum()) / nu, nu
     if not pooled:
@@ -148,11 +157,12 @@ def fit_line(
         worst = repeated[np.argmax(squares[repeated] / (counts[repeated] - 1))]
         freedom = int(counts[worst] - 1)
         variance = float(squares[worst]) / freedom
-    probability = None
-    if len(d) > 2 and variance > 0.0:
-        residual = float(np.sum(weights * (deviations - design @ (intercept, slope)) ** 2))
-        probability = float(fdtrc(len(d) - 2, freedom, residual / (len(d) - 2) / variance))
-    return Fit(float(intercept), float(slope), math.sqrt(variance * normal[0, 0]), freedom, probability, pooled)
+    probability, spare = None, len(d) - terms - 1
+    if spare > 0 and variance > 0.0:
+        residual = float(np.sum(weights * (deviations - design @ found) ** 2))
+        probability = float(fdtrc(spare, freedom, residual / spare / variance))
+    slope = float(found[1]) * float(d.min())
+    return Fit(float(found[0]), slope, math.sqrt(variance * normal[0, 0]), freedom, probability, pooled)
 
 
 def homogeneous(squares: np.ndarray, freedoms: np.ndarray) -> bool:
@@ -206,11 +216,11 @@ def compare(
         return undecided(f"one dimension, d = {dimensions[0]}, gives no extrapolation in 1/d: at least two are needed")
     if count - len(dimensions) < 2:
         return undecided("one experiment at a dimension shows no scatter: several seeds at each are needed")
-    fit = fit_line(
-        dimensions,
-        [observation.samples for observation in observations],
-        [observation.theory for observation in observations],
-        observations[0].fluctuation,
+    samples = [observation.samples for observation in observations]
+    theories = [observation.theory for observation in observations]
+    fit, *bent = (
+        fit_line(dimensions, samples, theories, observations[0].fluctuation, terms)
+        for terms in range(1, min(len(dimensions), 3))
     )
     if fit.standard_error == 0.0:
         return undecided("the samples do not vary between seeds, so no standard error can be formed")
@@ -225,6 +235,7 @@ def compare(
         extrapolated=theory + fit.intercept,
         scale=abs(theory) if scale is None else scale,
         fit=fit,
+        bent=bent[0] if bent else None,
     )
     return _decide(found, level, fit_level)
 
@@ -239,23 +250,39 @@ def deviates(t: float, degrees_of_freedom: float, level: float) -> tuple[float, 
     return z, -float(stdtrit(degrees_of_freedom, level / 2)), -float(ndtri(level / 2))
 
 
-def _decide(found: Comparison, level: float, fit_level: float) -> Comparison:
+def _beyond(fit: Fit, level: float) -> bool:
+    """Whether e_inf is refuted at a level."""
+    return abs(fit.intercept) > deviates(0.0, fit.degrees_of_freedom, level)[1] * fit.standard_error
+
+
+def _decide(found: Comparison, level: float, fit_level: float, curved: bool = False) -> Comparison:
     """The comparison with its verdict at these levels; unchanged where there is no fit to decide on."""
-    fit = found.fit
-    if fit is None or found.scale is None:
+    line = found.fit
+    if line is None or found.theory is None or found.scale is None:
         return found
+
+    def fails(fit: Fit) -> bool:
+        return fit.fit_probability is not None and fit.fit_probability < fit_level
+
+    fit = found.bent if curved and found.bent is not None and fails(line) else line
     t = fit.intercept / fit.standard_error
     z, critical_t, critical_z = deviates(t, fit.degrees_of_freedom, level)
     detectable = noncentrality(critical_t, fit.degrees_of_freedom) * fit.standard_error
     relative = detectable / found.scale if found.scale > 0.0 else None
+    extrapolated = found.theory + fit.intercept
     measured = (
         f"{found.observable}: simulation at d = {', '.join(map(str, found.dimensions))} extrapolates to "
-        f"{found.extrapolated:.6g} +- {fit.standard_error:.2g}, theory {found.theory:.6g}, z = {z:.2f}"
+        f"{extrapolated:.6g} +- {fit.standard_error:.2g}, theory {found.theory:.6g}, z = {z:.2f}"
     )
-    if fit.fit_probability is not None and fit.fit_probability < fit_level:
-        verdict, ending = INCONCLUSIVE, f"; the line in 1/d does not fit (probability {fit.fit_probability:.1g})"
+    if fails(line):
+        measured += f"; the line in 1/d does not fit (probability {line.fit_probability:.1g})"
+    if fit is not line:
+        measured += ", 1/d^2 was fitted too"
+    if fails(fit):
+        verdict, ending = INCONCLUSIVE, "" if fit is line else f" and does not help (probability {fit.fit_probability:.1g})"
     elif abs(t) > critical_t:
-        verdict, ending = REFUTED, f", beyond {critical_z:.2f}"
+        refuted = _beyond(line, level)
+        verdict, ending = (REFUTED, f", beyond {critical_z:.2f}") if refuted else (INCONCLUSIVE, ", the line alone agrees")
     elif relative is None or relative > DETECTABLE_LIMIT:
         caught = "no relative error" if relative is None else f"only errors above {relative:.0%}"
         verdict, ending = INCONCLUSIVE, f"; this would have caught {caught}: more seeds or larger dimensions are needed"
@@ -265,6 +292,7 @@ def _decide(found: Comparison, level: float, fit_level: float) -> Comparison:
         found,
         verdict=verdict,
         sentence=measured + ending,
+        extrapolated=extrapolated,
         z=z,
         critical_z=critical_z,
         tolerance=critical_t * fit.standard_error,
@@ -285,6 +313,7 @@ def combine(
     required: Collection[str] | None = None,
     level: float = FALSE_ALARM,
     fit_level: float = FIT_LEVEL,
+    curved: bool = False,
 ) -> Report:
     """Decide N comparisons together: each is decided again at level/N and fit_level/N (Bonferroni).
 
@@ -292,7 +321,7 @@ def combine(
     to be; the others may be too noisy to say anything, which their own verdict shows.
     """
     number = max(len(comparisons), 1)
-    decided = tuple(_decide(comparison, level / number, fit_level / number) for comparison in comparisons)
+    decided = tuple(_decide(comparison, level / number, fit_level / number, curved) for comparison in comparisons)
     needed = {c.observable for c in decided} if required is None else set(required)
     confirmed = {c.observable for c in decided if c.verdict == CONFIRMED}
     refuted = [c for c in decided if c.verdict == REFUTED]
@@ -313,6 +342,7 @@ def compare_all(
     required: Collection[str] | None = None,
     level: float = FALSE_ALARM,
     fit_level: float = FIT_LEVEL,
+    curved: bool = False,
 ) -> Report:
     """Decide N observables of one model together; `limits` and `scales` as in `compare`, the rest as in `combine`."""
     limits, scales = limits or {}, scales or {}
@@ -320,4 +350,4 @@ def compare_all(
         compare(name, observations, limit=limits.get(name), scale=scales.get(name))
         for name, observations in observables.items()
     ]
-    return combine(comparisons, required=required, level=level, fit_level=fit_level)
+    return combine(comparisons, required=required, level=level, fit_level=fit_level, curved=curved)

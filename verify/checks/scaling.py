@@ -10,9 +10,14 @@ these are fixed by design, so the estimate is linear in the data and unbiased, a
 sqrt(sum c_i^2 s_i^2/K_i), c_i the coefficients of the slope, uses each dimension's own variance s_i^2 (a pure power law
 does not say that logarithms scatter alike at all d). Degrees of freedom are Welch and Satterthwaite's.
 
-With three or more dimensions the power law itself is tested: deviations from the line are compared with the standard
-errors of the means (F test, level FIT_LEVEL). Where the line fails, for example because a correction to scaling is not
-small yet, the slope means nothing and the verdict is INCONCLUSIVE, whatever the prediction.
+An exponent belongs to a limit, and at finite d there are corrections to scaling: what is measured is of order
+d^e (1 + c/d). With |c| up to CORRECTION the slope is off by up to CORRECTION |sum c_i/d_i|, which no number of draws
+makes smaller: only what lies beyond it refutes, and it counts in the smallest error that would have been caught.
+
+With three or more dimensions the power law itself is tested: deviations from the line, less the correction that suits
+them best, are compared with the standard errors of the means (F test, level FIT_LEVEL). Where the line fails, for
+example because a correction to scaling is larger, the slope means nothing and the verdict is INCONCLUSIVE, whatever the
+prediction.
 
 Several series are decided together, each at level/N (Bonferroni).
 """
@@ -39,6 +44,10 @@ from onestep.verify.checks.finite_size import (
 # Exponents here are multiples of one tenth or so: above this smallest detectable error agreement says too little.
 DETECTABLE_LIMIT = 0.1
 
+# The largest c of a correction c/d: a squared length of d Gaussian entries varies by 2/d, so that the mean of its
+# logarithm is off by 1/d; a measured quantity is made of two such, it and what it is divided by.
+CORRECTION = 2.0
+
 
 @dataclass(frozen=True)
 class Series:
@@ -52,10 +61,13 @@ class Series:
 
 @dataclass(frozen=True)
 class Slope:
-    """The log-log slope, its standard error and degrees of freedom; the probability of a worse fit of the line."""
+    """The log-log slope, its standard error and degrees of freedom; how far corrections to scaling may move it; the
+    probability of a worse fit of the line.
+    """
 
     exponent: float
     standard_error: float
+    correction: float
     degrees_of_freedom: float
     fit_probability: float | None
 
@@ -107,13 +119,18 @@ def fit(dimensions: Sequence[int], samples: Sequence[Sequence[float]]) -> Slope:
     variance = float(parts.sum())
     freedom = variance**2 / float(np.sum(parts**2 / (counts - 1))) if variance > 0.0 else 0.0
     probability = None
+    correction = CORRECTION * np.exp(-x)
     if len(x) > 2 and np.all(errors > 0.0):
         weights = 1.0 / errors
         design = np.stack([np.ones_like(x), x], axis=1)
-        best = np.linalg.solve(design.T @ (weights[:, None] * design), design.T @ (weights * means))
-        excess = float(np.sum(weights * (means - design @ best) ** 2)) / (len(x) - 2)
+        both = np.stack([means, correction], axis=1)
+        best = np.linalg.solve(design.T @ (weights[:, None] * design), design.T @ (weights[:, None] * both))
+        off, bent = (both - design @ best).T
+        share = float(np.clip(np.sum(weights * off * bent) / np.sum(weights * bent**2), -1.0, 1.0))
+        excess = float(np.sum(weights * (off - share * bent) ** 2)) / (len(x) - 2)
         probability = float(fdtrc(len(x) - 2, float(np.sum(counts - 1)), excess))
-    return Slope(float(coefficients @ means), math.sqrt(variance), freedom, probability)
+    moved = abs(float(coefficients @ correction))
+    return Slope(float(coefficients @ means), math.sqrt(variance), moved, freedom, probability)
 
 
 def compare(series: Series, *, level: float = FALSE_ALARM, fit_level: float = FIT_LEVEL) -> Comparison:
@@ -125,8 +142,10 @@ def compare(series: Series, *, level: float = FALSE_ALARM, fit_level: float = FI
     if slope.standard_error == 0.0:
         return Comparison(series.name, INCONCLUSIVE, f"{series.name}: the measurements do not vary", slope)
     t = (slope.exponent - series.predicted) / slope.standard_error
-    z, critical_t, critical_z = deviates(t, slope.degrees_of_freedom, level)
-    detectable = noncentrality(critical_t, slope.degrees_of_freedom) * slope.standard_error
+    z, critical_t, _ = deviates(t, slope.degrees_of_freedom, level)
+    detectable = slope.correction + noncentrality(critical_t, slope.degrees_of_freedom) * slope.standard_error
+    critical_t += slope.correction / slope.standard_error
+    critical_z, _, _ = deviates(critical_t, slope.degrees_of_freedom, level)
     measured = (
         f"{series.name}: slope {slope.exponent:.3f} +- {slope.standard_error:.2g} over d = "
         f"{', '.join(map(str, series.dimensions))}, predicted {series.predicted:.3f}, z = {z:.2f}"
@@ -134,7 +153,7 @@ def compare(series: Series, *, level: float = FALSE_ALARM, fit_level: float = FI
     if slope.fit_probability is not None and slope.fit_probability < fit_level:
         verdict, ending = INCONCLUSIVE, f"; no power law (probability {slope.fit_probability:.1g})"
     elif abs(t) > critical_t:
-        verdict, ending = REFUTED, f", beyond {critical_z:.2f}"
+        verdict, ending = REFUTED, f", beyond {critical_z:.2f} with corrections up to {slope.correction:.2g}"
     elif detectable > DETECTABLE_LIMIT:
         verdict, ending = INCONCLUSIVE, f"; only errors above {detectable:.2g} would have been caught"
     else:

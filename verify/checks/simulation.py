@@ -111,7 +111,7 @@ class BySimulation(ByExperiment):
             ]
             for model, measured in _recalled(self.experiment, statement.lhs, profile).items()
         }
-        report = finite_size.compare_all(observables)
+        report = finite_size.compare_all(observables, curved=True)
         decided = [c for c in report.comparisons if c.z is not None and c.critical_z is not None]
         worst = max(decided, key=lambda c: abs(c.z or 0.0), default=None)
         detectable = [c.smallest_detectable for c in decided if c.smallest_detectable is not None]

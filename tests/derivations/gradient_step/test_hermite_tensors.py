@@ -195,7 +195,7 @@ def test_the_reduced_step_has_the_law_of_the_full_one() -> None:
     full = np.log([full_step(d, n, rng) for _ in range(runs)])
     name = next(iter(leap_numbers.PROBLEMS))
     drawn = [leap_numbers.one_step(name, (1.5, -1.0), d, n, k) for k in range(runs)]
-    reduced = np.log([(math.hypot(a, b), rest) for a, b, rest in drawn])
+    reduced = np.log([(math.hypot(a, b), rest) for a, b, rest, _ in drawn])
     for moment in (np.mean, np.std):
         gap = moment(full, axis=0) - moment(reduced, axis=0)
         # Standard error of the difference of two means; of two standard deviations it is smaller by sqrt 2 for normal

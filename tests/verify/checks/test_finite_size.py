@@ -214,6 +214,34 @@ def test_curved_approach_is_inconclusive() -> None:
     assert two.fit.fit_probability is None
 
 
+@pytest.mark.parametrize(("curvature", "shift"), [(0.0, 0.0), (1e6, 0.0), (1e6, 0.175)])
+def test_a_second_term_holds_the_level_and_finds_a_shift(curvature: float, shift: float) -> None:
+    """At level 1 % for both: a right theory is refuted no more often, straight or bent beyond doubt, a wrong one is."""
+    rng, verdicts = np.random.default_rng(9), []
+    for _ in range(1000):
+        found = {"x": observations(rng, 64, shift=shift, curvature=curvature)}
+        verdicts.append(compare_all(found, level=0.01, fit_level=0.01, curved=True).verdict)
+    refuted = verdicts.count(REFUTED) / 1000
+    # Five binomial deviations of a per cent: false alarm 1e-6. The shift is nine errors of the fit with a second term.
+    assert (refuted > 0.99) if shift else (refuted < 0.01 + 5 * math.sqrt(0.01 / 1000))
+    if curvature and not shift:
+        # Its error is a fiftieth of the value: a tenth would be seen. Beyond the level nothing stands in the way.
+        assert verdicts.count(CONFIRMED) > 1000 * (1 - 0.01) - 5 * math.sqrt(10)
+
+
+def test_a_second_term_is_fitted_exactly() -> None:
+    d = (100, 150, 400, 900)
+    theory = [0.0] * 4
+    samples = [tuple(0.3 + 5.0 / n - 700.0 / n**2 + e for e in (-1e-4, 1e-4)) for n in d]
+    found = fit_line(d, samples, theory, terms=2)
+    # A polynomial through its own values: rounding.
+    assert (found.intercept, found.slope) == pytest.approx((0.3, 5.0), rel=1e-10)
+    assert found.fit_probability == pytest.approx(1.0)
+    assert found.standard_error > fit_line(d, samples, theory).standard_error
+    with pytest.raises(ValueError, match="dimensions"):
+        fit_line(d[:2], samples[:2], theory[:2], terms=2)
+
+
 def refused(observations_: list[Observation]) -> Comparison:
     found = compare("x", observations_)
     assert found.verdict == INCONCLUSIVE

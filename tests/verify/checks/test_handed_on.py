@@ -84,6 +84,32 @@ def test_each_of_several_is_decided_at_its_share_of_both_levels() -> None:
     assert combine([between, judged("y")], fit_level=2 * finite_size.FIT_LEVEL).verdict == "INCONCLUSIVE"
 
 
+def bent(line: float, curve: float, error: float = 1e-2, fits: float | None = None) -> Comparison:
+    """A line that does not fit, with its intercept and that of the fit with a second term; error 1e-3 of the line."""
+    return replace(judged("x", line, fits=1e-9), bent=Fit(curve, 0.0, error, 20, fits, True))
+
+
+def test_a_second_term_confirms_and_refutes_only_what_the_line_refutes_too() -> None:
+    far, near = 0.1, 0.001  # a hundred and one errors of the line, ten and a tenth of one of the other
+    for line, curve, verdict in (
+        (near, near, "CONFIRMED"), (far, near, "CONFIRMED"), (far, far, "REFUTED"), (near, far, "INCONCLUSIVE"),
+    ):  # fmt: skip
+        assert combine([bent(line, curve)]).verdict == "INCONCLUSIVE"  # a line alone
+        found = combine([bent(line, curve)], curved=True)
+        assert found.verdict == verdict
+        assert found.comparisons[0].extrapolated == 1.0 + curve
+        assert found.comparisons[0].tolerance == pytest.approx(0.01 * finite_size.deviates(0, 20, 1e-3)[1])
+    # Its larger error counts in what would have been caught, it has to fit where that can be told, and where the line
+    # fits nobody asks for it.
+    assert combine([bent(near, near, error=0.1)], curved=True).verdict == "INCONCLUSIVE"
+    assert combine([bent(near, near, fits=1e-9)], curved=True).verdict == "INCONCLUSIVE"
+    assert combine([replace(judged("x"), bent=Fit(far, 0.0, 1e-3, 20, None, True))], curved=True).verdict == "CONFIRMED"
+    # The line's own limit is that of the share of the level: 4.1 errors at half of it, 3.8 at the whole.
+    between = [1e-3 * sum(finite_size.deviates(0.0, 20, finite_size.FALSE_ALARM / k)[1] for k in (1, 2)) / 2, far]
+    assert combine([bent(*between)], curved=True).verdict == "REFUTED"
+    assert combine([bent(*between), judged("y")], curved=True).verdict == "INCONCLUSIVE"
+
+
 def test_what_is_required_has_to_be_confirmed_and_nothing_else() -> None:
     noisy = judged("noisy", error=1.0)
     assert combine([judged("x"), noisy]).verdict == "INCONCLUSIVE"
@@ -97,7 +123,7 @@ def test_all_options_reach_both_halves_of_the_protocol(monkeypatch: pytest.Monke
     seen: list[Any] = []
     monkeypatch.setattr(finite_size, "compare", lambda name, sizes, **more: seen.append((name, sizes, more)) or name)
     monkeypatch.setattr(finite_size, "combine", lambda found, **more: (found, more))
-    options: dict[str, Any] = {"required": ["b"], "level": 0.2, "fit_level": 0.3}
+    options: dict[str, Any] = {"required": ["b"], "level": 0.2, "fit_level": 0.3, "curved": True}
     found = compare_all({"a": SIZES, "b": SIZES[:1]}, limits={"a": 1.0}, scales={"b": 2.0}, **options)
     assert found == (["a", "b"], options)  # type: ignore[comparison-overlap]
     assert seen == [("a", SIZES, {"limit": 1.0, "scale": None}), ("b", SIZES[:1], {"limit": None, "scale": 2.0})]

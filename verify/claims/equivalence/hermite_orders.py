@@ -91,7 +91,7 @@ ORTHOGONALITY = claim(
     "hermite.orthogonality", "E[He_j He_k] is k! for j = k and zero otherwise, for all orders", paper(BEHIND),
     eq(s.hermite_pair, _where_equal(sp.factorial(s.level))), _PAIRS,
     ByObligations("induction in both orders by Stein's lemma", _orthogonality),
-    ByNumbers("moments in integers, orders up to eight", pairs, tolerances.ROUNDING),
+    ByNumbers("moments in integers, orders up to eight", pairs, tolerances.ROUNDING, points=120),
     wrong={
         "not normalised": _where_equal(sp.S.One),
         "every pair": sp.factorial(s.level),
@@ -104,7 +104,7 @@ MEHLER = claim(
     "Hermite polynomials of correlated arguments: epsilon^k for equal orders k, zero for different ones", paper(BEHIND),
     eq(s.hermite_pair_apart, _where_equal(s.overlap**s.level)), _PAIRS,
     ByObligations("induction in the order by Stein's lemma for a pair", _mehler),
-    ByNumbers("Gauss rule exact for the degrees, orders up to eight", pairs, tolerances.QUADRATURE),
+    ByNumbers("Gauss rule exact for the degrees, orders up to eight", pairs, tolerances.QUADRATURE, points=120),
     wrong={
         "linear": _where_equal(s.overlap),
         "one order more": _where_equal(s.overlap ** (s.level + 1)),

@@ -188,7 +188,7 @@ RATES = (
     ),
     _exponent(
         "noise-rate", "The noise of a gradient at n = d^(l - delta)", eq(s.noise_rate, (1 - s.leap + s.shortfall) / 2),
-        leap_scaling.rates, numbers.ENOUGH + numbers.TOO_FEW + numbers.FAR_TOO_FEW,
+        leap_scaling.rates, numbers.ENOUGH + numbers.TOO_FEW + numbers.FAR_TOO_FEW_QUIET,
         wrong={
             "one coordinate of it": (s.shortfall - s.leap) / 2,
             "more samples, more noise": (1 + s.leap - s.shortfall) / 2,

@@ -181,27 +181,30 @@ _CHUNK = 1 << 18
 
 
 @lru_cache(maxsize=8192)
-def one_step(name: str, tau: tuple[float, float], d: int, n: int, seed: int) -> tuple[float, float, float]:
+def one_step(name: str, tau: tuple[float, float], d: int, n: int, seed: int) -> tuple[float, float, float, float]:
     """(|pi_1|, |pi_2|, |g - pi|): a gradient's components along the target's two directions, and the rest of it.
 
-    The neuron's overlaps with the directions are tau/sqrt(d).
+    The neuron's overlaps with the directions are tau/sqrt(d). The fourth number is a control, nearly all of the noise
+    of pi_2: the mean over samples of z2 y sigma'(z3), on average zero for a target even in z2.
     """
     problem = PROBLEMS[name]
     rng = np.random.default_rng(np.random.SeedSequence(41, spawn_key=(list(PROBLEMS).index(name), d, n, seed)))
     one, two = (t / math.sqrt(d) for t in tau)
     across = math.sqrt(1 - one**2 - two**2)
-    totals, squares = np.zeros(3), 0.0
+    totals, squares, control = np.zeros(3), 0.0, 0.0
     for start in range(0, n, _CHUNK):
         z = rng.standard_normal((3, min(_CHUNK, n - start)))
-        pushed = problem.target(z[0], z[1]) * problem.slope(one * z[0] + two * z[1] + across * z[2])
+        labels = problem.target(z[0], z[1])
+        pushed = labels * problem.slope(one * z[0] + two * z[1] + across * z[2])
+        control += float(z[1] @ (labels * problem.slope(z[2])))
         totals += z @ pushed
         squares += float(pushed @ pushed)
     pi = totals[:2] / n
     rest = (totals[2] / n) ** 2 + squares / n**2 * rng.chisquare(d - 3)
-    return float(abs(pi[0])), float(abs(pi[1])), math.sqrt(rest)
+    return float(abs(pi[0])), float(abs(pi[1])), math.sqrt(rest), control / n
 
 
-QUANTITIES: Mapping[sp.Basic, Callable[[tuple[float, float, float]], float]] = {
+QUANTITIES: Mapping[sp.Basic, Callable[[tuple[float, float, float, float]], float]] = {
     s.signal_rate: lambda found: math.hypot(found[0], found[1]),
     s.noise_rate: lambda found: found[2],
     # The tangent of the angle between neuron and target space: of the order of |pi|/|w| where that is small.
@@ -213,8 +216,9 @@ QUANTITIES: Mapping[sp.Basic, Callable[[tuple[float, float, float]], float]] = {
 class Regime:
     """n = samples * d^(l - delta) at several dimensions, for a neuron of overlaps tau/sqrt(d).
 
-    Dimensions are as large as sample counts allow, since corrections to scaling are powers of 1/d: tau^2/d, and
-    (noise/signal)^2 of order d^(delta - 1)/samples within the target's directions.
+    Dimensions are as large as sample counts allow, since corrections to scaling are powers of 1/d: tau^2/d,
+    and (noise/signal)^2 of order d^(delta - 1)/samples within the target's directions. Where n grows more slowly than d
+    there is one of 7/n in the noise, as its square, a mean over n samples, varies by 28/n.
     """
 
     problem: str
@@ -227,13 +231,15 @@ class Regime:
 
 ENOUGH = (
     Regime(_LEAP_ONE, 0.0, 8.0, (1.5, -1.0), (1000, 4000, 16000), (12, 12, 12)),
-    Regime(_LEAP_TWO, 0.0, 2.0, (1.0, 0.5), (100, 250, 600), (16, 8, 4)),
+    Regime(_LEAP_TWO, 0.0, 2.0, (1.0, 0.5), (100, 250, 600), (24, 10, 5)),
 )
 TOO_FEW = (
     Regime(_LEAP_ONE, 0.5, 8.0, (1.5, -1.0), (10_000, 80_000, 640_000), (12, 12, 12)),
     Regime(_LEAP_TWO, 0.5, 6.0, (2.0, 1.0), (300, 800, 2000), (12, 8, 4)),
 )
 FAR_TOO_FEW = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (10_000, 1_000_000, 100_000_000), (160, 80, 60)),)
+# Noise scatters by a hundredth: fewer draws of more samples.
+FAR_TOO_FEW_QUIET = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (10**6, 10**7, 10**8), (12, 8, 8)),)
 # So many samples that noise does not turn the sign of pi_2: its logarithm is nearly linear in the controls.
 STAIRS = Regime(_STAIR, 0.0, 450.0, (1.5, 0.0), (160, 500, 1500), (8, 5, 3))
 

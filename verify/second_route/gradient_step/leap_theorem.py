@@ -20,6 +20,7 @@ from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.gradient_step.leap import HIDDEN, UNCOVERED, one_step
+from onestep.verify.second_route.gradient_step.real import steadied
 from onestep.verify.second_route.grids import Array, half_line
 
 he = np.polynomial.hermite_e
@@ -150,32 +151,45 @@ _QUIET = ((100, 3), (200, 2), (400, 1))
 _DIRECT = ((50, 2), (70, 1), (100, 1))
 
 
-def _second(problem: str, d: int, seed: int) -> float:
-    """|pi_2|/|g| at n = 16 d^2, from the law of the experiment given the target's directions."""
-    first, second, rest = one_step(problem, _TAU, d, 16 * d * d, seed)
-    return second / math.hypot(first, second, rest)
+def _second(problem: str, d: int, seed: int) -> tuple[float, float]:
+    """|pi_2|/|g| at n = 16 d^2, from the law of the experiment given the target's directions, and its control."""
+    first, second, rest, control = one_step(problem, _TAU, d, 16 * d * d, seed)
+    return second / math.hypot(first, second, rest), control
 
 
 @lru_cache(maxsize=512)
-def _second_fitted(d: int, seed: int) -> float:
-    """|pi_2|/|g| for y = x1 + x2^2 - 1 less its linear part as fitted on the same 8 d^2 samples; all coordinates."""
+def _second_fitted(d: int, seed: int) -> tuple[float, float]:
+    """|pi_2|/|g| for y = x1 + x2^2 - 1 less its linear part as fitted on the same 8 d^2 samples; all coordinates.
+
+    Its control is the same average with x2 left out of the neuron: x2 -> -x2 turns its sign.
+    """
     rng = np.random.default_rng(np.random.SeedSequence(74, spawn_key=(d, seed)))
     w = rng.standard_normal(d)
     w[:2] = 0.5, 1.5
     w[2:] *= math.sqrt(d - 2.5) / np.linalg.norm(w[2:])
     x = rng.standard_normal((8 * d * d, d))
     y = x[:, 0] + x[:, 1] ** 2 - 1
-    gradient = ((y - x @ (x.T @ y) / len(y)) * (x @ w > 0)) @ x
-    return float(abs(gradient[1]) / np.linalg.norm(gradient))
+    left, field = y - x @ (x.T @ y) / len(y), x @ w
+    gradient = (left * (field > 0)) @ x
+    control = float(np.mean(left * (field - w[1] * x[:, 1] > 0) * x[:, 1]))
+    return float(abs(gradient[1]) / np.linalg.norm(gradient)), control
 
 
 def preprocessing(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
-    """Shares of the second direction in the gradient: with the linear part, without it, and with it fitted."""
+    """Shares of the second direction in the gradient: with the linear part, without it, and with it fitted.
+
+    Their logarithms are taken less what is linear in the control.
+    """
     column(quantity, s.overlap_rate)
 
-    def series(sizes: tuple[tuple[int, int], ...], share: Callable[[int, int], float], done: float) -> Scaled:
-        samples = tuple(tuple(share(d, k) for k in profile.draws(draws)) for d, draws in sizes)
-        return Scaled(tuple(d for d, _ in sizes), samples, {s.preprocessed.name: done})
+    def series(
+        sizes: tuple[tuple[int, int], ...], share: Callable[[int, int], tuple[float, float]], done: float
+    ) -> Scaled:
+        samples = []
+        for d, draws in sizes:
+            found, controls = np.array([share(d, k) for k in profile.draws(draws)]).T
+            samples.append(tuple(np.exp(steadied(np.log(found), controls[:, None]))))
+        return Scaled(tuple(d for d, _ in sizes), tuple(samples), {s.preprocessed.name: done})
 
     return {
         "labels as they are": series(_LARGE, partial(_second, HIDDEN), 0.0),

@@ -157,7 +157,7 @@ def kernels(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     """
     column(quantity, s.kernel_rate)
     x, limit = _kernel_limit()
-    widths = {16: 24, 160: 16, 1600: 8}  # with draws per seed of the profile
+    widths = {64: 24, 640: 12, 6400: 6}  # with draws per seed of the profile
     samples = []
     for p, draws in widths.items():
         chosen = profile.draws(draws)
