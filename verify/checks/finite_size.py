@@ -279,10 +279,12 @@ def _decide(found: Comparison, level: float, fit_level: float, curved: bool = Fa
     if fit is not line:
         measured += ", 1/d^2 was fitted too"
     if fails(fit):
-        verdict, ending = INCONCLUSIVE, "" if fit is line else f" and does not help (probability {fit.fit_probability:.1g})"
+        helped = "" if fit is line else f" and does not help (probability {fit.fit_probability:.1g})"
+        verdict, ending = INCONCLUSIVE, helped
     elif abs(t) > critical_t:
-        refuted = _beyond(line, level)
-        verdict, ending = (REFUTED, f", beyond {critical_z:.2f}") if refuted else (INCONCLUSIVE, ", the line alone agrees")
+        verdict, ending = REFUTED, f", beyond {critical_z:.2f}"
+        if not _beyond(line, level):
+            verdict, ending = INCONCLUSIVE, ", the line alone agrees"
     elif relative is None or relative > DETECTABLE_LIMIT:
         caught = "no relative error" if relative is None else f"only errors above {relative:.0%}"
         verdict, ending = INCONCLUSIVE, f"; this would have caught {caught}: more seeds or larger dimensions are needed"
