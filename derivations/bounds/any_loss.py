@@ -19,8 +19,8 @@ from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
 from onestep.derivations.bounds.leaves import BASIS, TEACHER, combination, infimum
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
+from onestep.derivations.free_energy.along_spike import PAPER, mu0
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, beside_label
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite
 from onestep.derivations.kernel.averages import average, independent, linear, moment
 from onestep.derivations.kernel.limits import limit_order
@@ -95,7 +95,7 @@ def _loss_at(*coefficients: sp.Symbol) -> sp.Expr:
 def above_infimum() -> tuple[Theorem, ...]:
     """The loss of a readout, without the noise of its output, and the least loss: each is at least the next."""
     readout = (s.m, s.zeta, s.psi)
-    noise = mu1 * sp.sqrt(s.q1 - s.psi**2) * _elsewhere + mu2 * sp.sqrt(s.q2) * _feature
+    noise = beside_label(_elsewhere, _feature)
     quiet = average((jensen(_label, combination(*readout), noise, _elsewhere, _feature),), _sample)
     meaning = define(s.test_loss, sides(quiet.statement)[0], "the loss on a new sample, over the noise of the output")
     least = in_model(

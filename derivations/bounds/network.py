@@ -7,7 +7,7 @@ its vocabulary, and a Gaussian rest: the error is never below the squared distan
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import sympy as sp
@@ -15,9 +15,8 @@ import sympy as sp
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bulk import network as one_letter
 from onestep.derivations.bulk import symbols as s_bulk
-from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.bulk.network_rows import SOURCE
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
 from onestep.derivations.free_energy.sample_energy import TEACHER, moments_named
 from onestep.derivations.kernel.algebra import instantiate, order
@@ -29,66 +28,38 @@ from onestep.derivations.kernel.statements import AtLeast, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.features import Features
 from onestep.derivations.language.inequalities import ONE_READOUT
 from onestep.derivations.saddle_point import network as letters
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 
 _ONE, _ZERO = sp.Integer(1), sp.Integer(0)
 
 
 @dataclass(frozen=True)
 class Readout:
-    """A network's readout, letter by letter: the functions that it combines with their coefficients, the linear parts
-    mu1 with their overlaps psi and q1, and the noises mu2 with their sizes q2; and what the best combination leaves.
-    """
+    """A network's readout, the distance from the span of what its mean output combines, and what its errors are."""
 
-    functions: tuple[sp.Expr, ...]
-    coefficients: tuple[sp.Symbol, ...]
-    linear: tuple[sp.Expr, ...]
-    psi: tuple[sp.Symbol, ...]
-    q1: tuple[tuple[sp.Symbol, ...], ...]
-    noises: tuple[sp.Expr, ...]
-    q2: tuple[sp.Symbol, ...]
+    features: Features
     distance: sp.Symbol
-
-    def mean(self, coefficients: Sequence[sp.Expr]) -> sp.Expr:
-        """The combination with these coefficients."""
-        return sp.Add(*(b * f for b, f in zip(coefficients, self.functions, strict=True)))
+    errors: Callable[[], Derivation]
 
 
-ONE_LETTER = Readout(
-    (mu0, s.kappa * mu1, one_letter.third),
-    (s.m, s.zeta, s_bulk.chi),
-    (mu1,),
-    (s.psi,),
-    ((s.q1,),),
-    (mu2,),
-    (s.q2,),
-    s_bulk.distance_third,
-)
-VOCABULARY = Readout(
-    tuple(f for a in LETTERS for f in (mu0_of[a], s.kappa * mu1_of[a], letters.third_of[a])),
-    tuple(b for a in LETTERS for b in (s_saddle.m_of[a], s_saddle.zeta_of[a], s_saddle.chi_of[a])),
-    mu1_of,
-    s_saddle.psi_of,
-    s_saddle.q1_of,
-    mu2_of,
-    s_saddle.q2_of,
-    s_bulk.distance_groups,
-)
+ONE_LETTER = Readout(one_letter.NETWORK, s_bulk.distance_third, one_letter.errors)
+VOCABULARY = Readout(letters.NETWORK, s_bulk.distance_groups, letters.errors)
 
 
 def never_nearer(readout: Readout) -> Theorem:
     """What the distance means: no combination of the functions is nearer to y0."""
-    free = sp.symbols(f"b_1:{len(readout.functions) + 1}", real=True)
+    functions, overlaps = zip(*readout.features.combined, strict=True)
+    free = sp.symbols(f"b_1:{len(functions) + 1}", real=True)
+    combination = sp.Add(*(b * f for b, f in zip(free, functions, strict=True)))
     leaf = in_model(
         "distance from a span",
-        AtLeast(over_kappa((y0 - readout.mean(free)) ** 2), readout.distance),
+        AtLeast(over_kappa((y0 - combination) ** 2), readout.distance),
         "the infimum over all coefficients of the mean square of the error",
         *free,
     )
-    return instantiate((leaf,), dict(zip(free, readout.coefficients, strict=True)))
+    return instantiate((leaf,), dict(zip(free, overlaps, strict=True)))
 
 
 def _mean_square(base: sp.Expr, variable: sp.Symbol) -> tuple[Theorem, Theorem]:
@@ -106,35 +77,34 @@ def label_is_wider() -> Theorem:
     return order((square, moments_named(opened)), AtLeast(y2 - s.noise - y0**2 - y1**2, _ZERO), (_ONE, -_ONE))
 
 
-def readouts_are_wider(readout: Readout) -> Theorem:
+def readouts_are_wider(features: Features) -> Theorem:
     """sum_ab mu1_a mu1_b (q1_ab - psi_a psi_b) >= 0 at every kappa: a mean square over components across theta_perp."""
-    many = len(readout.linear)
+    linear, q1, psi = features.mu1, features.q1, features.psi
+    many = len(linear)
     parts = (READOUT,) if many == 1 else tuple(sp.Function(f"U_{a + 1}", real=True)(s.mode) for a in range(many))
-    rest = sp.Add(*(f * (u - p * DIRECTION) for f, u, p in zip(readout.linear, parts, readout.psi, strict=True)))
+    rest = sp.Add(*(f * (u - p * DIRECTION) for f, u, p in zip(linear, parts, psi, strict=True)))
     square, opened = _mean_square(rest, s.mode)
     pairs = [(a, b) for a in range(many) for b in range(many)]
-    meanings = {readout.q1[a][b]: parts[a] * parts[b] for a, b in pairs}
-    meanings |= {p: u * DIRECTION for p, u in zip(readout.psi, parts, strict=True)}
+    meanings = {q1[a][b]: parts[a] * parts[b] for a, b in pairs}
+    meanings |= {p: u * DIRECTION for p, u in zip(psi, parts, strict=True)}
     names = [
         define(name, Expectation(product, s.mode), "a product of Pi W^T a/sqrt(p), a mean over components")
         for name, product in meanings.items()
     ]
     known = rewritten(opened, UNIT, *(isolated(value(name), name) for name in names))
-    beyond = (readout.q1[a][b] - readout.psi[a] * readout.psi[b] for a, b in pairs)
-    total = sp.Add(*(readout.linear[a] * readout.linear[b] * more for (a, b), more in zip(pairs, beyond, strict=True)))
+    total = sp.Add(*(linear[a] * linear[b] * (q1[a][b] - psi[a] * psi[b]) for a, b in pairs))
     return order((square, known), AtLeast(total, _ZERO), (_ONE, -_ONE))
 
 
 @functools.cache
 def floor(readout: Readout) -> Derivation:
     """The test error of a network is never below the distance of y0 from the span."""
-    network = one_letter.errors() if readout == ONE_LETTER else letters.errors()
+    network, features = readout.errors(), readout.features
     error = network.theorem_of(s.test_error)
     (integrand,) = (mean.integrand for mean in value(error).atoms(Expectation))
-    fit = (y0 - readout.mean(readout.coefficients)) ** 2
-    signal = sp.Add(*(f * p for f, p in zip(readout.linear, readout.psi, strict=True)))
-    wider, readouts = label_is_wider(), readouts_are_wider(readout)
-    squares = ((_ONE, y1 - signal), *zip(readout.q2, readout.noises, strict=True))
+    fit = (y0 - features.fit) ** 2
+    wider, readouts = label_is_wider(), readouts_are_wider(features)
+    squares = ((_ONE, y1 - features.signal), *zip(features.q2, features.mu2, strict=True))
     at_kappa = order((wider, readouts), AtLeast(integrand, fit), (_ONE, _ONE), tuple(squares))
     everywhere, nearest = average((at_kappa,), (s.kappa,)), never_nearer(readout)
     result = order((error, everywhere, nearest), AtLeast(s.test_error, readout.distance), (_ONE, _ONE, _ONE))

@@ -15,15 +15,7 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.marchenko_pastur import shift
 from onestep.derivations.bulk.network_rows import SOURCE
-from onestep.derivations.free_energy.along_spike import (
-    V_of_kappa,
-    mu0,
-    mu1,
-    over_kappa,
-    prediction,
-    squared_residual,
-    y0,
-)
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu0, over_kappa, y0
 from onestep.derivations.free_energy.leaves import of_network, unfolded
 from onestep.derivations.free_energy.sample_energy import (
     LABEL_NOISE,
@@ -293,9 +285,9 @@ def third_function() -> Derivation:
 
 
 third = sp.Function("k2", real=True)(s.kappa)
-PREDICTION = mu0 * s.m + s.kappa * mu1 * s.zeta + third * s.chi
-# One letter's output with what the norms add to its mean.
-WITH_THIRD = replace(ONE_SPIKE, mean=PREDICTION, squared=squared_residual.xreplace({prediction: PREDICTION}))
+# One letter with what the norms add to its mean.
+NETWORK = replace(ONE_LETTER, norms=((third, s.chi),))
+WITH_THIRD = replace(ONE_SPIKE, mean=NETWORK.fit, squared=NETWORK.e2)
 WITH_NORMS = "conditional Gaussian equivalence of the features (Result 3.2), with d mu0/dc beside mu0"
 
 _distance, _residual = (sp.Function(name, real=True)(s.kappa) for name in ("e_g", "e_t"))
@@ -368,8 +360,9 @@ def errors() -> Derivation:
 @functools.cache
 def readout_mean() -> Derivation:
     """m from E[mu0 (y0 - yhat)/(1 + V)] = 0: the sum of the readout is not penalised at this order."""
-    condition = over_kappa(mu0 * (y0 - PREDICTION) / (1 + V_of_kappa))
-    square, rest = (over_kappa(mu0 * part / (1 + V_of_kappa)) for part in (mu0, y0 - PREDICTION.subs(s.m, 0)))
+    without_m = replace(NETWORK, m=(sp.S.Zero,)).fit
+    parts = (y0 - NETWORK.fit, mu0, y0 - without_m)
+    condition, square, rest = (over_kappa(mu0 * part * NETWORK.weight) for part in parts)
     m = rest / square
     return Derivation(
         "the mean of a network's readout",

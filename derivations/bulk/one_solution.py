@@ -17,14 +17,14 @@ is 0 and the unit 1 (`ABOVE`); below it T and tau grow like 1/ridge, and in unit
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 from sympy.core.relational import Relational
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, at_most_one, stated
-from onestep.derivations.free_energy.along_spike import mu1, mu2, over_kappa, over_modes, varrho
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu1, mu2, over_kappa, over_modes, varrho
 from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
@@ -54,7 +54,7 @@ class Setting:
 
     def response(self, at: Point) -> sp.Expr:
         """unit + V(kappa) at (T, tau)."""
-        return self.unit + mu1**2 * at[0] + self.mu2**2 * at[1]
+        return self.unit + replace(ONE_LETTER, mu2=(self.mu2,), V1=((at[0],),), V2=(at[1],)).V
 
     def name(self, letter: str) -> sp.FunctionClass:
         """C, D, F_1 or F_2 of this setting; D is positive where mu2 is."""

@@ -6,6 +6,7 @@ import sympy as sp
 
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.features import Features
 
 PAPER = "arXiv 2402.04980"
 
@@ -21,11 +22,21 @@ varrho = sp.Function("varrho", nonnegative=True)(s.mode)
 vartau = sp.Function("vartau", real=True)(s.mode)
 varpi = sp.Function("varpi", real=True)(s.mode)
 
-V_of_kappa = mu1**2 * s.V1 + mu2**2 * s.V2
-prediction = mu0 * s.m + s.kappa * mu1 * s.zeta
-squared_residual = (
-    y2 - 2 * y0 * prediction + prediction**2 - 2 * y1 * mu1 * s.psi + mu1**2 * s.q1 + mu2**2 * s.q2
-)  # e2(kappa): the mean squared error at fixed kappa, label noise included
+# One letter and one direction, as in Section 3.3.
+ONE_LETTER = Features(
+    kappa=(s.kappa,),
+    mu0=(mu0,),
+    mu1=(mu1,),
+    mu2=(mu2,),
+    m=(s.m,),
+    zeta=((s.zeta,),),
+    psi=(s.psi,),
+    q1=((s.q1,),),
+    q2=(s.q2,),
+    V1=((s.V1,),),
+    V2=(s.V2,),
+    label=(y0, y1, y2),
+)
 denominator = s.ridge + s.V1_hat * varrho + s.V2_hat
 
 

@@ -16,7 +16,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, over_kappa, prediction
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, over_kappa
 from onestep.derivations.free_energy.envelopes import envelope
 from onestep.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
@@ -25,6 +25,7 @@ from onestep.derivations.free_energy.sample_energy import (
     EXCESS,
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
+    beyond_label,
     local_field_mean,
     local_fields,
     name_label_moments,
@@ -51,8 +52,8 @@ LAPLACE = "Laplace's method for the integral over a local field: the loss is con
 envelope_of, force_of, force_slope_of = named.envelope, named.force, named.force_slope
 
 label = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
-centre = prediction + local_field_mean()  # mean output at given kappa, z and xi
-AT = (label, centre, V_of_kappa)
+centre = ONE_LETTER.fit + local_field_mean()  # mean output at given kappa, z and xi
+AT = (label, centre, ONE_LETTER.V)
 
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 _y, _centre, _fluctuation = sp.symbols("y omega w", real=True)
@@ -88,7 +89,7 @@ def loss_of_replica(y: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
 def energetic() -> Derivation:
     """Equation (100): per neuron, alpha/beta samples each cost the envelope of the loss."""
     R, B = s.replicas, s.inverse_temperature
-    at = dict(zip(_PLACES, (label, prediction + shared_field(s.excess), V_of_kappa), strict=True))
+    at = dict(zip(_PLACES, (label, ONE_LETTER.fit + shared_field(s.excess), ONE_LETTER.V), strict=True))
     bracket = over_samples(product_of(R, loss_of_replica(*at.values())))
     meaning = define(named.sample_exponent(R), sp.log(bracket), "ln of the average over one sample of R replicas", R)
     powers = unfolded(meaning)
@@ -158,7 +159,7 @@ _spread = sp.Function("spread", positive=True)(s.kappa)
 FLUCTUATES = Assumption(
     Ground.HYPOTHESIS,
     "the output fluctuates",
-    Equation(mu1**2 * s.excess + mu2**2 * s.q2, _spread**2),
+    Equation(beyond_label(s.excess), _spread**2),
     "at every kappa the part of the output that does not follow the label has a positive variance",
     frozenset({s.kappa}),
 )

@@ -8,11 +8,12 @@ ansatz the sums over replicas are polynomials in R, and a Gaussian field decoupl
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2
 from onestep.derivations.free_energy.leaves import (
     exponential,
     gaussian,
@@ -164,7 +165,7 @@ def output() -> Derivation:
     along = tuple(dot(row, v) for row in ROWS)
     zeta = define(s.zeta, dot(WEIGHTS, along) / sp.sqrt(s.p), "overlap of the readout with W v")
     field = define(s.local_field, projected_output(WEIGHTS, across), "what x_perp and xi give")
-    split = by_ring(Equation(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field), total, m, zeta, field)
+    split = by_ring(Equation(s.output, ONE_LETTER.fit + s.local_field), total, m, zeta, field)
     return Derivation(
         "output on one sample",
         f"{APPENDIX}, (77), (84)-(88)",
@@ -208,9 +209,8 @@ def covariance() -> Derivation:
             "covariance of a field with the coordinate along theta_perp",
         )
     )
-    meet = by_ring(
-        Equation(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1]), fields, q1, q2
-    )
+    of_pair = replace(ONE_LETTER, q1=((s.overlap_pair[0],),), q2=(s.overlap_pair[1],)).q
+    meet = by_ring(Equation(s.field_covariance, of_pair), fields, q1, q2)
     return Derivation(
         "covariance of local fields",
         f"{APPENDIX}, (89)",

@@ -7,23 +7,12 @@ and the square loss against it can be minimised and averaged in closed form.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import (
-    PAPER,
-    V_of_kappa,
-    g,
-    mu1,
-    mu2,
-    prediction,
-    squared_residual,
-    y0,
-    y1,
-    y2,
-)
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, mu1, mu2, y0, y1, y2
 from onestep.derivations.free_energy.leaves import gaussian, product_of, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite
@@ -141,9 +130,14 @@ def fitted_at(target: sp.Expr, field: sp.Expr, variance: sp.Expr) -> Theorem:
     return instantiate((isolated(h, assume((), leaf)),), values)
 
 
+def beyond_label(excess: sp.Expr) -> sp.Expr:
+    """The variance of what of omega does not carry z: q(kappa) with q1 - psi^2 for q1."""
+    return replace(ONE_LETTER, q1=((excess,),)).q
+
+
 def shared_field(excess: sp.Expr) -> sp.Expr:
     """omega of equation (101), with z the label's variable, xi an independent one, and q1 - psi^2 under its name."""
-    return mu1 * s.psi * s.z + sp.sqrt(mu1**2 * excess + mu2**2 * s.q2) * s.xi
+    return ONE_LETTER.signal * s.z + sp.sqrt(beyond_label(excess)) * s.xi
 
 
 def local_field_mean() -> sp.Expr:
@@ -158,7 +152,7 @@ def beside_label(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
 
 def common_field(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
     """What all replicas have of the local field: a part that carries the label's z, and two that do not."""
-    return mu1 * s.psi * s.z + beside_label(first, second)
+    return ONE_LETTER.signal * s.z + beside_label(first, second)
 
 
 @functools.cache
@@ -185,7 +179,7 @@ def local_fields() -> Derivation:
     more = define(s.V, s.own_covariance - s.field_covariance, "what one replica has more than two share")
     beyond = rewritten(more, own, pair)
     variance = equal(beyond, sp.expand(value(beyond)))
-    spread = sp.sqrt(mu1**2 * (s.q1 - s.psi**2) + mu2**2 * s.q2)
+    spread = sp.sqrt(beyond_label(s.q1 - s.psi**2))
     xi = define(s.xi, beside_label(w1, w2) / spread, "the part of omega that does not carry z, over its deviation")
     unit = averages_expanded(define(s.xi_variance, Expectation(value(xi) ** 2, w1, w2), "the variance of xi"))
     omega = define(s.field_mean, common, "what all replicas share")
@@ -262,7 +256,7 @@ class Fields:
     names: tuple[Theorem, ...]
 
 
-ONE_SPIKE = Fields(prediction, shared_field(s.excess), (s.xi,), V_of_kappa, squared_residual, (EXCESS,))
+ONE_SPIKE = Fields(ONE_LETTER.fit, shared_field(s.excess), (s.xi,), ONE_LETTER.V, ONE_LETTER.e2, (EXCESS,))
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, prediction, varrho, y0, y1, y2
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, varrho, y0, y1, y2
 from onestep.derivations.free_energy.leaves import STATIONARY
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.sample_energy import TEACHER
@@ -242,7 +242,7 @@ def energies(change: Rescaling) -> tuple[Theorem, Theorem]:
 
 def scaled_error(change: Rescaling) -> Theorem:
     """The error of the rescaled equivalent features on a new input, as a function of the variables."""
-    gap = rescaled(TEACHER - prediction - local_field(), change.data)
+    gap = rescaled(TEACHER - ONE_LETTER.fit - local_field(), change.data)
     averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
     whole, _ = sides(averaged.statement)
     meaning = define(_scaled_error(*VARIABLES), whole, "mean squared error of the rescaled features", *VARIABLES)

@@ -9,11 +9,12 @@ directions shows both, and more read the same. With one the equations are those 
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import sympy as sp
 
 from onestep.derivations.bulk.marchenko_pastur import second_names
-from onestep.derivations.free_energy.along_spike import denominator, over_modes, varrho
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, denominator, over_modes, varrho
 from onestep.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
 from onestep.derivations.free_energy.ridge import trace
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
@@ -30,7 +31,7 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import directions_action
-from onestep.derivations.saddle_point.equations import errs_as_its_equivalent
+from onestep.derivations.saddle_point.equations import ELSEWHERE, NOISE, errs_as_its_equivalent, local_field
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"
 DIRECTIONS = (0, 1)
@@ -46,9 +47,7 @@ whole_gram = sp.Matrix(2, 2, sp.symbols("X_11 X_12 X_12 X_22", real=True))
 mu0, mu1, mu2, y0, y1, y2 = (sp.Function(name, real=True)(*kappa) for name in ("mu0", "mu1", "mu2", "y0", "y1", "y2"))
 g = sp.Function("g", real=True)
 
-V_of_kappa = mu1**2 * s.V1 + mu2**2 * s.V2
-prediction = mu0 * s.m + sum(kappa[j] * mu1 * zeta[j] for j in DIRECTIONS)
-squared_residual = y2 - 2 * y0 * prediction + prediction**2 - 2 * y1 * mu1 * s.psi + mu1**2 * s.q1 + mu2**2 * s.q2
+SEVERAL = replace(ONE_LETTER, kappa=kappa, mu0=(mu0,), mu1=(mu1,), mu2=(mu2,), zeta=(zeta,), label=(y0, y1, y2))
 
 ORTHOGONAL = (
     "v_1, ..., v_s and theta_perp are orthonormal and independent of the rows of W, whose projections on them are then "
@@ -79,24 +78,20 @@ def output() -> Derivation:
         Step(
             "Summed with the readout: m = sum_i a_i/sqrt p and one zeta_j = a.W v_j/sqrt p per direction; the rest is "
             "a Gaussian field given kappa, of covariance mu1^2 q1 + mu2^2 q2 with q1 through Pi.",
-            eq(s.output, prediction + s.local_field),
+            eq(s.output, SEVERAL.fit + s.local_field),
             Vanishing("one neuron's share", sp.expand(component * feature - by_direction - field)),
         ),
     )
-    return Derivation(
-        "output for a spike of several directions", SOURCE, *steps, results={s.output: prediction + s.local_field}
-    )
+    return Derivation("output for a spike of several directions", SOURCE, *steps)
 
 
 # A new input, given both kappa: as for one direction.
-_elsewhere, _noise = sp.symbols("w x", real=True)
 _teacher = g(sum(gamma[j] * kappa[j] for j in DIRECTIONS) + sp.sqrt(s.rho) * s.z)
 
 
 def error_of_output() -> sp.Expr:
     """Target less output at given kappa: one overlap for each direction, and a field that carries mu1 psi of z."""
-    across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * _elsewhere
-    return _teacher - prediction - mu1 * across - mu2 * sp.sqrt(s.q2) * _noise
+    return _teacher - SEVERAL.fit - local_field(SEVERAL)
 
 
 @functools.cache
@@ -190,8 +185,8 @@ def entropic_term() -> sp.Expr:
 def free_energy() -> Theorem:
     """The replica-symmetric free energy for isotropic rows and several directions, for all values of its variables."""
     noisy = error_of_output() + sp.sqrt(s.noise) * LABEL_NOISE
-    squared = mean_square(noisy, s.z, _elsewhere, _noise, LABEL_NOISE)
-    cost = s.alpha / s.beta * over_kappas(sides(squared.statement)[0] / (2 * (1 + V_of_kappa)))
+    squared = mean_square(noisy, s.z, ELSEWHERE, NOISE, LABEL_NOISE)
+    cost = s.alpha / s.beta * over_kappas(sides(squared.statement)[0] / (2 * (1 + SEVERAL.V)))
     return rewritten(
         _taken("Result 3.2", directions_action(*_VARIABLES), _equivalent, SAME_ON_BOTH_MAPS),
         _replica_symmetric(),
@@ -250,10 +245,10 @@ def traces_named(theorem: Theorem) -> Theorem:
 @functools.cache
 def test_error() -> Derivation:
     """The error on a new input: E e2 less the label noise."""
-    inner = mean_square(error_of_output(), s.z, _elsewhere, _noise)
+    inner = mean_square(error_of_output(), s.z, ELSEWHERE, NOISE)
     averaged = average((inner,), kappa)
     same, meaning = errs_as_its_equivalent("Result 3.2, several directions, errors", averaged)
-    solution = in_form(over_kappas(squared_residual) - s.noise, same, meaning, averaged)
+    solution = in_form(over_kappas(SEVERAL.e2) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error for several directions",
         SOURCE,

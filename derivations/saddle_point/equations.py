@@ -14,16 +14,14 @@ import sympy as sp
 from onestep.derivations.bulk import marchenko_pastur as bulk
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.free_energy.along_spike import (
+    ONE_LETTER,
     PAPER,
-    V_of_kappa,
     denominator,
     g,
     mu1,
     mu2,
     over_kappa,
     over_modes,
-    prediction,
-    squared_residual,
     varpi,
     varrho,
     vartau,
@@ -49,6 +47,7 @@ from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.features import Features
 from onestep.derivations.saddle_point import symbols as s
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
@@ -172,10 +171,10 @@ _teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 _equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
 
 
-def local_field() -> sp.Expr:
-    """What the output fluctuates by at given kappa: mu1 a.W x_perp/sqrt p and mu2 a.xi/sqrt p."""
+def local_field(features: Features = ONE_LETTER) -> sp.Expr:
+    """What the output of one letter fluctuates by at given kappa: mu1 a.W x_perp/sqrt p and mu2 a.xi/sqrt p."""
     across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * ELSEWHERE
-    return mu1 * across + mu2 * sp.sqrt(s.q2) * NOISE
+    return features.mu1[0] * across + features.mu2[0] * sp.sqrt(s.q2) * NOISE
 
 
 @functools.cache
@@ -205,10 +204,10 @@ def errs_as_its_equivalent(result: str, averaged: Theorem) -> tuple[Theorem, The
 @functools.cache
 def test_error() -> Derivation:
     """Equations (25), (127)-(129): the error on a new input, from the joint Gaussian law of label and output."""
-    gap = _teacher - prediction - local_field()
+    gap = _teacher - ONE_LETTER.fit - local_field()
     averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
     same, meaning = errs_as_its_equivalent("Result 3.2", averaged)
-    solution = in_form(over_kappa(squared_residual) - s.noise, same, meaning, averaged)
+    solution = in_form(over_kappa(ONE_LETTER.e2) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error",
         f"{PAPER}, Appendix C, (127)-(129)",
@@ -229,10 +228,10 @@ def test_error() -> Derivation:
 @functools.cache
 def training_error() -> Derivation:
     """The training error, by the residual that the minimiser of one sample's energy leaves."""
-    label = _teacher + sp.sqrt(s.noise) * LABEL_NOISE - prediction
-    fits = fitted_at(label, local_field(), V_of_kappa)
-    left = label - fitted(label, local_field(), V_of_kappa)
-    shrunk = (label - local_field()) / (1 + V_of_kappa)
+    label = _teacher + sp.sqrt(s.noise) * LABEL_NOISE - ONE_LETTER.fit
+    fits = fitted_at(label, local_field(), ONE_LETTER.V)
+    left = label - fitted(label, local_field(), ONE_LETTER.V)
+    shrunk = (label - local_field()) * ONE_LETTER.weight
     residual = ring((fits,), Equation(left, shrunk), (sp.Integer(-1),))
     averaged = mean_at_kappa(shrunk**2, s.z, ELSEWHERE, NOISE, LABEL_NOISE)
     same = hypothesis("Result 3.2", Equation(s.training_error, _equivalent_training), SAME_ON_BOTH_MAPS)
@@ -241,7 +240,7 @@ def training_error() -> Derivation:
         over_kappa(Expectation(left**2, s.z, ELSEWHERE, NOISE, LABEL_NOISE)),
         "mean squared residual of the fitted outputs of the equivalent features on the training samples",
     )
-    result = over_kappa(squared_residual / (1 + V_of_kappa) ** 2)
+    result = over_kappa(ONE_LETTER.e2 * ONE_LETTER.weight**2)
     solution = in_form(result, same, rewrite((meaning, residual)), averaged)
     return Derivation(
         "training error",
@@ -297,9 +296,9 @@ def value() -> Derivation:
     """The stationary value: the minimum of (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2), equation (104)."""
     base = assembled()
     energy = base.theorem_of(s.free_energy)
-    half, ratio, weight = sp.Rational(1, 2), s.alpha / s.beta, 1 / (1 + V_of_kappa)
-    sample = over_kappa(squared_residual * weight)
-    empirical = ratio * over_kappa(squared_residual * weight**2)
+    half, ratio, weight = sp.Rational(1, 2), s.alpha / s.beta, ONE_LETTER.weight
+    sample = over_kappa(ONE_LETTER.e2 * weight)
+    empirical = ratio * over_kappa(ONE_LETTER.e2 * weight**2)
     powers = {weight: sp.Integer(1), mu1**2 * weight: s.V1, mu2**2 * weight: s.V2}
     force = s.q1_hat * s.V1 + s.q2_hat * s.V2
     of_sample = expanded(sample, frozenset({s.kappa}))

@@ -18,7 +18,7 @@ import sympy as sp
 
 from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
 from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
 from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
@@ -56,7 +56,7 @@ def cavity_gap() -> sp.Expr:
     """y - f_without: the output is Gaussian in z, in the component w, in one neuron's noise x and in all the rest."""
     field = mu1 * (s.psi * s.z + OVERLAP * ELSEWHERE + sp.sqrt(rest_1) * s.xi)
     field += mu2 * (WEIGHT * ROW_NOISE + sp.sqrt(rest_2) * s.mode_field)
-    return label() - prediction - field
+    return label() - ONE_LETTER.fit - field
 
 
 def residual_with(cavity_residual: sp.Expr, response: sp.Expr) -> sp.Expr:
@@ -70,7 +70,7 @@ def shrunk() -> Theorem:
     moved = Equation(_seen(_unseen, _response), residual_with(_unseen, _response))
     of_itself = hypothesis("response of a sample", moved, SAMPLES, _unseen, _response)
     solved = isolated(_seen(_unseen, _response), of_itself)
-    return instantiate((solved,), {_unseen: cavity_gap(), _response: V_of_kappa})
+    return instantiate((solved,), {_unseen: cavity_gap(), _response: ONE_LETTER.V})
 
 
 @functools.cache
@@ -84,7 +84,7 @@ def sizes() -> tuple[Theorem, Theorem]:
 
 def force(factor: sp.Expr, weight: sp.Expr, power: int = 1) -> sp.Expr:
     """alpha/beta times the average over samples of factor * E[weight r^power | kappa]."""
-    r = _seen(cavity_gap(), V_of_kappa)
+    r = _seen(cavity_gap(), ONE_LETTER.V)
     return ratio * over_kappa(factor * Expectation(weight * r**power, *_VARIABLES))
 
 

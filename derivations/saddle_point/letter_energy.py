@@ -28,6 +28,7 @@ from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.features import Features
 from onestep.derivations.language.named_functions import prior_exponent
 from onestep.derivations.saddle_point import symbols as s
 
@@ -37,21 +38,20 @@ ROUND = tuple((a, b) for a in LETTERS for b in LETTERS)  # all ordered pairs of 
 mu0_of, mu1_of, mu2_of = (tuple(sp.Function(f"mu{j}_{a + 1}", real=True)(s.kappa) for a in LETTERS) for j in range(3))
 
 
-def over_letters(terms: tuple[sp.Expr, ...]) -> sp.Expr:
-    """The sum over the vocabulary."""
-    return sp.Add(*terms)
-
-
-def double_sum(left: tuple[sp.Expr, ...], pairs: tuple[tuple[sp.Symbol, ...], ...]) -> sp.Expr:
-    """sum over two letters of left_a left_b pairs_ab."""
-    return sp.Add(*(left[a] * left[b] * pairs[a][b] for a, b in ROUND))
-
-
-prediction = over_letters(tuple(mu0_of[a] * s.m_of[a] + s.kappa * mu1_of[a] * s.zeta_of[a] for a in LETTERS))
-V_of_kappa = double_sum(mu1_of, s.V1_of) + over_letters(tuple(mu2_of[a] ** 2 * s.V2_of[a] for a in LETTERS))
-q_of_kappa = double_sum(mu1_of, s.q1_of) + over_letters(tuple(mu2_of[a] ** 2 * s.q2_of[a] for a in LETTERS))
-signal = over_letters(tuple(mu1_of[a] * s.psi_of[a] for a in LETTERS))
-squared_residual = y2 - 2 * y0 * prediction + prediction**2 - 2 * y1 * signal + q_of_kappa
+VOCABULARY = Features(
+    kappa=(s.kappa,),
+    mu0=mu0_of,
+    mu1=mu1_of,
+    mu2=mu2_of,
+    m=s.m_of,
+    zeta=tuple((overlap,) for overlap in s.zeta_of),
+    psi=s.psi_of,
+    q1=s.q1_of,
+    q2=s.q2_of,
+    V1=s.V1_of,
+    V2=s.V2_of,
+    label=(y0, y1, y2),
+)
 
 # What all replicas have of the linear fields of the letters, beyond the label's direction: of letter 1, of letter 2
 # per deviation of letter 1, and of letter 2 alone; the same of what one replica has of its own, and of the noise of
@@ -115,7 +115,7 @@ def response() -> tuple[Theorem, Theorem]:
     meaning = define(
         _total, Expectation(own_field(_u) ** 2, *_u), "the variance of what one replica has of its own", s.kappa
     )
-    return meaning, concluded(Equation(_total, V_of_kappa), averages_expanded(meaning), *_backwards(_own, s.V1_of))
+    return meaning, concluded(Equation(_total, VOCABULARY.V), averages_expanded(meaning), *_backwards(_own, s.V1_of))
 
 
 def _backwards(parts: tuple[sp.Symbol, ...], covariance: tuple[tuple[sp.Expr, ...], ...]) -> tuple[Theorem, ...]:
@@ -123,7 +123,7 @@ def _backwards(parts: tuple[sp.Symbol, ...], covariance: tuple[tuple[sp.Expr, ..
     return tuple(reversed(two_normals(covariance, parts)))
 
 
-FIELDS = Fields(prediction, shared_field(), _w, _total, squared_residual, tuple(reversed(parts_of_fields()[:3])))
+FIELDS = Fields(VOCABULARY.fit, shared_field(), _w, _total, VOCABULARY.e2, tuple(reversed(parts_of_fields()[:3])))
 
 
 @functools.cache
@@ -151,7 +151,7 @@ def local_fields() -> Derivation:
         for a, b in PAIRS
     ]
     names += [define(s.q2_of[a], weights[1, a] * weights[2, a], "overlap of a letter's readouts") for a in LETTERS]
-    covariance = concluded(Equation(s.field_covariance, q_of_kappa), averages_expanded(meaning), *names)
+    covariance = concluded(Equation(s.field_covariance, VOCABULARY.q), averages_expanded(meaning), *names)
     own, by_overlaps = response()
     of_V = rewrite((define(s.V, _total, "what one replica has of its own, at this kappa"), by_overlaps))
     return Derivation(

@@ -40,6 +40,7 @@ from onestep.derivations.saddle_point.letter_energy import (
     RESOLVENT,
     ROUND,
     SOURCE,
+    VOCABULARY,
     assembled,
     curvature,
     energetic,
@@ -51,7 +52,6 @@ from onestep.derivations.saddle_point.letter_energy import (
     mu2_of,
     of_conjugates,
     readouts,
-    squared_residual,
 )
 
 _covariance = (sp.symbols("K_11 K_12", real=True), sp.symbols("K_12 K_22", real=True))
@@ -158,7 +158,7 @@ def test_error() -> Derivation:
         _error, Expectation(gap**2, s.z, *FIELDS.normals), "mean squared distance from the noiseless label", s.kappa
     )
     by_moments = moments_named(averages_expanded(squared))
-    at_kappa = concluded(Equation(_error, squared_residual - s.noise), by_moments, *FIELDS.names)
+    at_kappa = concluded(Equation(_error, VOCABULARY.error), by_moments, *FIELDS.names)
     meaning = define(s.test_error, of_network(over_kappa(_error)), "the error on a new input, of the network")
     result = rewritten(unfolded(meaning), at_kappa)
     return Derivation(
@@ -230,8 +230,7 @@ def output() -> Derivation:
         define(zeta, found, "a.W v/sqrt(p) over the neurons of a letter")
         for zeta, found in zip(s.zeta_of, by_letter(along), strict=True)
     ]
-    mean = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS)
-    result = by_ring(Equation(s.letter_output, mean + s.letter_field), total, field, *names)
+    result = by_ring(Equation(s.letter_output, VOCABULARY.fit + s.letter_field), total, field, *names)
     return Derivation(
         "output by letters",
         f"{FEATURES_SOURCE}, (139)-(142)",

@@ -48,7 +48,7 @@ from onestep.derivations.language.derivation import Derivation, Step, Vanishing,
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import prediction, q_of_kappa, signal
+from onestep.derivations.saddle_point.letter_energy import VOCABULARY
 from onestep.derivations.saddle_point.letters import test_error as groups_test_error
 
 SOURCE = "arXiv 2402.04980, Section 4.4"
@@ -265,17 +265,18 @@ def mellin() -> Derivation:
 def test_error() -> Derivation:
     """e2 where yhat = y0, averaged; two letters are written out."""
     base = groups_test_error().theorem_of(s.test_error)
-    gap = y0 - prediction
-    fits = hypothesis("yhat = y0", Equation(prediction, y0), YHAT, s.kappa)
+    fit, signal, q = VOCABULARY.fit, VOCABULARY.signal, VOCABULARY.q
+    gap = y0 - fit
+    fits = hypothesis("yhat = y0", Equation(fit, y0), YHAT, s.kappa)
     nothing = ring((fits,), Equation(gap**2, sp.Integer(0)), (-gap,))
     names = (
         define(unexplained, over_kappa(y2 - y0**2) - s.noise, "what kappa does not tell of the label, less its noise"),
         define(met, over_kappa(y1 * signal), "what the readout's overlap with theta_perp meets of it"),
-        define(fluctuation, over_kappa(q_of_kappa), "the readout's own fluctuation"),
+        define(fluctuation, over_kappa(q), "the readout's own fluctuation"),
     )
     (whole,) = value(base).atoms(Expectation)
     one = sp.Integer(1)
-    parts = ((one, gap**2), (one, y2 - y0**2), (-s.noise, one), (-2 * one, y1 * signal), (one, q_of_kappa))
+    parts = ((one, gap**2), (one, y2 - y0**2), (-s.noise, one), (-2 * one, y1 * signal), (one, q))
     split = rewrite((rewrite((base, linear((), whole, parts))), nothing))
     result = concluded(Equation(s.test_error, unexplained - 2 * met + fluctuation), split, *names)
     return Derivation(

@@ -14,7 +14,7 @@ import sympy as sp
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
 from onestep.derivations.bulk.network import error_on_new, error_on_training, mean_slope, training_steps
-from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1
 from onestep.derivations.free_energy.stationarity import BALANCE
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
@@ -28,7 +28,7 @@ from onestep.derivations.language.derivation import Derivation, Step, Vanishing,
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import FIELDS, mu0_of, mu1_of, mu2_of, q_of_kappa, signal
+from onestep.derivations.saddle_point.letter_energy import FIELDS, VOCABULARY, mu0_of, mu1_of, mu2_of
 
 third_of = tuple(sp.Function(f"k2_{a + 1}", real=True)(s.kappa) for a in LETTERS)
 
@@ -148,26 +148,16 @@ def third_function() -> Derivation:
     )
 
 
-prediction = sum(
-    mu0_of[a] * s.m_of[a] + s.kappa * mu1_of[a] * s.zeta_of[a] + third_of[a] * s.chi_of[a] for a in LETTERS
-)
+NETWORK = replace(VOCABULARY, norms=tuple(zip(third_of, s.chi_of, strict=True)))
 # yhat(kappa) by name, where its parts do not matter.
 fit = sp.Function("yhat", real=True)(s.kappa)
-
-
-def squared_residual(yhat: sp.Expr) -> sp.Expr:
-    """e2: the mean squared distance of the output from the label at given kappa."""
-    return y2 - 2 * y0 * yhat + yhat**2 - 2 * y1 * signal + q_of_kappa
-
-
-squared = squared_residual(prediction)
 
 
 @functools.cache
 def errors() -> Derivation:
     """Test and training error: the first from the output on a new input, the second from the fitted outputs."""
-    on_new, at_kappa, test = error_on_new(replace(FIELDS, mean=prediction, squared=squared))
-    fitted = replace(FIELDS, mean=fit, variance=variance, squared=squared_residual(fit))
+    on_new, at_kappa, test = error_on_new(replace(FIELDS, mean=NETWORK.fit, squared=NETWORK.e2))
+    fitted = replace(FIELDS, mean=fit, variance=variance, squared=NETWORK.e2_of(fit))
     fits, shrinks, of_sample, training = error_on_training(fitted)
     return Derivation(
         "the errors of a network with a vocabulary",
@@ -192,7 +182,7 @@ _m = sp.Symbol("m_0", real=True)
 @functools.cache
 def readout_mean() -> Derivation:
     """m of a group: the force along its constant vector vanishes."""
-    moved = squared.xreplace({s.m_of[0]: _m})
+    moved = replace(NETWORK, m=(_m, *NETWORK.m[1:])).e2
     cost = define(
         _cost_of_mean(_m),
         over_kappa(moved / (2 * (1 + variance))),

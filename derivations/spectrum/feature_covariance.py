@@ -6,7 +6,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, over_modes
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa, over_modes
 from onestep.derivations.free_energy.leaves import gaussian
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import log_partition as log_of_draw
@@ -198,8 +198,7 @@ def outputs() -> Derivation:
     feature_of_neuron = mu0 + s.kappa * mu1 * _along + _field
     whole = define(s.letter_output, over_neurons(_weight * feature_of_neuron), "sum over neurons of weight and feature")
     terms = averages_expanded(whole, _neuron)
-    output = mu0 * s.m + s.kappa * mu1 * s.zeta + s.letter_field
-    collected = by_ring(Equation(s.letter_output, output), terms, *names)
+    collected = by_ring(Equation(s.letter_output, ONE_LETTER.fit + s.letter_field), terms, *names)
     normals = sp.symbols("x_1 x_2 xi_1 xi_2", real=True)
     vectors = {i: sp.symbols(f"A^{i}_1 A^{i}_2", real=True) for i in (1, 2)}  # Pi W^T a_i/sqrt p
     weights = {i: sp.symbols(f"a^{i}_1 a^{i}_2", real=True) for i in (1, 2)}  # a_i/sqrt p
@@ -210,7 +209,7 @@ def outputs() -> Derivation:
     fields = [local_field(vectors[i], weights[i], *normals) for i in (1, 2)]
     meaning = define(s.field_covariance, Expectation(fields[0] * fields[1], *normals), "E[h_i h_j] at given kappa")
     covariance = averages_expanded(meaning)
-    result = by_ring(Equation(s.field_covariance, mu1**2 * s.q1 + mu2**2 * s.q2), covariance, q1, q2)
+    result = by_ring(Equation(s.field_covariance, ONE_LETTER.q), covariance, q1, q2)
     return Derivation(
         "local fields without target",
         f"{SOURCE}, (179)-(181)",

@@ -16,7 +16,7 @@ from onestep.derivations.bulk import marchenko_pastur as bulk
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.bulk.network import ROWS, SAMPLES, rows, width
 from onestep.derivations.free_energy.along_spike import (
-    V_of_kappa,
+    ONE_LETTER,
     denominator,
     mu1,
     mu2,
@@ -43,11 +43,11 @@ from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, z
 shift = s.ridge + s.V2_hat
 ratio = s.alpha / s.beta
 conjugates = {
-    s.V1_hat: ratio * over_kappa(mu1**2 / (1 + V_of_kappa)),
-    s.V2_hat: ratio * over_kappa(mu2**2 / (1 + V_of_kappa)),
+    s.V1_hat: ratio * over_kappa(mu1**2 * ONE_LETTER.weight),
+    s.V2_hat: ratio * over_kappa(mu2**2 * ONE_LETTER.weight),
 }
 # What every bulk shares: the potential of the rows stands beside it.
-samples = -s.V1_hat * s.V1 - s.V2_hat * s.V2 + ratio * over_kappa(sp.log(1 + V_of_kappa))
+samples = -s.V1_hat * s.V1 - s.V2_hat * s.V2 + ratio * over_kappa(sp.log(1 + ONE_LETTER.V))
 diagonal = -sp.log(s.V2) + shift * s.V2 - 1
 
 _y = g(s.z)

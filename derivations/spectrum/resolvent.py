@@ -12,7 +12,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, over_kappa, varrho
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, over_kappa, varrho
 from onestep.derivations.free_energy.leaves import gaussian, of_network, over_replicas, per_neuron, product_of, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.replicas import field_force
@@ -51,29 +51,26 @@ _ZERO, _ONE, _HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
 R = s.replicas
 
 ridge_of_mode = -z + s.V1_hat * varrho + s.V2_hat
-linear_output = mu0 * s.m + s.kappa * mu1 * s.zeta
-q_of_kappa = mu1**2 * s.q1 + mu2**2 * s.q2
-weight_of_kappa = 1 / (1 + V_of_kappa)
 
 
 def shared_field() -> sp.Expr:
     """What replicas share of the local field: a normal variable of variance mu1^2 q1 + mu2^2 q2."""
-    return sp.sqrt(q_of_kappa) * s.xi
+    return sp.sqrt(ONE_LETTER.q) * s.xi
 
 
 @functools.cache
 def energetic() -> Derivation:
     """The energetic part of (182) and (186): one sample at square loss without target, as R -> 0."""
-    gap = -linear_output - shared_field()
-    bracket = Expectation(product_of(R, loss_of_replica(gap, V_of_kappa, _ONE)), s.xi)
+    gap, V = -ONE_LETTER.fit - shared_field(), ONE_LETTER.V
+    bracket = Expectation(product_of(R, loss_of_replica(gap, V, _ONE)), s.xi)
     meaning = define(
         sample_exponent(R), sp.log(over_kappa(bracket)), "ln of the average over one sample of R replicas", R
     )
     powers = unfolded(meaning)
     at_zero = slope_at_zero(powers)
-    known = log_of_replica(gap, V_of_kappa, _ONE)
-    determinant = -sp.log(1 + V_of_kappa) / 2
-    split = linear((), Expectation(value(known), s.xi), ((-weight_of_kappa / 2, gap**2), (determinant, _ONE)))
+    known = log_of_replica(gap, V, _ONE)
+    determinant = -sp.log(1 + V) / 2
+    split = linear((), Expectation(value(known), s.xi), ((-ONE_LETTER.weight / 2, gap**2), (determinant, _ONE)))
     exact = rewrite((rewrite((at_zero, known)), averages_expanded(split)))
     named = define(
         s.energetic_term, s.n / s.p * sample_exponent_slope(_ZERO), "what n samples give per replica and neuron"
@@ -229,9 +226,9 @@ def spike_form() -> Theorem:
 
 
 averages = {
-    "mean": over_kappa(mu0**2 * weight_of_kappa),
-    "mixed": over_kappa(s.kappa * mu0 * mu1 * weight_of_kappa),
-    "spike": over_kappa(s.kappa**2 * mu1**2 * weight_of_kappa),
+    "mean": over_kappa(mu0**2 * ONE_LETTER.weight),
+    "mixed": over_kappa(s.kappa * mu0 * mu1 * ONE_LETTER.weight),
+    "spike": over_kappa(s.kappa**2 * mu1**2 * ONE_LETTER.weight),
 }
 gain = s.alpha / s.beta * s.spike_resolvent_bulk
 
@@ -262,7 +259,7 @@ projection = averages["mixed"] / averages["mean"]  # the coefficient of the proj
 
 def projection_square() -> sp.Expr:
     """(kappa mu1 - t mu0)^2/(1+V), which averages to C - B^2/A at t = B/A."""
-    return (s.kappa * mu1 - projection * mu0) ** 2 * weight_of_kappa
+    return (s.kappa * mu1 - projection * mu0) ** 2 * ONE_LETTER.weight
 
 
 @functools.cache
@@ -273,7 +270,7 @@ def schur() -> tuple[Theorem, Theorem]:
     left_over = averages["spike"] - averages["mixed"] ** 2 / averages["mean"]
     meaning = define(s.schur, left_over, "what m leaves of zeta's own coefficient")
     term, rest = projection_square(), s.kappa * mu1 - projection * mu0
-    square = average((order((), AtLeast(term, _ZERO), (), ((weight_of_kappa, rest),)),), (s.kappa,))
+    square = average((order((), AtLeast(term, _ZERO), (), ((ONE_LETTER.weight, rest),)),), (s.kappa,))
     opened = expanded(sides(square.statement)[0], frozenset({s.kappa}))
     assert opened is not None
     return meaning, order((meaning, square, opened), AtLeast(s.schur, _ZERO), (_ONE, _ONE, -_ONE))

@@ -42,7 +42,7 @@ from onestep.derivations.free_energy import (
 )
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import mu0, mu1
+from onestep.derivations.free_energy.along_spike import mu1
 from onestep.derivations.free_energy.leaves import updated_form
 from onestep.derivations.gradient_step import (
     bulk,
@@ -75,7 +75,6 @@ from onestep.derivations.saddle_point import (
 from onestep.derivations.saddle_point import network as network_readout
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import isotropic, orthogonal
-from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.derivations.saddle_point.random_features import (
     convex,
     no_spike,
@@ -242,7 +241,7 @@ SADDLE_POINT = (
 
 BOUNDS_AND_FEATURES = (
     Plant(heavy_ridge, "y0", lambda right: 2 * right, ("bounds.m-infinity", "bounds.error-infinity")),
-    Plant(equations, "prediction", lambda right: right + mu0, ("bounds.error-infinity",)),
+    Plant(equations, "ONE_LETTER", lambda right: replace(right, m=(right.m[0] + 1,)), ("bounds.error-infinity",)),
     Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
     Plant(arcsines, "arcsine", lambda right: lambda first, second, argument: right(2 * first, second, argument),
           ("bounds.sign-norm", "bounds.erf-upper")),
@@ -308,7 +307,7 @@ SPECTRUM = (
     Plant(log_determinant, "potential_of_rows", lambda right: lambda: right() + s.V1_hat,
           ("appendix-f.log-determinant",)),
     Plant(resolvent, "shared_field", lambda right: lambda: 2 * right(), ("appendix-f.free-entropy",)),
-    Plant(resolvent, "linear_output", lambda right: right.subs(s.zeta, -s.zeta),
+    Plant(resolvent, "ONE_LETTER", lambda right: replace(right, zeta=((-s.zeta,),)),
           ("appendix-f.free-entropy", "appendix-f.m")),
     Plant(resolvent, "gain", lambda right: -right, ("appendix-f.zeta-vanishes",)),
     Plant(resolvent, "projection", lambda right: -right, ("appendix-f.zeta-vanishes",)),
@@ -350,7 +349,8 @@ NETWORKS = (
     Plant(letter_poles, "residue", lambda right: lambda numerator, here: right(numerator, 1 - here),
           ("beyond.groups.pole-trace", "beyond.groups.pole-form")),
     # A forgotten cross term of the readouts.
-    Plant(network_readout, "signal", lambda _: mu1_of[0] * s.psi_of[0], ("beyond.groups.test-error",)),
+    Plant(network_readout, "NETWORK", lambda right: replace(right, psi=(s.psi_of[0], sp.S.Zero)),
+          ("beyond.groups.test-error",)),
 )
 
 CLOSED_FORMS = (

@@ -13,7 +13,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, prediction
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, mu2
 from onestep.derivations.free_energy.leaves import cauchy_schwarz
 from onestep.derivations.free_energy.sample_energy import TEACHER
 from onestep.derivations.gradient_step.hermite_tensors import hermite
@@ -184,11 +184,10 @@ def at_solution() -> tuple[Theorem, Theorem, Theorem]:
 def after_step() -> Derivation:
     """Ridge on mu1 (w + r v).x + mu* xi: the spike's linear part is learned at no cost, nothing else along it."""
     learned, force, zeta = at_solution()
-    meaning = define(
-        s.gaussian_mean, Expectation(s.kappa * prediction, s.kappa), "the coefficient of kappa in the output"
-    )
+    fit = ONE_LETTER.fit
+    meaning = define(s.gaussian_mean, Expectation(s.kappa * fit, s.kappa), "the coefficient of kappa in the output")
     total = concluded(Equation(s.gaussian_mean, s.gamma * s.h1_star), on_plain_map(meaning), learned)
-    averaged = mean_at_kappa((TEACHER - prediction - local_field()) ** 2, s.z, ELSEWHERE, NOISE)
+    averaged = mean_at_kappa((TEACHER - fit - local_field()) ** 2, s.z, ELSEWHERE, NOISE)
     missed = define(
         s.gaussian_error, sides(averaged.statement)[0], "mean squared error of the features on a noiseless new input"
     )

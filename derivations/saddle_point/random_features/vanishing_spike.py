@@ -7,13 +7,14 @@ not penalised at leading order: it grows like t and learns the linear part of th
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import sympy as sp
 
+from onestep.derivations.free_energy.along_spike import ONE_LETTER, y0
 from onestep.derivations.free_energy.along_spike import mu0 as mu0_of
 from onestep.derivations.free_energy.along_spike import mu1 as mu1_of
 from onestep.derivations.free_energy.along_spike import mu2 as mu2_of
-from onestep.derivations.free_energy.along_spike import squared_residual, y0
 from onestep.derivations.kernel.algebra import rewrite, ring
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.calculus import average_limit
@@ -33,6 +34,7 @@ _t = sp.Symbol("1/r", positive=True)
 _rm = sp.Symbol("r m", real=True)
 _along, _linear, _noise = (sp.Function(name, real=True)(s.kappa, _t) for name in ("mu_0", "mu_1", "mu_2"))
 _holes = sp.symbols("h_0:3", real=True)
+_AT_HOLES = replace(ONE_LETTER, mu0=_holes[:1], mu1=_holes[1:2], mu2=_holes[2:])
 _LAST = "the limit r -> 0 is taken after d -> infinity; the order parameters but m and zeta are at their limits"
 
 
@@ -57,8 +59,7 @@ SCALED = define(_rm, s.m / _t, "r m")
 
 def _weighted(factor: sp.Expr, known: tuple[Theorem, ...] = SMALL) -> Theorem:
     """E[factor/(1 + V)] as the spike vanishes, for a factor in t mu0, mu1 and mu2."""
-    _, first, second = _holes
-    pointwise = limit_compose(known, factor / (1 + first**2 * s.V1 + second**2 * s.V2), _holes)
+    pointwise = limit_compose(known, factor * _AT_HOLES.weight, _holes)
     return rewritten(averages_expanded(average_limit((pointwise,), (s.kappa,)), s.kappa), *target_moments())
 
 
@@ -122,10 +123,9 @@ def limits() -> tuple[Theorem, Theorem, Theorem]:
     of_m, of_zeta = _tends(rm, along / k1), _tends(zeta, sp.Integer(0))
     base = equations.test_error().theorem_of(s.test_error)
     exact = rewrite((_at_strength(base), isolated(s.m, SCALED)))
-    more = (*_holes, *sp.symbols("h_m h_zeta", real=True))
-    scaled, first, second, of_rm, of_zeta_ = more
-    residual = squared_residual.xreplace({mu0_of: scaled, mu1_of: first, mu2_of: second, s.m: of_rm, s.zeta: of_zeta_})
-    pointwise = limit_compose((*SMALL, of_m, of_zeta), residual, more)
+    more = sp.symbols("h_m h_zeta", real=True)
+    residual = replace(_AT_HOLES, m=more[:1], zeta=(more[1:],)).e2
+    pointwise = limit_compose((*SMALL, of_m, of_zeta), residual, (*_holes, *more))
     averaged = average_limit((pointwise,), (s.kappa,))
     whole = sp.Symbol("e", real=True)
     error = rewrite((limit_compose((averaged,), whole - s.noise, (whole,)), exact), True)

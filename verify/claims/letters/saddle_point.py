@@ -8,14 +8,14 @@ from functools import partial
 import sympy as sp
 
 from onestep.derivations.bulk import blocks as block_equivalent
-from onestep.derivations.free_energy.along_spike import y0, y1, y2
+from onestep.derivations.free_energy.along_spike import y0, y1
 from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import isotropic as isotropic_rows
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import E
+from onestep.verify.claims.saddle_point.formulas import E, e2_of
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq, without
@@ -44,7 +44,7 @@ def _quadratic(across: Sequence[Sequence[sp.Symbol]], along: Sequence[sp.Symbol]
 
 V, q = _quadratic(s.V1_of, s.V2_of), _quadratic(s.q1_of, s.q2_of)
 signal = mu1_of[0] * s.psi_of[0] + mu1_of[1] * s.psi_of[1]
-e2 = y2 - 2 * y0 * fit + fit**2 - 2 * y1 * signal + q
+e2 = e2_of(fit, signal, q)
 ratio = s.alpha / s.beta
 
 

@@ -15,7 +15,7 @@ from onestep.derivations.bounds.network import ONE_LETTER, Readout, floor
 from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import network_rows
 from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.network import PREDICTION
+from onestep.derivations.free_energy.along_spike import mu0, mu1, y0
 from onestep.derivations.kernel.algebra import order
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import inequalities
@@ -25,6 +25,7 @@ from onestep.derivations.language.named_functions import sigma, sigma_check
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation, Experiment, together
 from onestep.verify.claims.networks.rows import BEYOND, STEP, STEPS
+from onestep.verify.claims.saddle_point.formulas import V, e2_of, fit
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge, without
@@ -153,14 +154,9 @@ THIRD = claim(
     uses=("result-3-2.heat-equation",),
 )
 
-_mu0, _mu1, _mu2 = (sp.Function(f"mu{k}", real=True)(s.kappa) for k in range(3))
-_y0, _y1, _y2 = (sp.Function(f"y{k}", real=True)(s.kappa) for k in range(3))
 _k2 = sp.Function("k2", real=True)(s.kappa)
-
-_e2 = (
-    _y2 - 2 * _y0 * PREDICTION + PREDICTION**2 - 2 * _y1 * _mu1 * s.psi + _mu1**2 * s.q1 + _mu2**2 * s.q2
-)
-_V = _mu1**2 * s.V1 + _mu2**2 * s.V2
+OUTPUT = fit + _k2 * s.chi
+_e2 = e2_of(OUTPUT)
 GENERIC_WITH_THIRD = {**GENERIC, "k2": GENERIC["mu0"]}
 _READOUTS = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("target", choices=("tanh", "sin")),
                            Range(s.alpha, 0.5, 3.0, log=True), Range(s.beta, 0.5, 2.0, log=True),
@@ -199,15 +195,15 @@ TEST_ERROR = _error(
     "test-error", "The test error of a network", s.test_error, Expectation(_e2, s.kappa), s.error_isotropic,
 )
 TRAINING_ERROR = _error(
-    "training-error", "The training error of a network", s.training_error, Expectation(_e2 / (1 + _V) ** 2, s.kappa),
+    "training-error", "The training error of a network", s.training_error, Expectation(_e2 / (1 + V) ** 2, s.kappa),
     s.training_isotropic,
 )
 
 # E[mu0 (y0 - yhat)/(1 + V)] = 0, solved for m.
 MEAN = _error(
     "readout-mean", "The mean of a network's readout", s.m,
-    Expectation(_mu0 * (_y0 - s.kappa * _mu1 * s.zeta - _k2 * s.chi) / (1 + _V), s.kappa)
-    / Expectation(_mu0**2 / (1 + _V), s.kappa),
+    Expectation(mu0 * (y0 - s.kappa * mu1 * s.zeta - _k2 * s.chi) / (1 + V), s.kappa)
+    / Expectation(mu0**2 / (1 + V), s.kappa),
     s.m_isotropic, network_bulk.readout_mean,
 )
 

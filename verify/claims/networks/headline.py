@@ -11,7 +11,7 @@ from functools import partial
 import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.network import PREDICTION
+from onestep.derivations.free_energy.along_spike import mu1
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks import bulk
@@ -57,12 +57,11 @@ def _error(name: str, id_: str, title: str, of: Claim, isotropic: sp.Symbol) -> 
 
 
 # f = yhat(kappa) + mu1(kappa) psi z and u = gamma kappa + sqrt(1 - gamma^2) z: z is averaged by hand.
-_mu1 = sp.Function("mu1", real=True)(s.kappa)
 _across = sp.sqrt(1 - s.gamma**2)
-_slope = s.gamma * Expectation(s.kappa * PREDICTION, s.kappa) + _across * s.psi * Expectation(_mu1, s.kappa)
+_slope = s.gamma * Expectation(s.kappa * bulk.OUTPUT, s.kappa) + _across * s.psi * Expectation(mu1, s.kappa)
 _cubic = (
-    s.gamma**3 * Expectation((s.kappa**3 - 3 * s.kappa) * PREDICTION, s.kappa)
-    + 3 * s.gamma**2 * _across * s.psi * Expectation((s.kappa**2 - 1) * _mu1, s.kappa)
+    s.gamma**3 * Expectation((s.kappa**3 - 3 * s.kappa) * bulk.OUTPUT, s.kappa)
+    + 3 * s.gamma**2 * _across * s.psi * Expectation((s.kappa**2 - 1) * mu1, s.kappa)
 ) / 6
 LEARNED = (
     _trained(

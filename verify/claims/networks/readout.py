@@ -13,17 +13,21 @@ import sympy as sp
 from onestep.derivations.bounds.network import VOCABULARY
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS
+from onestep.derivations.free_energy.along_spike import y0, y1
 from onestep.derivations.language import inequalities
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import network as network_groups_readout
 from onestep.derivations.saddle_point import symbols as s_saddle
+from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.letters.saddle_point import fit, q, signal
 from onestep.verify.claims.networks.bulk import above_span
 from onestep.verify.claims.networks.letters import BEYOND
 from onestep.verify.claims.saddle_point.formulas import E as over_kappa
+from onestep.verify.claims.saddle_point.formulas import e2_of
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq, ge, without
@@ -50,27 +54,10 @@ THIRD = claim(
     uses=("beyond.third-function", "appendix-d.mu0"),
 )
 
-_mu0, _mu1, _mu2, _k2 = (
-    tuple(sp.Function(f"{name}_{a + 1}", real=True)(s.kappa) for a in LETTERS) for name in ("mu0", "mu1", "mu2", "k2")
-)
-_y0, _y1, _y2, _yhat = (sp.Function(name, real=True)(s.kappa) for name in ("y0", "y1", "y2", "yhat"))
-_fit = sum(
-    _mu0[a] * s_saddle.m_of[a] + s.kappa * _mu1[a] * s_saddle.zeta_of[a] + _k2[a] * s_saddle.chi_of[a] for a in LETTERS
-)
-
-
-def _local(pairs: tuple[tuple[sp.Symbol, ...], ...], own: tuple[sp.Symbol, ...]) -> sp.Expr:
-    return sum(_mu1[a] * _mu1[b] * pairs[a][b] for a in LETTERS for b in LETTERS) + sum(
-        _mu2[a] ** 2 * own[a] for a in LETTERS
-    )
-
-
-_V = sp.Function("Vk", positive=True)(s.kappa)
-_signal = _mu1[0] * s_saddle.psi_of[0] + _mu1[1] * s_saddle.psi_of[1]
-_e2, _e2_short = (
-    _y2 - 2 * _y0 * yhat + yhat**2 - 2 * _y1 * _signal + _local(s_saddle.q1_of, s_saddle.q2_of)
-    for yhat in (_fit, _yhat)
-)
+_k2 = tuple(sp.Function(f"k2_{a + 1}", real=True)(s.kappa) for a in LETTERS)
+_yhat, _V = sp.Function("yhat", real=True)(s.kappa), sp.Function("Vk", positive=True)(s.kappa)
+_fit = fit + sum(_k2[a] * s_saddle.chi_of[a] for a in LETTERS)
+_e2, _e2_short = (e2_of(mean, signal, q) for mean in (_fit, _yhat))
 _GENERIC = {**GENERIC_LETTERS, "k2_1": GENERIC_LETTERS["mu0_2"], "k2_2": GENERIC_LETTERS["mu1_2"],
             "yhat": GENERIC_LETTERS["mu0_1"], "Vk": GENERIC_LETTERS["mu1_1"]}
 _NETWORKS = Domain(ranges=(Range("network", choices=tuple(networks.NETWORKS)),), interpretations=(_GENERIC,))
@@ -106,9 +93,9 @@ def _readout(
 
 _no_norms = dict.fromkeys(s_saddle.chi_of, sp.S.Zero)
 _pulls = (
-    [s.kappa * _mu1[b] * (_y0 - _yhat) for b in LETTERS],
-    [_mu1[b] * _y1 for b in LETTERS],
-    [_k2[b] * (_y0 - _yhat) for b in LETTERS],
+    [s.kappa * mu1_of[b] * (y0 - _yhat) for b in LETTERS],
+    [mu1_of[b] * y1 for b in LETTERS],
+    [_k2[b] * (y0 - _yhat) for b in LETTERS],
 )
 _chi = s.alpha / s.beta * sum(
     row[b] * over_kappa(pull[b] / (1 + _V))
@@ -117,7 +104,7 @@ _chi = s.alpha / s.beta * sum(
     )
     for b in LETTERS
 )
-_without_m = _y0 - without(_fit, s_saddle.m_of[0])
+_without_m = y0 - without(_fit, s_saddle.m_of[0])
 _ONLY_SIMULATED = (
     "Of its checks only the simulation is independent: the number solves the maps of the saddle point or evaluates the "
     "errors at their solution, and shares this relation. Measured as the difference from a twin with the isotropic "
@@ -129,12 +116,12 @@ _ONLY_SIMULATED = (
 READOUTS = (
     _readout(
         "readout-mean", "The mean of one letter's readout", s_saddle.m_of[0],
-        over_kappa(_mu0[0] * _without_m / (1 + _V)) / over_kappa(_mu0[0] ** 2 / (1 + _V)),
+        over_kappa(mu0_of[0] * _without_m / (1 + _V)) / over_kappa(mu0_of[0] ** 2 / (1 + _V)),
         network_groups_readout.readout_mean,
         wrong={
             "the isotropic bulk of the paper": s.m_isotropic,
             "without the third functions":
-                over_kappa(_mu0[0] * _without_m.subs(_no_norms) / (1 + _V)) / over_kappa(_mu0[0] ** 2 / (1 + _V)),
+                over_kappa(mu0_of[0] * _without_m.subs(_no_norms) / (1 + _V)) / over_kappa(mu0_of[0] ** 2 / (1 + _V)),
         },
         note=_ONLY_SIMULATED,
     ),

@@ -10,11 +10,21 @@ from onestep.derivations.saddle_point import symbols as s
 
 V = mu1**2 * s.V1 + mu2**2 * s.V2
 fit = mu0 * s.m + s.kappa * mu1 * s.zeta
-e2 = y2 - 2 * y0 * fit + fit**2 - 2 * y1 * mu1 * s.psi + mu1**2 * s.q1 + mu2**2 * s.q2
+q = mu1**2 * s.q1 + mu2**2 * s.q2
 ratio = s.alpha / s.beta
 S = s.ridge + s.V1_hat * varrho + s.V2_hat
 teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 b = teacher - fit - mu1 * s.psi_paper * s.z / sp.sqrt(s.rho)
+
+
+def e2_of(mean: sp.Expr, signal: sp.Expr = mu1 * s.psi, variance: sp.Expr = q) -> sp.Expr:
+    """The mean squared error at given kappa, label noise included, of an output of this mean and variance whose
+    covariance with z of the label is the signal.
+    """
+    return y2 - 2 * y0 * mean + mean**2 - 2 * y1 * signal + variance
+
+
+e2 = e2_of(fit)
 
 
 def E(integrand: sp.Expr) -> sp.Expr:

@@ -14,7 +14,7 @@ from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.spectrum.small_bulk import resolvent_of_modes, small_bulk
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, ratio, x
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
 from onestep.verify.claims.slides import saddle_point as slides_saddle_point
 from onestep.verify.claims.slides.printed import as_printed, convention, named, printed
 from onestep.verify.claims.sources import paper
@@ -28,8 +28,7 @@ FRAME, LAW_FRAME = "Exact asymptotics", "Exact asymptotics, the law nu"
 
 _saddle = partial(named, section_3_3.CLAIMS)
 _in_slides = partial(named, slides_saddle_point.CLAIMS)
-_q = mu1**2 * s.q1 + mu2**2 * s.q2
-_error = b**2 + s.rho * _q - mu1**2 * s.psi_paper**2
+_error = b**2 + s.rho * q - mu1**2 * s.psi_paper**2
 _force = E2((sp.sqrt(s.rho) * s.z * mu1 * b + s.psi_paper * mu1**2) / (1 + V))
 
 _CONJUGATES = (

@@ -6,12 +6,12 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
+from onestep.derivations.free_energy.along_spike import mu1, varpi, varrho
 from onestep.derivations.saddle_point import conventions
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.kinds import ByDerivation
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, ratio, x
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Role, Source
 from onestep.verify.protocol.statement import claim, eq
@@ -40,7 +40,6 @@ def _slides_claims() -> tuple[Claim, ...]:
     # The slides average over a Gaussian y of variance rho; here y = sqrt(rho) z.
     field = sp.sqrt(s.rho) * s.z
     psi_right = E2((field * mu1 * b + s.psi_paper * mu1**2) / (1 + V))
-    q = mu1**2 * s.q1 + mu2**2 * s.q2
     printed_error = eq(s.q1_hat, ratio * E2(mu1**2 * (b**2 + s.rho * q - mu1**2 * s.psi_paper**2) / (1 + V) ** 2))
     return (
         _slides(

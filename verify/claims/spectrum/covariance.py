@@ -17,7 +17,7 @@ from onestep.derivations.spectrum import resolvent as spectrum
 from onestep.derivations.spectrum import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import nu
+from onestep.verify.claims.saddle_point.formulas import fit, nu, q, ratio
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq, ge, le
@@ -44,9 +44,6 @@ from onestep.verify.second_route.spectra import (
 
 APPENDIX = "Appendix F"
 
-q = mu1**2 * s.q1 + mu2**2 * s.q2
-output = mu0 * s.m + s.kappa * mu1 * s.zeta
-ratio = s.alpha / s.beta
 S = -z + s.V1_hat * varrho + s.V2_hat
 
 
@@ -167,7 +164,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
         - nu(sp.log(S)) / 2
         + nu((s.q1_hat * varrho + s.q2_hat) / S) / 2
         + s.zeta_hat**2 * resolvent / 2
-        - ratio / 2 * E(sp.log(1 + V) + (q + output**2) / (1 + V))
+        - ratio / 2 * E(sp.log(1 + V) + (q + fit**2) / (1 + V))
     )
     numbered = partial(_numbered, kind=Kind.FIXED_POINT, domain=PLAIN, uses=("appendix-f.free-entropy",))
 
@@ -176,7 +173,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
 
     solver = ByNumbers("the ridge solver at lambda = -z", measured, SOLVER, functions_at, points=6)
     mixed = E(mu0 * s.kappa * mu1 / (1 + V))
-    slope = E(s.kappa * mu1 * output / (1 + V))
+    slope = E(s.kappa * mu1 * fit / (1 + V))
     gain, own_slope = ratio * s.spike_resolvent_bulk, E(s.kappa**2 * mu1**2 / (1 + V))
     return (
         numbered(

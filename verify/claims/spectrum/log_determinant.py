@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
+from onestep.derivations.free_energy.along_spike import mu0
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.spectrum import log_determinant as spectrum_log_determinant
@@ -12,6 +12,7 @@ from onestep.derivations.spectrum import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import BEYOND
+from onestep.verify.claims.saddle_point.formulas import V
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
@@ -20,11 +21,11 @@ from onestep.verify.second_route import spectra as numbers
 from onestep.verify.second_route.models import GENERIC, RANGES, functions_at, problem
 from onestep.verify.second_route.networks.numbers import solved_functions
 
-_V = sp.log(1 + V_of_kappa)
+_log = sp.log(1 + V)
 # The formulas as they are claimed, typed here and nowhere derived.
 _shared = (
     -sp.log(s.V2) + (s.ridge + s.V2_hat) * s.V2 - 1 - s.V1_hat * s.V1 - s.V2_hat * s.V2
-    + s.alpha / s.beta * Expectation(sp.log(1 + mu1**2 * s.V1 + mu2**2 * s.V2), s.kappa)
+    + s.alpha / s.beta * Expectation(_log, s.kappa)
 )
 _rows = sp.log(1 + s.beta * s.c * s.V1_hat * s.V2) / s.beta
 _labels = s.alpha0 * Expectation(sp.log(1 + g(s.z) ** 2 * s.leverage), s.z)
@@ -46,7 +47,7 @@ ISOTROPIC = claim(
     wrong={
         "without the rows": _shared,
         "products of V and its conjugate added": _shared + _rows + 2 * s.V1 * s.V1_hat,
-        "V squared": _shared + _rows + s.alpha / s.beta * Expectation(_V, s.kappa),
+        "V squared": _shared + _rows + s.alpha / s.beta * Expectation(_log, s.kappa),
     },
     uses=("appendix-f.stieltjes",), note=_COUNT,
 )
