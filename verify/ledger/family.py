@@ -20,7 +20,9 @@ FAMILY = 0.05
 def probability(z: float, threshold: float) -> float:
     """That a right statement is as far off as ``z``, the worst of several models decided together.
 
-    A threshold beyond that of one model says how many there are: each is decided at FALSE_ALARM/N (Bonferroni).
+    A threshold beyond that of one model says how many there are: each is decided at FALSE_ALARM/N (Bonferroni). That of
+    a slope is farther out by what corrections to scaling may move it: the probability is then too large, never too
+    small.
     """
     from scipy.special import ndtr
 
