@@ -12,8 +12,8 @@ import pytest
 from onestep.reports.command_line.machine.pace import ALLOCATIONS, steady
 
 steady()  # as in every process of the command
-# What one test builds stays for the next, ten million objects in the end: to look through all of them again and again
-# is a twentieth of the time of the suite. Garbage dies young; what is old is looked through once, at the end.
+# What one test builds stays for the next, millions of objects in the end: to look through all of them takes seconds,
+# and finds next to nothing, for garbage dies young. What is old is looked through once, at the end.
 gc.set_threshold(ALLOCATIONS, 10, 1000)
 
 # A process that was told what to run (`-n`) has told all when it ends. Registered first this is called last.
