@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 
 import pytest
 
-from onestep.reports.command_line.machine.pace import steady
+from onestep.reports.command_line.machine.pace import ALLOCATIONS, steady
 
 steady()  # as in every process of the command
+# What one test builds stays for the next, millions of objects in the end: to look through all of them takes seconds,
+# and finds next to nothing, for garbage dies young. What is old is looked through once, at the end.
+gc.set_threshold(ALLOCATIONS, 10, 1000)
+
+# A process that was told what to run (`-n`) has told all when it ends. Registered first this is called last.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    atexit.register(os._exit, 0)  # its memory goes back as a whole: object by object that takes seconds
 
 # Threads that wait for each other on a busy machine cost ten times what they compute: one each, as `make test` says and
 # as `pool` gives its workers, unless told otherwise, set before NumPy is loaded. Processes of the tests inherit it.
@@ -39,3 +48,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     while 0 < first < len(others) and others[first].path == others[first - 1].path:
         first += 1  # the tests of a file share what they build
     items[:] = [*others[:first], *proofs, *others[first:]]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """What is garbage ends here, where its end is reported; the rest is not looked through again at the exit."""
+    gc.collect()
+    gc.freeze()

@@ -35,6 +35,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -131,13 +132,31 @@ def fit_line(
     With ``terms`` powers of 1/d it is a polynomial. Needs a dimension more than terms and nu >= 2 in all; ValueError
     otherwise.
     """
-    from scipy.special import fdtrc
+    counts = [len(values) for values in samples]
+    if len(counts) < terms + 1 or min(counts) < 1 or sum(counts) - len(counts) < 2:
+        raise ValueError("a line in 1/d needs at least two dimensions, and two measurements beyond one at each")
+    return _fitted(_scatter(dimensions, samples, theory, fluctuation), terms)
 
+
+class _Scatter(NamedTuple):
+    """What every fit to the same samples knows of them: at each dimension how far they are from theory, and with what
+    weight; d times the variance of one, its degrees of freedom, and whether all dimensions share it.
+    """
+
+    dimensions: np.ndarray
+    deviations: np.ndarray
+    weights: np.ndarray
+    variance: float
+    freedom: int
+    pooled: bool
+
+
+def _scatter(
+    dimensions: Sequence[int], samples: Sequence[Sequence[float]], theory: Sequence[float], fluctuation: int
+) -> _Scatter:
     d = np.array(dimensions, dtype=float)
     counts = np.array([len(values) for values in samples])
     nu = int(counts.sum()) - len(counts)
-    if len(d) < terms + 1 or counts.min() < 1 or nu < 2:
-        raise ValueError("a line in 1/d needs at least two dimensions, and two measurements beyond one at each")
     measured = [np.array(values, dtype=float) for values in samples]
     means = [values.mean() for values in measured]
     deviations = np.array(means) - np.array(theory)
@@ -145,11 +164,6 @@ def fit_line(
     # d_i times the sum of squares within dimension i: each is s^2 times a chi-square of K_i - 1 degrees of freedom.
     within = [((values - mean) ** 2).sum() for values, mean in zip(measured, means, strict=True)]
     squares = steadiness * np.array(within)
-    weights = counts * steadiness
-    # In units of the smallest dimension: powers of 1/d itself would be columns of very different sizes.
-    design = (d.min() / d)[:, None] ** np.arange(terms + 1)
-    normal = np.linalg.inv(design.T @ (weights[:, None] * design))
-    found = normal @ (design.T @ (weights * deviations))
     pooled = homogeneous(squares, counts - 1)
     variance, freedom = float(squares.sum()) / nu, nu
     if not pooled:
@@ -157,6 +171,17 @@ def fit_line(
         worst = repeated[np.argmax(squares[repeated] / (counts[repeated] - 1))]
         freedom = int(counts[worst] - 1)
         variance = float(squares[worst]) / freedom
+    return _Scatter(d, deviations, counts * steadiness, variance, freedom, pooled)
+
+
+def _fitted(scatter: _Scatter, terms: int) -> Fit:
+    from scipy.special import fdtrc
+
+    d, deviations, weights, variance, freedom, pooled = scatter
+    # In units of the smallest dimension: powers of 1/d itself would be columns of very different sizes.
+    design = (d.min() / d)[:, None] ** np.arange(terms + 1)
+    normal = np.linalg.inv(design.T @ (weights[:, None] * design))
+    found = normal @ (design.T @ (weights * deviations))
     probability, spare = None, len(d) - terms - 1
     if spare > 0 and variance > 0.0:
         residual = float(np.sum(weights * (deviations - design @ found) ** 2))
@@ -218,10 +243,8 @@ def compare(
         return undecided("one experiment at a dimension shows no scatter: several seeds at each are needed")
     samples = [observation.samples for observation in observations]
     theories = [observation.theory for observation in observations]
-    fit, *bent = (
-        fit_line(dimensions, samples, theories, observations[0].fluctuation, terms)
-        for terms in range(1, min(len(dimensions), 3))
-    )
+    scatter = _scatter(dimensions, samples, theories, observations[0].fluctuation)
+    fit, *bent = (_fitted(scatter, terms) for terms in range(1, min(len(dimensions), 3)))
     if fit.standard_error == 0.0:
         return undecided("the samples do not vary between seeds, so no standard error can be formed")
     theory = observations[-1].theory if limit is None else limit
