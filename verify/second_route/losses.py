@@ -38,11 +38,12 @@ from onestep.verify.second_route.models import functions_of, model_at
 @dataclass(frozen=True)
 class Loss:
     """A smooth convex loss l(y, x): its value, and its first and its second derivative in x, which share most of their
-    work.
+    work; and, of (y, omega, V), where a search for the proximal map may begin.
     """
 
     value: Callable[[Array, Array], Array]
     slopes: Callable[[Array, Array], tuple[Array, Array]]
+    start: Callable[[Array, Array, float | Array], Array] | None = None
 
     def slope(self, y: Array, x: Array) -> Array:
         """The first derivative."""
@@ -68,10 +69,19 @@ def _pseudo_huber(y: Array, x: Array) -> tuple[Array, Array]:
     return u * inverse, inverse / square
 
 
+def _before_root(y: Array, omega: Array, V: float | Array) -> Array:
+    """A point between y and the proximal map of pseudo-Huber: its slope u/sqrt(1 + u^2) is below u and below 1.
+
+    Where u + V u/sqrt(1 + u^2) = w it bends down for u > 0, so that Newton's steps lead upwards to the root.
+    """
+    w = omega - y
+    return np.asarray(y + np.copysign(np.maximum(np.abs(w) / (1 + V), np.abs(w) - V), w))
+
+
 LOSSES: Mapping[str, Loss] = {
     "square": Loss(lambda y, x: (y - x) ** 2 / 2, lambda y, x: (x - y, np.ones_like(x + y))),
     "logistic": Loss(lambda y, x: np.logaddexp(0.0, -y * x), _logistic),
-    "pseudo-Huber": Loss(lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1, _pseudo_huber),
+    "pseudo-Huber": Loss(lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1, _pseudo_huber, _before_root),
 }
 
 
@@ -88,7 +98,7 @@ def proximal(loss: Loss, y: Array, omega: Array, V: float | Array) -> Array:
     # The root of x - omega + V l' lies between omega and the point where its linear bound is.
     slope = V * loss.slope(y, omega)
     low, high = np.minimum(omega, omega - slope), np.maximum(omega, omega - slope)
-    x = (low + high) / 2
+    x = (low + high) / 2 if loss.start is None else np.clip(loss.start(y, omega, V), low, high)
     for k in range(60):
         first, second = loss.slopes(y, x)
         value = x - omega + V * first
