@@ -381,7 +381,6 @@ class BySearch:
             found.append((violated, describe(point)))
             if not violated.error <= self.tolerance.value:
                 raise CounterExampleFound
-            hypothesis.target(violated.margin)
 
         search = hypothesis.settings(
             max_examples=profile.examples,
@@ -390,7 +389,7 @@ class BySearch:
             deadline=None,
             report_multiple_bugs=False,
             suppress_health_check=list(hypothesis.HealthCheck),
-            phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
+            phases=(hypothesis.Phase.generate,),
         )(hypothesis.given(points_of(claim.domain))(property_holds))
         if profile.seed:
             search = hypothesis.seed(profile.seed)(search)
@@ -427,7 +426,7 @@ def violation(
     parts = statement.args if isinstance(statement, sp.And) else (statement,)
     violations = [relation_violation(part, place) for part in parts]
     # Not a number is the worst of all; max() alone would lose it.
-    return next((v for v in violations if math.isnan(v.error)), max(violations, key=lambda v: (v.error, v.margin)))
+    return next((v for v in violations if math.isnan(v.error)), max(violations, key=lambda v: v.error))
 
 
 @lru_cache(maxsize=4096)
