@@ -154,6 +154,26 @@ def test_the_check_confirms_and_refutes_through_the_statement() -> None:
         check(-0.5).run(claim(statement=sp.Le(s.overlap_rate, 0)), PROFILES["quick"], PAPER)
 
 
+def test_a_series_that_refutes_is_worse_than_one_that_is_farther_off() -> None:
+    """Near sizes are farther off, within what corrections may do there; far ones refute, and are what is told of."""
+    near, far = (20, 40, 80), (10**4, 10**5, 10**6)
+
+    def measured(sizes: tuple[int, ...], exponent: float, scatter: float) -> Scaled:
+        samples = tuple(tuple(d**exponent * np.exp(scatter * np.linspace(-1.0, 1.0, 12))) for d in sizes)
+        return Scaled(sizes, samples, {s.shortfall.name: 1.0})
+
+    series = {"near": measured(near, -0.46, 0.01), "far": measured(far, -0.486, 0.04)}
+    stated = claim(statement=sp.Eq(s.overlap_rate, -s.shortfall / 2), kind=Kind.CONCENTRATION)
+    report = scaling.compare_all([Series(n, m.dimensions, m.samples, -0.5) for n, m in series.items()])
+    first, second = report.comparisons
+    assert abs(first.z) > abs(second.z)
+    assert (first.verdict, second.verdict) == (CONFIRMED, REFUTED)
+    evidence = ByScaling("toy", lambda quantity, profile: series).run(stated, PROFILES["quick"], PAPER)
+    assert evidence.outcome is Outcome.REFUTES
+    assert (evidence.z, evidence.threshold) == (second.z, second.critical_z)
+    assert abs(evidence.z) > evidence.threshold
+
+
 def test_what_a_reader_is_told_of_a_slope() -> None:
     stated = claim(statement=sp.Eq(s.overlap_rate, -s.shortfall / 2), kind=Kind.CONCENTRATION)
     evidence = check(-0.5).run(stated, PROFILES["quick"], PAPER)
