@@ -107,6 +107,20 @@ def test_a_correction_to_scaling_is_no_power_law() -> None:
     assert "no power law" in found.sentence
 
 
+def test_what_a_correction_may_move_counts_in_what_would_have_been_caught() -> None:
+    # Equal counts at 10, 20, 40: coefficients -1, 0, 1 over 2 log 2, so 2 (1/10 - 1/40)/(2 log 2) = 0.1082.
+    sizes = (10, 20, 40)
+    samples = tuple(tuple(d**-0.5 * np.exp(1e-5 * np.array([-1.0, 0.0, 1.0]))) for d in sizes)
+    found = scaling.compare(Series("x", sizes, samples, -0.5))
+    assert found.slope is not None
+    assert found.slope.correction == pytest.approx(0.075 / np.log(2.0), rel=1e-12)
+    # No scatter to speak of, and yet no exponent is told from another that lies nearer than that.
+    assert found.smallest_detectable == pytest.approx(found.slope.correction, rel=0.01)
+    assert found.verdict == INCONCLUSIVE
+    for apart, verdict in ((0.1, INCONCLUSIVE), (0.12, REFUTED), (-0.1, INCONCLUSIVE), (-0.12, REFUTED)):
+        assert scaling.compare(Series("x", sizes, samples, -0.5 + apart)).verdict == verdict
+
+
 def test_a_fit_is_tested_where_there_is_more_than_a_line_and_scatter() -> None:
     # Two dimensions determine the line, and numbers without scatter have no scale to judge it by.
     some = power_law(-0.5, 1)
