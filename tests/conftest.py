@@ -16,10 +16,6 @@ steady()  # as in every process of the command
 # and finds next to nothing, for garbage dies young. What is old is looked through once, at the end.
 gc.set_threshold(ALLOCATIONS, 10, 1000)
 
-# A process that was told what to run (`-n`) has told all when it ends. Registered first this is called last.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    atexit.register(os._exit, 0)  # its memory goes back as a whole: object by object that takes seconds
-
 # Threads that wait for each other on a busy machine cost ten times what they compute: one each, as `make test` says and
 # as `pool` gives its workers, unless told otherwise, set before NumPy is loaded. Processes of the tests inherit it.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -50,8 +46,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [*others[:first], *proofs, *others[first:]]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """A process that is told what to run (`-n`) has told all when it ends, and nobody reads its status: its memory goes
+    back as a whole, for object by object that takes seconds. Variables would not tell: what it starts inherits them.
+    """
+    if hasattr(config, "workerinput"):
+        atexit.register(os._exit, 0)
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """What is garbage ends with the last test, which fails where that raises: later a process of `-n` tells nobody."""
+    if nextitem is None:
+        gc.collect()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
-    """What is garbage ends here, where its end is reported; the rest is not looked through again at the exit."""
-    gc.collect()
+    """What is left is not looked through again at the exit."""
     gc.freeze()

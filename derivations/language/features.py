@@ -47,14 +47,17 @@ class Features:
     def combined(self) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
         """The functions that the mean output combines, each with its overlap: mu0_u, kappa_j mu1_u, k2_u by letter."""
         found: list[tuple[sp.Expr, sp.Expr]] = []
-        for u, (mean, linear) in enumerate(zip(self.mu0, self.mu1, strict=True)):
-            along = zip(self.kappa, self.zeta[u], strict=True)
-            found += [(mean, self.m[u]), *((x * linear, overlap) for x, overlap in along), *self.norms[u : u + 1]]
+        norms: list[tuple[tuple[sp.Expr, sp.Expr], ...]] = [(pair,) for pair in self.norms] or [()] * len(self.mu0)
+        for mean, linear, m, zeta, norm in zip(self.mu0, self.mu1, self.m, self.zeta, norms, strict=True):
+            along = zip(self.kappa, zeta, strict=True)
+            found += [(mean, m), *((x * linear, overlap) for x, overlap in along), *norm]
         return tuple(found)
 
     @property
     def fit(self) -> sp.Expr:
-        """yhat = sum_u (mu0_u m_u + sum_j kappa_j mu1_u zeta_uj), the mean output: what (23) takes off, and (142)."""
+        """yhat = sum_u (mu0_u m_u + sum_j kappa_j mu1_u zeta_uj), the mean output: what (23) takes off, and (142); and
+        k2_u chi_u of each letter where there are ``norms``.
+        """
         return sp.Add(*(function * overlap for function, overlap in self.combined))
 
     @property

@@ -24,7 +24,10 @@ With three or more dimensions the line itself is tested (F test of the residuals
 fails the extrapolation means nothing and the verdict is INCONCLUSIVE, whatever e_inf. Who has so many draws that lines
 are seen to bend may ask for a second term, e_inf + b/d + c/d^2 (``curved``): fitted where the line fails, alone, its
 e_inf with its own and larger error confirms, and refutes if that of the line does too. Only both, since a line that is
-rejected by chance bends the other way: under a true line its e_inf is independent of that, so the level is held.
+rejected by chance bends the other way: under a true line no more is refuted than without a second term, so the level
+is held. Two things it does not mend. A curve too weak to be seen moves e_inf of the line all the same: at d, 2d, 4d and
+as many draws at each, one that is seen half of the time at FIT_LEVEL moves it by eight of its errors. And an error that
+undoes what the curve does to the line is INCONCLUSIVE, not refuted, however large.
 
 Several observables are decided together: each at level/N (Bonferroni), so the chance that a right theory is refuted in
 any of them stays below FALSE_ALARM, whatever their correlations.
@@ -134,7 +137,10 @@ def fit_line(
     """
     counts = [len(values) for values in samples]
     if len(counts) < terms + 1 or min(counts) < 1 or sum(counts) - len(counts) < 2:
-        raise ValueError("a line in 1/d needs at least two dimensions, and two measurements beyond one at each")
+        raise ValueError(
+            "a fit in 1/d needs at least two dimensions, three with a second term, and two measurements beyond one at "
+            "each"
+        )
     return _fitted(_scatter(dimensions, samples, theory, fluctuation), terms)
 
 

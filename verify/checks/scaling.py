@@ -12,7 +12,8 @@ does not say that logarithms scatter alike at all d). Degrees of freedom are Wel
 
 An exponent belongs to a limit, and at finite d there are corrections to scaling: what is measured is of order
 d^e (1 + c/d). With |c| up to CORRECTION the slope is off by up to CORRECTION |sum c_i/d_i|, which no number of draws
-makes smaller: only what lies beyond it refutes, and it counts in the smallest error that would have been caught.
+makes smaller: only what lies beyond it refutes, and it counts in the smallest error that would have been caught. That
+is meant of measurements without a correction: one that works against an error hides as much of it again.
 
 With three or more dimensions the power law itself is tested: deviations from the line, less the correction that suits
 them best, are compared with the standard errors of the means (F test, level FIT_LEVEL). Where the line fails, for

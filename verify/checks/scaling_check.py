@@ -10,6 +10,7 @@ import sympy as sp
 
 from onestep.verify.checks import scaling
 from onestep.verify.checks.evaluate import Functions, Place, evaluate
+from onestep.verify.checks.finite_size import REFUTED
 from onestep.verify.checks.simulation import OUTCOMES, ByExperiment
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.evidence import Evidence, FiniteSize
@@ -55,7 +56,8 @@ class ByScaling(ByExperiment):
             ]
         )
         decided = [c for c in report.comparisons if c.slope is not None]
-        worst = max(decided, key=lambda c: abs(c.z), default=None)
+        # Each slope has a limit of its own: one that refutes is worse than any that is farther off and does not.
+        worst = max(decided, key=lambda c: (c.verdict == REFUTED, abs(c.z)), default=None)
         return FiniteSize(
             check=self.name,
             experiments=max((min(map(len, m.samples)) for m in series.values()), default=0),

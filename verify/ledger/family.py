@@ -21,8 +21,8 @@ def probability(z: float, threshold: float) -> float:
     """That a right statement is as far off as ``z``, the worst of several models decided together.
 
     A threshold beyond that of one model says how many there are: each is decided at FALSE_ALARM/N (Bonferroni). That of
-    a slope is farther out by what corrections to scaling may move it: the probability is then too large, never too
-    small.
+    a slope is farther out by what corrections to scaling may move it: up to the threshold the probability is then too
+    large; beyond, where the test refutes by itself, it may be too small.
     """
     from scipy.special import ndtr
 

@@ -185,6 +185,10 @@ def test_directions_are_one_along_what_the_readout_sees() -> None:
 
 
 def test_every_letter_has_all_that_a_letter_has() -> None:
-    for short in ({"mu1": VOCABULARY.mu1[:1]}, {"psi": s_saddle.psi_of[:1]}, {"zeta": ((s.zeta, s.zeta),) * 2}):
+    norms = network_of_letters.NETWORK.norms
+    for short in (
+        {"mu1": VOCABULARY.mu1[:1]}, {"psi": s_saddle.psi_of[:1]}, {"zeta": ((s.zeta, s.zeta),) * 2},
+        {"m": (*s_saddle.m_of, s.m)}, {"norms": norms[:1]}, {"norms": norms * 2},
+    ):  # fmt: skip
         with pytest.raises(ValueError, match="zip"):
             _ = replace(VOCABULARY, **short).e2

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.special import fdtrc
 
 from onestep.verify.checks.finite_size import (
     CONFIRMED,
@@ -238,8 +239,23 @@ def test_a_second_term_is_fitted_exactly() -> None:
     assert (found.intercept, found.slope) == pytest.approx((0.3, 5.0), rel=1e-10)
     assert found.fit_probability == pytest.approx(1.0)
     assert found.standard_error > fit_line(d, samples, theory).standard_error
-    with pytest.raises(ValueError, match="dimensions"):
+    with pytest.raises(ValueError, match="dimensions, three with a second term"):
         fit_line(d[:2], samples[:2], theory[:2], terms=2)
+
+
+def test_a_second_term_takes_a_degree_of_freedom_of_the_test_of_the_fit() -> None:
+    d, draws = (100, 150, 400, 900), 6
+    drawn = np.random.default_rng(4).standard_normal((4, draws)) / np.sqrt(np.array(d))[:, None]
+    samples = [tuple(map(float, row)) for row in drawn]
+    weights, means = draws * np.array(d), drawn.mean(axis=1)
+    variance = float(np.sum(np.array(d)[:, None] * (drawn - means[:, None]) ** 2)) / (4 * draws - 4)
+    for terms in (1, 2):
+        _, (left,), *_ = np.polyfit(1 / np.array(d), means, terms, w=np.sqrt(weights), full=True)
+        expected = float(fdtrc(3 - terms, 4 * draws - 4, left / (3 - terms) / variance))
+        # Two solvers of the same normal equations, of condition below a thousand: rounding.
+        assert fit_line(d, samples, [0.0] * 4, terms=terms).fit_probability == pytest.approx(expected, rel=1e-9)
+    # Three dimensions are met by three coefficients, whatever they are.
+    assert fit_line(d[:3], samples[:3], [0.0] * 3, terms=2).fit_probability is None
 
 
 def refused(observations_: list[Observation]) -> Comparison:

@@ -107,6 +107,20 @@ def test_a_correction_to_scaling_is_no_power_law() -> None:
     assert "no power law" in found.sentence
 
 
+def test_what_a_correction_may_move_counts_in_what_would_have_been_caught() -> None:
+    # Equal counts at 10, 20, 40: coefficients -1, 0, 1 over 2 log 2, so 2 (1/10 - 1/40)/(2 log 2) = 0.1082.
+    sizes = (10, 20, 40)
+    samples = tuple(tuple(d**-0.5 * np.exp(1e-5 * np.array([-1.0, 0.0, 1.0]))) for d in sizes)
+    found = scaling.compare(Series("x", sizes, samples, -0.5))
+    assert found.slope is not None
+    assert found.slope.correction == pytest.approx(0.075 / np.log(2.0), rel=1e-12)
+    # No scatter to speak of, and yet no exponent is told from another that lies nearer than that.
+    assert found.smallest_detectable == pytest.approx(found.slope.correction, rel=0.01)
+    assert found.verdict == INCONCLUSIVE
+    for apart, verdict in ((0.1, INCONCLUSIVE), (0.12, REFUTED), (-0.1, INCONCLUSIVE), (-0.12, REFUTED)):
+        assert scaling.compare(Series("x", sizes, samples, -0.5 + apart)).verdict == verdict
+
+
 def test_a_fit_is_tested_where_there_is_more_than_a_line_and_scatter() -> None:
     # Two dimensions determine the line, and numbers without scatter have no scale to judge it by.
     some = power_law(-0.5, 1)
@@ -152,6 +166,26 @@ def test_the_check_confirms_and_refutes_through_the_statement() -> None:
     assert check(-0.9).run(stated, PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
     with pytest.raises(TypeError, match="tests an equation"):
         check(-0.5).run(claim(statement=sp.Le(s.overlap_rate, 0)), PROFILES["quick"], PAPER)
+
+
+def test_a_series_that_refutes_is_worse_than_one_that_is_farther_off() -> None:
+    """Near sizes are farther off, within what corrections may do there; far ones refute, and are what is told of."""
+    near, far = (20, 40, 80), (10**4, 10**5, 10**6)
+
+    def measured(sizes: tuple[int, ...], exponent: float, scatter: float) -> Scaled:
+        samples = tuple(tuple(d**exponent * np.exp(scatter * np.linspace(-1.0, 1.0, 12))) for d in sizes)
+        return Scaled(sizes, samples, {s.shortfall.name: 1.0})
+
+    series = {"near": measured(near, -0.46, 0.01), "far": measured(far, -0.486, 0.04)}
+    stated = claim(statement=sp.Eq(s.overlap_rate, -s.shortfall / 2), kind=Kind.CONCENTRATION)
+    report = scaling.compare_all([Series(n, m.dimensions, m.samples, -0.5) for n, m in series.items()])
+    first, second = report.comparisons
+    assert abs(first.z) > abs(second.z)
+    assert (first.verdict, second.verdict) == (CONFIRMED, REFUTED)
+    evidence = ByScaling("toy", lambda quantity, profile: series).run(stated, PROFILES["quick"], PAPER)
+    assert evidence.outcome is Outcome.REFUTES
+    assert (evidence.z, evidence.threshold) == (second.z, second.critical_z)
+    assert abs(evidence.z) > evidence.threshold
 
 
 def test_what_a_reader_is_told_of_a_slope() -> None:

@@ -8,7 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from onestep.verify.second_route.gradient_step import leap, orders, rate
+from onestep.derivations.gradient_step import symbols as s
+from onestep.verify.protocol.claim import PROFILES
+from onestep.verify.second_route.gradient_step import leap, leap_theorem, orders, rate
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks import letter_networks as networks
 from onestep.verify.second_route.networks import letter_numbers as numbers
@@ -83,6 +85,43 @@ def test_controls_of_rows_have_mean_zero() -> None:
 def test_controls_of_steps_and_stairs_have_mean_zero() -> None:
     assert_mean_zero([orders.giant_step(12, 10_000 + k)[1] for k in range(500)])
     assert_mean_zero([leap.stair(8, 10_000 + k)[1] for k in range(500)])
+
+
+@pytest.mark.parametrize("problem", [leap.HIDDEN, leap.UNCOVERED])
+def test_the_control_of_a_gradient_has_mean_zero_and_is_its_noise(problem: str) -> None:
+    drawn = np.array([leap.one_step(problem, (0.0, 0.7), 30, 2000, 10_000 + k) for k in range(600)])
+    assert_mean_zero([(control,) for control in drawn[:, 3]])
+    # 0.72 and 0.74, by 0.04 at most for 600 draws: five standard errors above, false alarm below 1e-6.
+    assert np.corrcoef(np.log(drawn[:, 1]), drawn[:, 3])[0, 1] > 0.5
+
+
+def test_the_control_of_a_fitted_gradient_has_mean_zero() -> None:
+    assert_mean_zero([leap_theorem._second_fitted(12, 10_000 + k)[1:] for k in range(500)])
+
+
+def test_shares_are_taken_less_what_their_controls_tell_of_their_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:
+    def share(*place: object) -> tuple[float, float]:
+        control = math.sin(float(str(place[-1])) + 1)
+        return math.exp(-0.5 + control / 3), control
+
+    monkeypatch.setattr(leap_theorem, "_second", share)
+    monkeypatch.setattr(leap_theorem, "_second_fitted", share)
+    for found in leap_theorem.preprocessing(s.overlap_rate, PROFILES["quick"]).values():
+        for samples in found.samples:
+            assert samples == pytest.approx((math.exp(-0.5),) * len(samples), rel=1e-12)  # rounding: a line, exactly
+
+
+def test_deviations_of_a_kernel_have_the_variance_of_their_terms() -> None:
+    # sin(w.x) sin(w.x') has variance E[sin^2 sin^2] - E[sin sin]^2, by 2 sin a sin b = cos(a - b) - cos(a + b) and
+    # E cos = exp(-Var/2), Var (a -+ b) = 2 -+ 1.2.
+    near, far = 2 - 1.2, 2 + 1.2
+    mean = (math.exp(-near / 2) - math.exp(-far / 2)) / 2
+    square = (2 + math.exp(-2 * near) + math.exp(-2 * far) - 4 * math.exp(-2)) / 8
+    (found,) = orders.kernels(s.kernel_rate, PROFILES["quick"]).values()
+    for p, samples in zip(found.dimensions, found.samples, strict=True):
+        measured = p * np.mean(np.square(samples))
+        # Squares of 40 nearly normal deviations in each: five deviations, false alarm below 1e-5 in all three.
+        assert measured == pytest.approx(square - mean**2, rel=5 * math.sqrt(2 / (40 * len(samples))))
 
 
 def test_amplitudes_without_a_spike_are_nothing() -> None:
