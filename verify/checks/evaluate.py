@@ -81,11 +81,13 @@ class Violation:
     """By how much a relation fails at a point: ``error`` relative to the size of its sides.
 
     ``scale`` is that size over the larger side: 1, or more where the sides are below ``ABSOLUTE`` and errors are
-    measured against it.
+    measured against it. ``margin`` is the error with its sign, below zero where an inequality holds: what a search for
+    a counterexample climbs.
     """
 
     error: float
     scale: float
+    margin: float = 0.0
 
 
 # Below this size errors are absolute: the quantities of the theory are of order one.
@@ -104,16 +106,16 @@ def relation_violation(relation: sp.Basic, place: Place) -> Violation:
         case sp.Equality():
             excess = abs(left - right)
         case sp.LessThan():
-            excess = max(0.0, left - right)
+            excess = left - right
         case sp.GreaterThan():
-            excess = max(0.0, right - left)
+            excess = right - left
         case sp.StrictLessThan():
-            excess = 0.0 if left < right else max(left - right, size)
+            excess = left - right if left < right else max(left - right, size)
         case sp.StrictGreaterThan():
-            excess = 0.0 if left > right else max(right - left, size)
+            excess = right - left if left > right else max(right - left, size)
         case _:
             raise TypeError(f"not a relation: {relation}")
-    return Violation(excess / size, scale)
+    return Violation(max(0.0, excess / size), scale, excess / size)
 
 
 @lru_cache(maxsize=4096)
