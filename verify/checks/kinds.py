@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import random
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -343,13 +344,15 @@ _TO_CLIMB = 40
 class BySearch:
     """A property that has to hold all over the domain: Hypothesis searches for a counterexample.
 
-    The search is derived from the property, not from the clock: the same one runs every time.
+    The search is derived from the names of claim and check, neither from the clock nor from the code: the same one runs
+    every time, for a claim and for its wrong neighbours. ``examples``: at least so many, where few of them tell.
     """
 
     title: str
     measure: Callable[[Point], Mapping[str, float] | None]
     tolerance: Tolerance
     functions: Callable[[Point], Functions] | None = None
+    examples: int = 0
 
     @property
     def name(self) -> str:
@@ -378,7 +381,10 @@ class BySearch:
         from onestep.verify.checks.strategies import points_of
 
         found: list[tuple[Violation, str]] = []
-        directed = profile.examples >= _TO_CLIMB
+        draw, climb = hypothesis.Phase.generate, hypothesis.Phase.target
+        examples = max(profile.examples, self.examples)
+        phases = (draw, climb) if examples >= _TO_CLIMB else (draw,)
+        seed = zlib.crc32(f"{claim.id.split('~')[0]}/{self.title}/{profile.seed}".encode())
 
         def property_holds(point: Point) -> None:
             violated = violation(claim.statement, point, self.measure, self.functions)
@@ -387,20 +393,17 @@ class BySearch:
             found.append((violated, describe(point)))
             if not violated.error <= self.tolerance.value:
                 raise CounterExampleFound
-            if directed:
+            if climb in phases:
                 hypothesis.target(violated.margin)
 
         search = hypothesis.settings(
-            max_examples=profile.examples,
-            derandomize=True,
+            max_examples=examples,
             database=None,
             deadline=None,
             report_multiple_bugs=False,
             suppress_health_check=list(hypothesis.HealthCheck),
-            phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
-        )(hypothesis.given(points_of(claim.domain))(property_holds))
-        if profile.seed:
-            search = hypothesis.seed(profile.seed)(search)
+            phases=phases,
+        )(hypothesis.seed(seed)(hypothesis.given(points_of(claim.domain))(property_holds)))
         with contextlib.suppress(CounterExampleFound):
             search()
         # Hypothesis draws again for a point outside the hypotheses, so all that it asked for was used.

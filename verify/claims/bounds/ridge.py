@@ -151,8 +151,11 @@ seek_best = BySearch("the solver, best of 18 ridges", _least_error, SOLVER, _fun
 
 
 def _bound_claims() -> tuple[Claim, ...]:
-    seek_at_kappa = BySearch("the solver at one ridge, one kappa", _one_error, SOLVER, _functions)
-    seek_any = BySearch("the solver at one ridge", _one_error, SOLVER, _functions)
+    # Few models tell some wrong neighbours, and one ridge is quickly solved: of eight searches of a dozen models six miss
+    # the lost kappa, and two the eight per cent more.
+    seek_at_kappa = BySearch("the solver at one ridge, one kappa", _one_error, SOLVER, _functions, examples=200)
+    seek_any = BySearch("the solver at one ridge", _one_error, SOLVER, _functions, examples=200)
+    seek_below = replace(seek_best, examples=100)
     unit_upper, unit_lower = at_gamma_one(upper), at_gamma_one(lower)
     even = E(mu0 * mu1), E(mu1**2), E(mu1 * g(s.kappa))
     printed_along = (
@@ -229,7 +232,7 @@ def _bound_claims() -> tuple[Claim, ...]:
         claim(
             "bounds.lower", "Lower bound on the best test error over the ridge, gamma = 1", paper(SECTION, 27),
             ge(s.best_error, unit_lower), ALIGNED,
-            seek_best,
+            seek_below,
             ByTheorem("at every ridge, noise of the readout plus a quadratic form", partial(above_span, at_one=True),
                       hypotheses=(inequalities.ONE_READOUT,)),
             wrong={

@@ -32,7 +32,7 @@ CLAIMS: tuple[Claim, ...] = (
         "For tanh kappa mu1 and the derivative of mu1 do not span the same line: mu1 has exponential tails",
         paper("Section 4.3"),
         ge(s.mu1, TAILS), Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -6.0, 6.0))),
-        BySearch("mu1 of tanh by quadrature", _slope, QUADRATURE),
+        BySearch("mu1 of tanh by quadrature", _slope, QUADRATURE, examples=200),
         ByTheorem("1/cosh^2 is not below exp(-2 |u|)", exponential_tails),
         wrong={"half of the rate": TAILS.xreplace({s.r: s.r / 2}), "eight times more": 8 * TAILS},
         note="If mu1' = -k kappa mu1, mu1 would be a multiple of exp(-k kappa^2/2), which falls below every "

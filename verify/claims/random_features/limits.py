@@ -62,7 +62,7 @@ def _alignments(point: Point) -> Mapping[str, float]:
 
 
 def _alignment_claims() -> tuple[Claim, ...]:
-    search = BySearch("the mean sample at finite size, by pairs of samples", _alignments, SOLVER)
+    search = BySearch("the mean sample at finite size, by pairs of samples", _alignments, SOLVER, examples=200)
     return (
         claim(
             "alignment.at-most-one", "The alignment lies between -1 and 1", paper("Section 3.1"),
