@@ -90,6 +90,11 @@ class Violation:
     margin: float = 0.0
 
 
+def describe(point: Mapping[str, float | str]) -> str:
+    """A point as text, four digits per number."""
+    return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in point.items())
+
+
 # Below this size errors are absolute: the quantities of the theory are of order one.
 ABSOLUTE = 1e-3
 

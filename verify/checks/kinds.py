@@ -21,7 +21,7 @@ from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
 from onestep.verify.checks.digest import digest
-from onestep.verify.checks.evaluate import Functions, Place, Violation, relation_violation
+from onestep.verify.checks.evaluate import Functions, Place, Violation, describe, relation_violation
 from onestep.verify.protocol.claim import Claim, Domain, Profile
 from onestep.verify.protocol.conditions import IS_A_THEOREM, on_domain
 from onestep.verify.protocol.evidence import Agreement, Evidence, Leaf, Made, Outcome, Proof, Settled
@@ -29,6 +29,8 @@ from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.tolerances import Tolerance
 
 Point = Mapping[str, float | str]
+Measure = Callable[[Point], Mapping[str, float] | None]
+FunctionsAt = Callable[[Point], Functions]
 
 
 @dataclass(frozen=True)
@@ -302,9 +304,9 @@ class ByNumbers:
     """
 
     title: str
-    measure: Callable[[Point], Mapping[str, float] | None]
+    measure: Measure
     tolerance: Tolerance
-    functions: Callable[[Point], Functions] | None = None
+    functions: FunctionsAt | None = None
     points: int | None = None
     finite_size: bool = False
 
@@ -335,8 +337,7 @@ class ByNumbers:
         return (sample(claim.domain, generator) for _ in range(asked))
 
 
-# So many examples and the search turns towards the narrowest margin, from the tenth on: of a dozen it would take those
-# that are drawn from all over the domain, and more wrong neighbours are found by these.
+# From so many examples on the search also climbs towards the narrowest margin: a dozen are better drawn from all over.
 _TO_CLIMB = 40
 
 
@@ -349,9 +350,9 @@ class BySearch:
     """
 
     title: str
-    measure: Callable[[Point], Mapping[str, float] | None]
+    measure: Measure
     tolerance: Tolerance
-    functions: Callable[[Point], Functions] | None = None
+    functions: FunctionsAt | None = None
     examples: int = 0
 
     @property
@@ -388,8 +389,8 @@ class BySearch:
 
         def property_holds(point: Point) -> None:
             violated = violation(claim.statement, point, self.measure, self.functions)
-            hypothesis.assume(violated is not None)
-            assert violated is not None
+            if violated is None:
+                hypothesis.reject()
             found.append((violated, describe(point)))
             if not violated.error <= self.tolerance.value:
                 raise CounterExampleFound
@@ -424,12 +425,7 @@ class CounterExampleFound(AssertionError):
     """Raised inside a search to stop it; never leaves this module."""
 
 
-def violation(
-    statement: sp.Basic,
-    point: Point,
-    measure: Callable[[Point], Mapping[str, float] | None],
-    functions: Callable[[Point], Functions] | None = None,
-) -> Violation | None:
+def violation(statement: sp.Basic, point: Point, measure: Measure, functions: FunctionsAt | None) -> Violation | None:
     """By how much a relation, or the worst part of a conjunction, fails at a point; None outside the hypotheses."""
     place = _measured(measure, functions, tuple(point.items()))
     if place is None:
@@ -442,9 +438,7 @@ def violation(
 
 @lru_cache(maxsize=4096)
 def _measured(
-    measure: Callable[[Point], Mapping[str, float] | None],
-    functions: Callable[[Point], Functions] | None,
-    coordinates: tuple[tuple[str, float | str], ...],
+    measure: Measure, functions: FunctionsAt | None, coordinates: tuple[tuple[str, float | str], ...]
 ) -> Place | None:
     """What is measured at a point, once for a statement and all its mutants; None outside the hypotheses."""
     point = dict(coordinates)
@@ -453,8 +447,3 @@ def _measured(
         return None
     values = {k: v for k, v in point.items() if isinstance(v, float)} | dict(measured)
     return Place(values, functions(point) if functions else {})
-
-
-def describe(point: Point) -> str:
-    """A point as text, four digits per number."""
-    return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in point.items())
