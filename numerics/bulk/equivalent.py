@@ -319,7 +319,8 @@ class IsotropicGroups(SeveralGroups):
         there, point = self._last
         tau = point.values[-self.groups :]
         led = tau * np.exp((point.jacobian[-self.groups :] @ (conjugates - there)) / tau)
-        return np.where(led > 0.0, np.minimum(led, above), above)
+        # A start so far below has led nowhere, and the first step from it would overflow.
+        return np.where(led > 1e-100 * above, np.minimum(led, above), above)
 
     def _solved(self, conjugates: Array) -> _Solved:
         matrix, diagonal = unpack(conjugates)

@@ -156,3 +156,18 @@ def test_linear_features_without_a_ridge() -> None:
     conjugates = pack(np.outer(along, along), np.zeros(2))
     found = IsotropicGroups(0.0, beta, bulks, shares).at(conjugates)
     np.testing.assert_allclose(found.values[-2:], shares / ((1.0 - beta) * bulks * along**2), rtol=1e-12)
+
+
+def test_a_start_that_leads_nowhere_is_none() -> None:
+    """From one solution to conjugates up to a million times as large: the exponential underflows by degrees."""
+    near = np.array([0.5, 0.1, 0.4, 0.2, 0.3])
+    for factor in np.geomspace(1.0, 1e6, 600):
+        led, fresh = (of_small_ridge() for _ in range(2))
+        led.at(near)
+        # Two searches for one solution end within rounding of each other.
+        assert led.at(factor * near).values == pytest.approx(fresh.at(factor * near).values, rel=1e-12)
+
+
+def of_small_ridge() -> IsotropicGroups:
+    """The two groups of before, at a ridge that leaves room below the start."""
+    return IsotropicGroups(ridge=0.01, beta=0.8, bulks=np.array([1.0, 1.7]), fractions=np.array([0.3, 0.7]))
