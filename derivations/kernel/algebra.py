@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import defined, fixed
-from onestep.derivations.kernel.families.formulas import shares_sign
+from onestep.derivations.kernel.functions.formulas import shares_sign
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import (
     Assumption,

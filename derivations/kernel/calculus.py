@@ -9,8 +9,8 @@ from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
 from onestep.derivations.kernel.conditions import forms, meanings_of, resting_on, spoken
-from onestep.derivations.kernel.families.domination import dominated
-from onestep.derivations.kernel.families.formulas import formulas_of, in_full, names
+from onestep.derivations.kernel.functions.domination import dominated
+from onestep.derivations.kernel.functions.formulas import formulas_of, in_full, names
 from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends

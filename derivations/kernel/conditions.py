@@ -14,7 +14,7 @@ from itertools import combinations
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.families.formulas import (
+from onestep.derivations.kernel.functions.formulas import (
     Meanings,
     Told,
     are_universal,
@@ -26,7 +26,7 @@ from onestep.derivations.kernel.families.formulas import (
     reached_from,
     slopes_named,
 )
-from onestep.derivations.kernel.families.points import above_somewhere
+from onestep.derivations.kernel.functions.points import above_somewhere
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (

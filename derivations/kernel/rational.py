@@ -19,7 +19,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from onestep.derivations.kernel.families.points import nonzero_somewhere
+from onestep.derivations.kernel.functions.points import nonzero_somewhere
 from onestep.derivations.kernel.statements import Condition, Refused
 from onestep.derivations.kernel.terms import admit, free, nonzero
 from onestep.derivations.language.expectation import Expectation

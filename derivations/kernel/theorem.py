@@ -4,6 +4,11 @@ A rule is a pure function from premises and arguments to a conclusion. Calling i
 rule, the premises and the arguments; its assumptions and conditions are those of all its premises together. `replay`
 calls every rule of a proof again, from the leaves on, and compares: a theorem that was put together by hand, or whose
 leaves were tampered with, does not survive it.
+
+What a theorem says: for each family of values of all symbols and functions, one for each value of the variables in
+which its proof takes limits, and with constant what these hold constant, along which its assumptions and conditions
+hold: its statement holds along that family. A theorem is true so where there is no such family, and then says nothing;
+whether it says something is no matter of rules, and asked of what is to be called proved (`search.along.established`).
 """
 
 from __future__ import annotations
@@ -17,9 +22,8 @@ from typing import Any, TypeVar, get_args
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import can_hold, exists, far_out, fixed, grows, meanings_of, supposed
-from onestep.derivations.kernel.families.along import hold_all_along
-from onestep.derivations.kernel.families.domination import dominated
-from onestep.derivations.kernel.families.formulas import formulas_of, have_slopes
+from onestep.derivations.kernel.functions.domination import dominated
+from onestep.derivations.kernel.functions.formulas import formulas_of, have_slopes
 from onestep.derivations.kernel.statements import (
     Assumption,
     Condition,
@@ -108,7 +112,6 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
             conditions |= {Condition(variable, Demand.CONSTANT, variable)}
     conditions = _one(conditions)
     can_hold(conditions, assumptions)
-    hold_all_along(conditions, assumptions)
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
 

@@ -105,7 +105,7 @@ def neighbour(mutant: MutantResult, claim: Claim) -> str:
 @lru_cache(maxsize=256)
 def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
     """The derivations that the claims of one module rest on, each once, in the order of the claims."""
-    from onestep.verify.checks.kinds import ByDerivation
+    from onestep.verify.checks.proofs import ByDerivation
     from onestep.verify.protocol.order import claims_of
 
     builds = dict.fromkeys(

@@ -20,8 +20,8 @@ from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
 from onestep.reports.text.words import caught_lines, theorem_line
-from onestep.verify.checks.kinds import MADE_AGAIN
 from onestep.verify.checks.mutants import MORE_NAMED
+from onestep.verify.checks.proofs import MADE_AGAIN
 from onestep.verify.ledger.document import entry_json, statement_latex, theorem_json
 from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Entry, Ledger

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import pytest
 
 from onestep.derivations.kernel.statements import Refused
-from onestep.verify.checks.kinds import ByDerivation, ByObligations, ByTheorem
+from onestep.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.claims.saddle_point.systems import ByDerivations

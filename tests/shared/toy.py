@@ -13,7 +13,8 @@ from onestep.derivations.kernel.search.leaves import proved
 from onestep.derivations.kernel.search.steps import equal
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.tolerances import Tolerance
 

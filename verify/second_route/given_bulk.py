@@ -22,7 +22,7 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.numerics.bulk.atoms import SpectralMeasure
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
 from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
 from onestep.verify.protocol.evidence import Evidence
 from onestep.verify.protocol.paper import Paper

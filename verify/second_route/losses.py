@@ -28,7 +28,7 @@ from onestep.numerics.models.losses import Loss as SolverLoss
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.claim import Domain as ClaimDomain
 from onestep.verify.second_route.grids import SMOOTH, Array, normal_line

@@ -22,7 +22,7 @@ from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.kinds import ByNumbers
+from onestep.verify.checks.points import ByNumbers
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route.values import by_glyph

@@ -19,7 +19,7 @@ from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked
 from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.grids import normal_line

@@ -1,5 +1,6 @@
-"""Finding proofs. Nothing here is trusted: whatever it does, what comes out was made by the rules.
+"""Finding proofs. No truth rests on what is here: whatever it does, what comes out was made by the rules.
 
 `leaves` is where a derivation begins, `steps` its next line, `averages` works averages out, and `goals` goes back from
-what is wanted to what is known.
+what is wanted to what is known. `along` and `far_out` look for values for which a theorem says something: a verdict
+asks that, and no rule.
 """

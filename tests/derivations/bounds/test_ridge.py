@@ -20,7 +20,7 @@ from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, R
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.checks.kinds import said as stated
+from onestep.verify.checks.proofs import said as stated
 from onestep.verify.claims.bounds.proofs import above_span, at_gamma_one, below_limit
 from onestep.verify.claims.bounds.ridge import lower, upper
 from onestep.verify.protocol.statement import ge, le

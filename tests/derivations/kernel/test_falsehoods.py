@@ -24,6 +24,7 @@ from onestep.derivations.kernel.limits import (
     limit_unique,
     name_limit,
 )
+from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import admit, derivative, substitute
@@ -61,7 +62,7 @@ def no_limit(made: Callable[[], Bound]) -> None:
     premises, multipliers, squares, above, below = made()
     low = order(premises, AtLeast(above, below), multipliers, squares)
     with pytest.raises(Refused):
-        limit_order((low, tends(above, ZERO)), d)
+        established(limit_order((low, tends(above, ZERO)), d))
 
 
 def average_of(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
@@ -383,7 +384,7 @@ FALSEHOODS: dict[str, Callable[[], Theorem]] = {
 @pytest.mark.parametrize("chain", FALSEHOODS.values(), ids=FALSEHOODS.keys())
 def test_a_falsehood_is_refused(chain: Callable[[], Theorem]) -> None:
     with pytest.raises(Refused):
-        chain()
+        established(chain())
 
 
 def test_rules_are_made_in_the_kernel_alone() -> None:

@@ -11,7 +11,7 @@ from onestep.derivations.kernel.algebra import differentiate, instantiate, order
 from onestep.derivations.kernel.averages import average, linear, stein
 from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.conditions import can_hold, exists, far_out
-from onestep.derivations.kernel.families.formulas import formulas_of, in_full
+from onestep.derivations.kernel.functions.formulas import formulas_of, in_full
 from onestep.derivations.kernel.inequalities import specialise
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_order, limit_rational, taylor
 from onestep.derivations.kernel.search.leaves import define

@@ -12,6 +12,7 @@ from onestep.derivations.kernel.averages import average, linear, moment
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.inequalities import largest
 from onestep.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
+from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -187,25 +188,25 @@ def test_what_is_fixed_at_one_value_is_not_held_constant(
 ) -> None:
     premises, factors = chain()
     with pytest.raises(Refused, match=r"constant|may not tend"):
-        one_is_zero(premises, factors)
+        established(one_is_zero(premises, factors))
 
 
 def test_a_bound_by_way_of_another_name_is_not_held_constant() -> None:
     with pytest.raises(Refused, match="constant"):
-        nothing_is_above_one()
+        established(nothing_is_above_one())
 
 
 @pytest.mark.parametrize("named", [False, True])
 def test_a_limit_of_what_is_held_constant_is_not_assumed(named: bool) -> None:
     with pytest.raises(Refused, match="tends"):
-        share_is_one(named)
+        established(share_is_one(named))
 
 
 @pytest.mark.parametrize("right", SIGNED)
 def test_what_leaves_its_sign_is_not_held_along(right: str) -> None:
     value, square, more = SIGNED[right]
     with pytest.raises(Refused, match=r"constant|negative|as it has to be"):
-        constant_at_least_one(value, square, tuple(make() for make in more))
+        established(constant_at_least_one(value, square, tuple(make() for make in more)))
 
 
 def test_conditions_hold_from_some_value_of_the_variable_on() -> None:
@@ -220,7 +221,7 @@ def test_what_is_said_to_tend_somewhere_has_no_other_value() -> None:
     by_name = ring((taken(f(a), h(a, d)), taken(f(a), ONE)), Equation(h(a, d), ONE), (-ONE, ONE))
     for first, value in ((x, taken(x, ONE)), (h(a, d), by_name)):
         with pytest.raises(Refused, match="at most"):
-            tends_and_is_one(first, value)
+            established(tends_and_is_one(first, value))
 
 
 def test_what_has_a_name_of_its_own_moves_along() -> None:
@@ -282,7 +283,7 @@ def in_the_limit(bounded: Callable[[], Theorem]) -> Theorem:
 @pytest.mark.parametrize("bounded", BOUNDED.values(), ids=BOUNDED)
 def test_a_bound_of_small_values_has_no_limit(bounded: Callable[[], Theorem]) -> None:
     with pytest.raises(Refused):
-        in_the_limit(bounded)
+        established(in_the_limit(bounded))
 
 
 def test_conditions_that_exclude_each_other_are_refused() -> None:
@@ -302,7 +303,7 @@ def saddle_without_curvature() -> Theorem:
 
 def test_a_saddle_point_is_not_found_by_a_coefficient_that_a_leaf_makes_zero() -> None:
     with pytest.raises(Refused):
-        saddle_without_curvature()
+        established(saddle_without_curvature())
 
 
 def at_saddle(of: sp.Symbol, rest: sp.Expr, quantity: sp.Symbol, name: sp.Symbol) -> tuple[Theorem, ...]:
@@ -362,7 +363,7 @@ def test_a_saddle_point_keeps_signs_and_conditions_far_out(made: Callable[[], Sa
     premises, multipliers, squares = made()
     low = order(premises, AtLeast(5 * c / d, c), multipliers, squares)
     with pytest.raises(Refused, match=r"saddle point|smooth|as it has to be|wrong sign"):
-        limit_order((low, tends(5 * c / d, ZERO)), d)
+        established(limit_order((low, tends(5 * c / d, ZERO)), d))
 
 
 def falling_average(shift: sp.Expr) -> tuple[Theorem, ...]:
@@ -381,7 +382,7 @@ def test_a_condition_sees_what_is_said_of_a_function_within_an_average(named: bo
     premises = (leaf, *falling_average(d))
     low = order(premises, AtLeast(5 / d, ONE), (signs[0], -1 / d, -1 / d, 1 / d), signs[1])
     with pytest.raises(Refused, match=r"as it has to be|constant"):
-        limit_order((low, tends(5 / d, ZERO)), d)
+        established(limit_order((low, tends(5 / d, ZERO)), d))
 
 
 def of_slope(right: sp.Expr, at: sp.Expr) -> Theorem:

@@ -20,7 +20,7 @@ from onestep.derivations.kernel.algebra import (
 from onestep.derivations.kernel.averages import average, dilate, linear, moment, rotate
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.conditions import meanings_of
-from onestep.derivations.kernel.families.points import above_somewhere, nonzero_somewhere
+from onestep.derivations.kernel.functions.points import above_somewhere, nonzero_somewhere
 from onestep.derivations.kernel.limits import (
     limit_compose,
     limit_exponential,
@@ -30,6 +30,7 @@ from onestep.derivations.kernel.limits import (
     squeeze,
 )
 from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import negative, nonnegative, nonzero, positive
@@ -205,7 +206,7 @@ def test_a_coefficient_is_not_free_where_its_meaning_is_told() -> None:
     left, right = 5 * c / d + y / d, c + y / d
     low = order(premises, AtLeast(left, right), (c * d, -c * d, c * d * x, c * d * x))
     with pytest.raises(Refused, match="at most"):
-        limit_order((low, tends(left, ZERO), tends(right, c)), d)
+        established(limit_order((low, tends(left, ZERO), tends(right, c)), d))
 
 
 def by_lemma(left: sp.Expr, right: sp.Expr = ZERO, *universal: sp.Symbol) -> Theorem:
@@ -259,7 +260,7 @@ def test_what_is_zero_unseen_is_not_free(hidden: str, falsehood: Callable[[sp.Ex
     term, zero = HIDDEN[hidden]
     known = zero(term)
     with pytest.raises(Refused):
-        falsehood(term, known)
+        established(falsehood(term, known))
 
 
 FALLS = by_lemma(f(x), 5 - x, x)
@@ -363,7 +364,7 @@ def test_an_exponential_is_not_weighed_against_a_power() -> None:
     )  # fmt: skip
     to_zero = limit_compose((limit_exponential((), ONE / 2, d),), 10 * c * hole, (hole,))
     with pytest.raises(Refused, match="not rational"):
-        limit_order((low, to_zero), d)
+        established(limit_order((low, to_zero), d))
 
 
 @pytest.mark.parametrize(

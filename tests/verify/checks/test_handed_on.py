@@ -12,10 +12,12 @@ import sympy as sp
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from onestep.derivations.kernel.theorem import nodes
-from onestep.verify.checks import finite_size, kinds, scaling_check
+from onestep.verify.checks import finite_size, proofs, scaling_check
+from onestep.verify.checks import points as at_points
 from onestep.verify.checks.evaluate import Place, evaluate_all, relation_violation
 from onestep.verify.checks.finite_size import Comparison, Fit, Observation, combine, compare, compare_all, fit_line
-from onestep.verify.checks.kinds import ByNumbers, ByTheorem, Point, _agreement, made
+from onestep.verify.checks.points import ByNumbers, Point, _agreement
+from onestep.verify.checks.proofs import ByTheorem, made
 from onestep.verify.checks.scaling_check import ByScaling, Scaled
 from onestep.verify.checks.simulation import BySimulation, Measured
 from onestep.verify.checks.strategies import coordinate_of
@@ -166,7 +168,7 @@ def test_of_several_models_the_worst_deviate_and_the_bluntest_comparison_are_kep
     assert above.smallest_detectable > below.smallest_detectable
     assert found == FiniteSize(
         "simulation: toy", 24, below.z, below.critical_z or 0.0, above.smallest_detectable,
-        kinds.Outcome(found.outcome), report.sentence,
+        proofs.Outcome(found.outcome), report.sentence,
     )  # fmt: skip
     assert found.outcome is {"CONFIRMED": Outcome.SUPPORTS, "REFUTED": Outcome.REFUTES}[report.verdict]
     places = check.places(claim(statement=STATEMENT), QUICK)
@@ -217,7 +219,7 @@ def test_a_check_with_points_of_its_own_takes_so_many_and_a_mutant_meets_the_sam
     for points, given_seed in ((None, 0), (5, 0), (5, 3)):
         check = ByNumbers("drawn", measured, TOLERANCE, points=points, finite_size=points is None)
         for name, one in (("own", stated), ("mutant", replace(stated, id=f"{stated.id}~a sign"))):
-            kinds._measured.cache_clear()
+            at_points._measured.cache_clear()
             seen.clear()
             found = check.run(one, replace(QUICK, seed=given_seed), PAPER)
             drawn[points, given_seed, name] = list(seen)
@@ -227,13 +229,14 @@ def test_a_check_with_points_of_its_own_takes_so_many_and_a_mutant_meets_the_sam
         assert [{k: v for k, v in place.values.items() if k != "N"} for place in places] == list(seen)
         assert drawn[points, given_seed, "own"] == drawn[points, given_seed, "mutant"]
     assert drawn[5, 0, "own"] == drawn[None, 0, "own"][:5] != drawn[5, 3, "own"]
-    kinds._measured.cache_clear()
+    at_points._measured.cache_clear()
     ByNumbers("another", measured, TOLERANCE, points=5).run(stated, QUICK, PAPER)
     assert seen[-5:] != drawn[5, 0, "own"]
 
 
 def test_an_agreement_is_of_its_worst_point_and_as_blunt_as_its_sharpest_point() -> None:
-    found = [(kinds.Violation(error, scale), f"at {error}") for error, scale in ((0.01, 3.0), (0.05, 2.0), (0.02, 7.0))]
+    errors = ((0.01, 3.0), (0.05, 2.0), (0.02, 7.0))
+    found = [(at_points.Violation(error, scale), f"at {error}") for error, scale in errors]
     agreement = _agreement("numbers", found, 4, TOLERANCE)
     assert (agreement.points, agreement.asked, agreement.worst, agreement.worst_at) == (3, 4, 0.05, "at 0.05")
     assert (agreement.tolerance, agreement.reason) == (0.1, "so")
@@ -270,9 +273,9 @@ def test_a_theorem_assumes_what_its_domain_leaves_open_and_takes_a_limit_where_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     holds = Settled(IS_A_THEOREM, Outcome.SUPPORTS, "")
-    monkeypatch.setattr(kinds, "on_domain", lambda theorems, domain: (holds, ("assumed",)))
-    monkeypatch.setattr(kinds, "made", lambda *theorems: theorems)
-    monkeypatch.setattr(kinds, "_limits", lambda theorem: theorem == "a limit")
+    monkeypatch.setattr(proofs, "on_domain", lambda theorems, domain: (holds, ("assumed",)))
+    monkeypatch.setattr(proofs, "made", lambda *theorems: theorems)
+    monkeypatch.setattr(proofs, "_limits", lambda theorem: theorem == "a limit")
     monkeypatch.setattr(ByTheorem, "_made", lambda self, part: "a limit" if part.rhs == 1 else "another")
     both = sp.And(sp.Eq(norm, 1, evaluate=False), sp.Eq(norm, 2, evaluate=False), evaluate=False)
     for statement, limit in ((both, True), (sp.Eq(norm, 1), True), (sp.Eq(norm, 2), False)):

@@ -17,7 +17,7 @@ from sympy.core.relational import Relational
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Step
-from onestep.verify.checks.kinds import ByDerivation, ByTheorem, states
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem, states
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.saddle_point.systems import ByDerivations
 from onestep.verify.protocol.claim import Claim

@@ -13,7 +13,7 @@ import sympy as sp
 
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.symbols import h1_star
-from onestep.verify.checks.kinds import ByNumbers, BySearch, Point, _measured
+from onestep.verify.checks.points import ByNumbers, BySearch, Point, _measured
 from onestep.verify.claims import index
 from onestep.verify.claims.index import all_claims, run_ledger
 from onestep.verify.ledger import run

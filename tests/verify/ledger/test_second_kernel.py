@@ -14,7 +14,7 @@ from onestep.derivations.kernel.statements import Equation
 from onestep.reports.commands.kernel import main
 from onestep.reports.text.words import theorem_line
 from onestep.verify.checks.digest import digest
-from onestep.verify.checks.kinds import made
+from onestep.verify.checks.proofs import made
 from onestep.verify.export.second_kernel import EXPECTED, Checked
 from onestep.verify.ledger import second_kernel
 from onestep.verify.ledger.document import theorem_json

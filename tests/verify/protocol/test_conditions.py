@@ -15,7 +15,7 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
-from onestep.verify.checks.kinds import ByDerivation, ByTheorem
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol import conditions
 from onestep.verify.protocol.claim import PROFILES, Domain, Range

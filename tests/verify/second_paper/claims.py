@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.protocol.claim import Domain, Kind, Range, Role, Source
 from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE

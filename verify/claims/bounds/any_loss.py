@@ -15,7 +15,8 @@ from onestep.derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
 from onestep.derivations.kernel.algebra import order
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem, Point, said
+from onestep.verify.checks.points import ByNumbers, BySearch, Point
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
 from onestep.verify.claims.bounds.ridge import lower
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import MORE, claim, eq, ge, le

@@ -14,7 +14,8 @@ from onestep.derivations.bounds import symbols as s
 from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq

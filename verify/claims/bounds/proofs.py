@@ -17,7 +17,7 @@ from onestep.derivations.kernel.search.goals import concluded
 from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.checks.kinds import said
+from onestep.verify.checks.proofs import said
 from onestep.verify.claims.saddle_point.formulas import E
 
 # The averages that the bounds are made of.

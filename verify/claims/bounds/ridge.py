@@ -16,7 +16,8 @@ from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
 from onestep.derivations.language import inequalities
 from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem
+from onestep.verify.checks.points import ByNumbers, BySearch
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem
 from onestep.verify.claims.bounds.proofs import (
     above_span,
     at_gamma_one,

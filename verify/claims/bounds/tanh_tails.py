@@ -11,7 +11,8 @@ from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds.tanh_tails import exponential_tails
 from onestep.derivations.language import symbols as s
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.verify.checks.kinds import BySearch, ByTheorem, Point
+from onestep.verify.checks.points import BySearch, Point
+from onestep.verify.checks.proofs import ByTheorem
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.protocol.statement import claim, ge

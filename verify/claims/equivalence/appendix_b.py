@@ -9,7 +9,8 @@ from onestep.derivations.equivalence import spike_coefficients
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.equivalence.result_3_2 import (
     BY_SERIES,
     SERIES,

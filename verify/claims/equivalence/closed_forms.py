@@ -19,7 +19,8 @@ from onestep.derivations.closed_forms.gaussian_class import Member, Shape, membe
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from onestep.verify.protocol.claim import Claim, Domain, Range, Source
 from onestep.verify.protocol.statement import claim, eq

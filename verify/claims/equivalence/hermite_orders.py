@@ -15,7 +15,8 @@ from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.equivalence.hermite_orders import coefficient, index
 from onestep.derivations.language.derivation import Obligation, Vanishing
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation, ByObligations
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range

@@ -13,7 +13,8 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.inequalities import ONE_READOUT
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, said
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.random_features.no_spike import ODD
 from onestep.verify.claims.sources import paper

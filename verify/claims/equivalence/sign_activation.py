@@ -8,7 +8,8 @@ import sympy as sp
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation, ByObligations
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range

@@ -9,7 +9,8 @@ from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.bulk import along_w
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances

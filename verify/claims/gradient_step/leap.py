@@ -12,7 +12,8 @@ from onestep.derivations.gradient_step import hermite_tensors, leap_scaling
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
 from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation, ByObligations
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source

@@ -9,7 +9,8 @@ import sympy as sp
 from onestep.derivations.gradient_step import leap_scaling, leap_theorem
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.derivation import Obligation, Vanishing
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation, ByObligations
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.claims.gradient_step import leap as wider_leap
 from onestep.verify.protocol import tolerances

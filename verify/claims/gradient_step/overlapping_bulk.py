@@ -8,7 +8,8 @@ from onestep.derivations.bulk import overlapping_bulk as bulk
 from onestep.derivations.bulk.overlapping_bulk import averaged, residual, t, turn, u
 from onestep.derivations.gradient_step.overlapping_rows import STEP, scatter
 from onestep.derivations.language import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import BEYOND
 from onestep.verify.protocol import tolerances

@@ -8,7 +8,8 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import intermediate_rate
 from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source

@@ -19,7 +19,8 @@ from onestep.derivations.language.derivation import Derivation, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma_prime
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, ByTheorem, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances

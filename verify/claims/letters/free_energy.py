@@ -11,7 +11,8 @@ from onestep.derivations.saddle_point import letters as readout_features
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
 from onestep.derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.letters.saddle_point import V, e2, fit, q, ratio
 from onestep.verify.claims.saddle_point.formulas import E

@@ -10,7 +10,8 @@ import sympy as sp
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import many_letters as letter_density
 from onestep.derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.protocol.statement import claim, eq, without

@@ -6,7 +6,8 @@ import sympy as sp
 
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import many_letters as limit
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Kind
 from onestep.verify.protocol.statement import MORE, claim, eq

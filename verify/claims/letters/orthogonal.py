@@ -21,7 +21,7 @@ from onestep.derivations.saddle_point.bulk_of_letters.alphabet import (
     zeta_along,
 )
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.saddle_point.formulas import nu as over_alphabet

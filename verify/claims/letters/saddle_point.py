@@ -13,7 +13,8 @@ from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import isotropic as isotropic_rows
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E, e2_of
 from onestep.verify.claims.sources import paper

@@ -14,7 +14,8 @@ import sympy as sp
 
 from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks import bulk as odd
 from onestep.verify.claims.networks.any_rows import ANY, STEPS

@@ -15,7 +15,8 @@ from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk import two_batch_matrices
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.language.derivation import Derivation
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.any_rows import ANY
 from onestep.verify.protocol import tolerances

@@ -14,7 +14,8 @@ from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.bulk.two_batch_matrices import over
 from onestep.derivations.language.derivation import Derivation
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source

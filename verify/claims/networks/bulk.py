@@ -22,7 +22,8 @@ from onestep.derivations.language import inequalities
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_check
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem, said
+from onestep.verify.checks.points import ByNumbers, BySearch
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation, Experiment, together
 from onestep.verify.claims.networks.rows import BEYOND, STEP, STEPS
 from onestep.verify.claims.saddle_point.formulas import V, e2_of, fit

@@ -16,7 +16,8 @@ from onestep.derivations.bulk import letters as network_groups_cases
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.letters import BEYOND
 from onestep.verify.protocol import tolerances

@@ -20,7 +20,8 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma_check
 from onestep.derivations.saddle_point import network as network_groups_readout
 from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import STEPS
 from onestep.verify.claims.saddle_point.formulas import over_z as _mean

@@ -21,7 +21,8 @@ from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import network as network_groups_readout
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem
+from onestep.verify.checks.points import ByNumbers, BySearch
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.letters.saddle_point import fit, q, signal
 from onestep.verify.claims.networks.bulk import above_span

@@ -14,7 +14,8 @@ from onestep.derivations.bulk import network_rows
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import g, sigma_check
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import over_z as _mean
 from onestep.verify.protocol import tolerances

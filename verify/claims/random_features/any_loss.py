@@ -17,7 +17,8 @@ from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.losses import LOGISTIC, ProximalLoss
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq

@@ -17,7 +17,8 @@ from onestep.derivations.saddle_point import conventions as invariances
 from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, BySearch, ByTheorem
+from onestep.verify.checks.points import BySearch
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem
 from onestep.verify.claims.bounds.proofs import between
 from onestep.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
 from onestep.verify.claims.sources import paper

@@ -17,7 +17,8 @@ from onestep.derivations.saddle_point.random_features import no_spike as random_
 from onestep.derivations.saddle_point.random_features import vanishing_spike as vanishing
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem, said
+from onestep.verify.checks.points import ByNumbers, BySearch
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge

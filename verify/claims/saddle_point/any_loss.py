@@ -13,7 +13,8 @@ from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, fit, nu, ratio, teacher, x
 from onestep.verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
 from onestep.verify.claims.saddle_point.systems import by_derivations, one_wrong, together

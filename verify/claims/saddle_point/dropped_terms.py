@@ -12,7 +12,8 @@ from onestep.derivations.free_energy import dropped_terms
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.saddle_point import any_law as spectral
 from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.scaling_check import ByScaling, Scaled
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile, Range

@@ -12,7 +12,8 @@ from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import sample_energy
 from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
 from onestep.derivations.language import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.saddle_point.formulas import I_nu, S, V, e2, free_energy_value, nu, x
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range

@@ -13,7 +13,8 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import leave_one_out
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.saddle_point.formulas import E, V, e2, fit, ratio
 from onestep.verify.claims.saddle_point.result_3_3 import solved_with_moments
 from onestep.verify.claims.sources import paper

@@ -13,7 +13,8 @@ from onestep.derivations.bulk.increasing_maps import stated, two_fixed_points
 from onestep.derivations.bulk.one_solution import ABOVE, BELOW, ONE_POINT, OTHER_POINT, RIDGE, Setting
 from onestep.derivations.free_energy.along_spike import over_kappa
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem
+from onestep.verify.checks.points import ByNumbers, BySearch
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.protocol.tolerances import ROUNDING, SOLVER

@@ -15,7 +15,8 @@ from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq

@@ -14,7 +14,8 @@ from onestep.derivations.saddle_point import conventions
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, fit, nu, ratio, x
 from onestep.verify.claims.saddle_point.systems import by_derivations, one_wrong, together

@@ -13,7 +13,8 @@ from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.bulk.atoms import of_matrix
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq

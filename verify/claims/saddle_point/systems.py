@@ -10,7 +10,7 @@ import sympy as sp
 
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
-from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.evidence import Made, Proof
 from onestep.verify.protocol.paper import Paper

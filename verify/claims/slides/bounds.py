@@ -16,7 +16,8 @@ from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
 from onestep.derivations.language.named_functions import g
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch
+from onestep.verify.checks.points import ByNumbers, BySearch
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.bounds import ridge as section_4_3
 from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
 from onestep.verify.claims.saddle_point.formulas import E

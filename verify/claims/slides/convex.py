@@ -15,7 +15,8 @@ from onestep.derivations.saddle_point.random_features import convex_errors
 from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from onestep.derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.random_features import no_spike as random_features
 from onestep.verify.claims.slides.printed import as_printed, convention, printed
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Source

@@ -14,7 +14,8 @@ from onestep.derivations.equivalence.hermite_features import hermite
 from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.language.derivation import Obligation, Vanishing
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation, ByObligations
 from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
 from onestep.verify.claims.random_features import no_spike as random_features
 from onestep.verify.claims.slides.printed import as_printed, convention, printed

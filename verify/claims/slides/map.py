@@ -15,7 +15,8 @@ from onestep.derivations.language.named_functions import sigma, sigma_check, sig
 from onestep.derivations.saddle_point import conventions as slides_conventions
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem
 from onestep.verify.claims.equivalence import appendix_b, sign_activation
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.slides.printed import convention, named, printed

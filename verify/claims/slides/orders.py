@@ -7,7 +7,8 @@ import sympy as sp
 from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.gradient_step import orders as slides_orders
 from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.claims.bounds import ridge as section_4_3
 from onestep.verify.claims.slides.printed import as_printed, convention, named, printed

@@ -12,7 +12,8 @@ from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho,
 from onestep.derivations.saddle_point import conventions as slides_conventions
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.spectrum.small_bulk import resolvent_of_modes, small_bulk
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.points import ByNumbers, Point
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
 from onestep.verify.claims.slides import saddle_point as slides_saddle_point

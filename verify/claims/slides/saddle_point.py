@@ -10,7 +10,7 @@ from onestep.derivations.free_energy.along_spike import mu1, varpi, varrho
 from onestep.derivations.saddle_point import conventions
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Role, Source

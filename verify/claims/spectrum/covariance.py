@@ -15,7 +15,8 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.spectrum import feature_covariance
 from onestep.derivations.spectrum import resolvent as spectrum
 from onestep.derivations.spectrum import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, said
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import fit, nu, q, ratio
 from onestep.verify.claims.sources import paper

@@ -9,7 +9,8 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.spectrum import log_determinant as spectrum_log_determinant
 from onestep.derivations.spectrum import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.points import ByNumbers
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import BEYOND
 from onestep.verify.claims.saddle_point.formulas import V

@@ -18,7 +18,7 @@ from onestep.numerics.bulk.equivalent import pack, unpack
 from onestep.numerics.bulk.network_groups import NetworkGroups
 from onestep.numerics.bulk.network_law import groups_law, step_laws
 from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.any_activation.numbers import function

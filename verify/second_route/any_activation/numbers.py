@@ -15,7 +15,7 @@ from onestep.numerics.bulk.network_law import BulkLaw, network_law
 from onestep.numerics.bulk.resolvent import blocks, forms
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.second_route.any_activation import readout
 from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Slope, Z, equivalent, mean, rows
 from onestep.verify.second_route.grids import grid

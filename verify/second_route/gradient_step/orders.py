@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column
 from onestep.verify.protocol.claim import Profile

@@ -10,7 +10,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.gradient_step.real import after_step, unit_rows

@@ -10,7 +10,7 @@ import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
 from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
 from onestep.verify.second_route.networks.letter_numbers import LAW

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import PROFILES, Profile
 from onestep.verify.second_route.gradient_step.readouts import fitted, on_others, on_own

@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.gradient_step import real

@@ -17,7 +17,7 @@ from onestep.numerics.models.network import Network
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.second_route.gradient_step.real import BULK_COLUMNS
 from onestep.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from onestep.verify.second_route.models import functions_of, numbers, solved

@@ -26,7 +26,7 @@ from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from onestep.numerics.bulk.overlapping_rows import turned_bulk
 from onestep.numerics.models.network import Network
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.gradient_step.real import positive_inverse, steadied

@@ -15,7 +15,7 @@ from onestep.derivations.language import symbols as s
 from onestep.numerics.bulk.overlapping_rows import stepped
 from onestep.numerics.models.network import Network
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.gradient_step.real import after_step

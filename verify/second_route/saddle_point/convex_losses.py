@@ -12,7 +12,7 @@ import sympy as sp
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.second_route.grids import Array, normal_line, normal_rule
 from onestep.verify.second_route.losses import LOSSES, Loss, proximal

@@ -20,7 +20,7 @@ from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.equations import nonlinear_part
 from onestep.numerics.saddle_point.profile import profile
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import density_integrals, functions_of, model_at
 from onestep.verify.second_route.values import value

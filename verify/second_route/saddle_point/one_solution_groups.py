@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from onestep.derivations.bulk import symbols as s
 from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.second_route.models import functions_of, model_at
 from onestep.verify.second_route.saddle_point.one_solution import LINE
 from onestep.verify.second_route.values import value

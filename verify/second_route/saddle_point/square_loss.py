@@ -14,7 +14,7 @@ import numpy as np
 from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.points import Point
 from onestep.verify.second_route.grids import average, normal_line
 from onestep.verify.second_route.losses import LOSSES, proximal
 from onestep.verify.second_route.models import density_integrals, model_at, numbers, solved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onestep.numerics.certificates.certify import ONLY
-from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.index import claims
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.language import symbols as s
-from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.checks.proofs import ByDerivation
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.claims.saddle_point import free_energy as appendix_c
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3

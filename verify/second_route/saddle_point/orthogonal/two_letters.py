@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByNumbers
+from onestep.verify.checks.points import ByNumbers
 from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.protocol.tolerances import ROUNDING

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.families.formulas import formulas_of, in_full
+from onestep.derivations.kernel.functions.formulas import formulas_of, in_full
 from onestep.derivations.kernel.statements import Assumption, Demand, Refused, sides
 from onestep.derivations.kernel.terms import apart, bound, bounded_below, free, letters, masked, nonnegative
 from onestep.derivations.language.expectation import Expectation

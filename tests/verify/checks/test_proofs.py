@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import order
+from onestep.derivations.kernel.algebra import order, ring
+from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define, proved
 from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
-from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, sides
+from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, ge, le
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.kinds import (
-    CONCLUDED,
-    ByDerivation,
-    ByNumbers,
-    ByObligations,
-    BySearch,
-    ByTheorem,
-    Point,
-    states,
-)
+from onestep.verify.checks.points import ByNumbers, BySearch, Point
+from onestep.verify.checks.proofs import CONCLUDED, ByDerivation, ByObligations, ByTheorem, concluded, said, states
 from onestep.verify.checks.strategies import coordinate_of, points_of
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
 from onestep.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
+from tests.derivations.kernel.test_falsehoods import fixed_by_a_hypothesis
 from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, by_obligations, claim, derivation, measure, norm
 
 QUICK = PROFILES["quick"]
@@ -262,3 +258,50 @@ def test_a_theorem_is_made_of_the_statement() -> None:
     assert refused.outcome is Outcome.UNDECIDED
     other = order((), AtLeast(h1_star**2, sp.Integer(0)), (), ((sp.Integer(1), h1_star),))
     assert run(ByTheorem("of something else", lambda _: other), **at_least).outcome is Outcome.UNDECIDED
+
+
+def anything(goal: Equation | AtLeast) -> Theorem:
+    """By 0 = 1, where something is held constant that has to move: rules make it, and it speaks of nothing."""
+    nothing = fixed_by_a_hypothesis()
+    assert {*sides(nothing.statement)} == {0, 1}
+    left, right = sides(nothing.statement)
+    factor = (sides(goal)[0] - sides(goal)[1]) / (left - right)
+    if isinstance(goal, Equation):
+        return ring((nothing,), goal, (factor,))
+    return order((nothing,), goal, (factor,))
+
+
+def test_what_speaks_of_nothing_proves_nothing() -> None:
+    for goal in (Equation(norm, 7 * LIMIT), AtLeast(h1_star, h1_star + 1)):
+        vacuous = anything(goal)
+        assert replay(vacuous).statement == goal
+        with pytest.raises(Refused, match="constant"):
+            established(vacuous)
+    wrong = Derivation("of anything", "toy", proved("it follows", anything(Equation(norm, 7 * LIMIT))))
+    statement = eq(norm, 7 * LIMIT)
+    assert concluded(wrong, statement) is None
+    for check in (ByTheorem("of anything", lambda goal: anything(said(goal))), ByDerivation(lambda: wrong)):
+        evidence = run(check, statement=statement)
+        assert isinstance(evidence, Proof)
+        assert evidence.outcome is Outcome.UNDECIDED
+        assert evidence.theorem is None
+
+
+def test_of_a_proof_the_whole_is_asked_what_it_speaks_of_and_each_part_is_made_again() -> None:
+    part = fixed_by_a_hypothesis()
+    whole = ring((part,), Equation(norm, LIMIT), ((norm - LIMIT) / (part.statement.left - part.statement.right),))  # type: ignore[union-attr]
+    steps = (proved("a part", part), proved("the whole", whole), proved("beside it", HALVED))
+    in_steps = run(ByDerivation(lambda: Derivation("in parts", "toy", *steps, results={norm: LIMIT})))
+    assert isinstance(in_steps, Proof)
+    made = {settled.says: settled.outcome for settled in in_steps.obligations}
+    assert (made["a part"], made["the whole"]) == (Outcome.SUPPORTS, Outcome.UNDECIDED)
+    assert made["beside it"] is Outcome.SUPPORTS
+    alone = run(ByDerivation(lambda: Derivation("alone", "toy", steps[0], steps[2], results={norm: LIMIT})))
+    assert isinstance(alone, Proof)
+    assert {settled.says: settled.outcome for settled in alone.obligations}["a part"] is Outcome.UNDECIDED
+    forged = replace(HALVED, statement=Equation(PART, LIMIT / 3))
+    over = replace(WHOLE, premises=(*WHOLE.premises, forged))
+    slipped = (proved("a forged part", forged), proved("over it", over))
+    evidence = run(ByDerivation(lambda: Derivation("forged", "toy", *slipped, results={norm: LIMIT})))
+    assert isinstance(evidence, Proof)
+    assert {s.says: s.outcome for s in evidence.obligations}["a forged part"] is Outcome.UNDECIDED

@@ -13,7 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.conditions import in_the_end
-from onestep.derivations.kernel.families.formulas import names, relatives
+from onestep.derivations.kernel.functions.formulas import names, relatives
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Refused
 from onestep.derivations.kernel.terms import averaged, derivative, free, nonnegative, nonzero, positive, substitute

@@ -1,13 +1,9 @@
-"""The ways of getting evidence, each a function of the statement it is asked about."""
+"""Evidence from proofs: derivations, obligations, and theorems that the kernel makes and makes again."""
 
 from __future__ import annotations
 
-import contextlib
-import math
-import random
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -15,22 +11,17 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.goals import follows
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
-from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
+from onestep.verify.checks.checker import settle, takes_limit, vanishes
 from onestep.verify.checks.digest import digest
-from onestep.verify.checks.evaluate import Functions, Place, Violation, describe, relation_violation
 from onestep.verify.protocol.claim import Claim, Domain, Profile
 from onestep.verify.protocol.conditions import IS_A_THEOREM, on_domain
-from onestep.verify.protocol.evidence import Agreement, Evidence, Leaf, Made, Outcome, Proof, Settled
+from onestep.verify.protocol.evidence import Evidence, Leaf, Made, Outcome, Proof, Settled
 from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.tolerances import Tolerance
-
-Point = Mapping[str, float | str]
-Measure = Callable[[Point], Mapping[str, float] | None]
-FunctionsAt = Callable[[Point], Functions]
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     if found is None or any(states(leaf, goal) for leaf in found.assumptions):
         return None
     try:
-        again = replay(found)
+        again = established(found)
     except Refused:
         return None
     return again if again.statement == goal else None
@@ -196,9 +187,11 @@ def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind
 @lru_cache(maxsize=256)
 def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbol]) -> tuple[Settled, ...]:
     found: list[Settled] = []
+    theorems = [step.theorem for step in derivation.steps if step.theorem is not None]
+    parts = {id(part) for theorem in theorems for part in nodes(theorem) if part is not theorem}
     for step in derivation.steps:
         if step.theorem is not None:
-            found.append(_made_again(step))
+            found.append(_made_again(step, id(step.theorem) in parts))
         found += [settle(obligation, domain, growing) for obligation in step.obligations]
     return tuple(found)
 
@@ -207,10 +200,11 @@ def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbo
 MADE_AGAIN = "made by the kernel, and made again"
 
 
-def _made_again(step: Step) -> Settled:
+def _made_again(step: Step, part: bool) -> Settled:
+    """``part``: of a later step's proof. Along what families that one speaks, this one does."""
     assert step.theorem is not None
     try:
-        replay(step.theorem)
+        replay(step.theorem) if part else established(step.theorem)
     except Refused as refusal:
         return Settled(step.reason, Outcome.UNDECIDED, str(refusal))
     return Settled(step.reason, Outcome.SUPPORTS, MADE_AGAIN)
@@ -274,7 +268,7 @@ class ByTheorem:
         return tuple(map(self._made, parts))
 
     def _made(self, statement: Relational) -> Theorem:
-        theorem = replay(self.build(statement))
+        theorem = established(self.build(statement))
         if theorem.statement != said(statement):
             raise Refused("the theorem states something else")
         return theorem
@@ -290,160 +284,3 @@ def said(statement: Relational) -> Equation | AtLeast:
         case sp.LessThan():
             return AtLeast(statement.rhs, statement.lhs)
     raise Refused(f"{statement} is neither an equation nor an inequality")
-
-
-@dataclass(frozen=True)
-class ByNumbers:
-    """Two independent computations agree at sampled points of the domain.
-
-    ``measure`` takes a point and returns numbers for symbols of the statement, computed from definitions by code that
-    shares nothing with the derivation; the statement is evaluated with the point and these numbers. A point for which
-    ``measure`` returns None lies outside the hypotheses and is not counted. ``functions`` gives the implementations of
-    undefined functions at the point. ``finite_size``: of a limit, ``measure`` takes what tends to it, at finite values
-    of what grows; a second formula of the limit itself does not confirm it.
-    """
-
-    title: str
-    measure: Measure
-    tolerance: Tolerance
-    functions: FunctionsAt | None = None
-    points: int | None = None
-    finite_size: bool = False
-
-    @property
-    def name(self) -> str:
-        return f"numbers: {self.title}"
-
-    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
-        found: list[tuple[Violation, str]] = []
-        asked = self.points or profile.points
-        for point in self._drawn(claim, asked, profile.seed):
-            violated = violation(claim.statement, point, self.measure, self.functions)
-            if violated is None:
-                continue
-            found.append((violated, describe(point)))
-            if not violated.error <= self.tolerance.value:  # a violation, or a value that is no number: enough
-                break
-        return replace(_agreement(self.name, found, asked, self.tolerance), finite_size=self.finite_size)
-
-    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
-        """Where the statement is tested, with what was measured there."""
-        points = self._drawn(claim, self.points or profile.points, profile.seed)
-        found = (_measured(self.measure, self.functions, tuple(point.items())) for point in points)
-        return tuple(place for place in found if place is not None)
-
-    def _drawn(self, claim: Claim, asked: int, seed: int) -> Iterator[Point]:
-        generator = random.Random(f"{claim.id.split('~')[0]}/{self.title}{f'/{seed}' if seed else ''}")
-        return (sample(claim.domain, generator) for _ in range(asked))
-
-
-# From so many examples on the search also climbs towards the narrowest margin: a dozen are better drawn from all over.
-_TO_CLIMB = 40
-
-
-@dataclass(frozen=True)
-class BySearch:
-    """A property that has to hold all over the domain: Hypothesis searches for a counterexample.
-
-    The search is derived from the names of claim and check, neither from the clock nor from the code: the same one runs
-    every time, for a claim and for its wrong neighbours. ``examples``: at least so many, where few of them tell.
-    """
-
-    title: str
-    measure: Measure
-    tolerance: Tolerance
-    functions: FunctionsAt | None = None
-    examples: int = 0
-
-    @property
-    def name(self) -> str:
-        return f"search for a counterexample: {self.title}"
-
-    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
-        return self._searched(claim, profile)
-
-    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
-        """Where the search looks at the statement, with what was measured there."""
-        found: list[Place] = []
-
-        def recorded(point: Point) -> Mapping[str, float] | None:
-            place = _measured(self.measure, self.functions, tuple(point.items()))
-            if place is None:
-                return None
-            found.append(place)
-            return place.values
-
-        replace(self, measure=recorded)._searched(claim, profile)
-        return tuple(found)
-
-    def _searched(self, claim: Claim, profile: Profile) -> Evidence:
-        import hypothesis  # here, since whoever asks what is claimed searches for nothing
-
-        from onestep.verify.checks.strategies import points_of
-
-        found: list[tuple[Violation, str]] = []
-        draw, climb = hypothesis.Phase.generate, hypothesis.Phase.target
-        examples = max(profile.examples, self.examples)
-        phases = (draw, climb) if examples >= _TO_CLIMB else (draw,)
-        seed = zlib.crc32(f"{claim.id.split('~')[0]}/{self.title}/{profile.seed}".encode())
-
-        def property_holds(point: Point) -> None:
-            violated = violation(claim.statement, point, self.measure, self.functions)
-            if violated is None:
-                hypothesis.reject()
-            found.append((violated, describe(point)))
-            if not violated.error <= self.tolerance.value:
-                raise CounterExampleFound
-            if climb in phases:
-                hypothesis.target(violated.margin)
-
-        search = hypothesis.settings(
-            max_examples=examples,
-            database=None,
-            deadline=None,
-            report_multiple_bugs=False,
-            suppress_health_check=list(hypothesis.HealthCheck),
-            phases=phases,
-        )(hypothesis.seed(seed)(hypothesis.given(points_of(claim.domain))(property_holds)))
-        with contextlib.suppress(CounterExampleFound):
-            search()
-        # Hypothesis draws again for a point outside the hypotheses, so all that it asked for was used.
-        return _agreement(self.name, found, len(found), self.tolerance)
-
-
-def _agreement(check: str, found: list[tuple[Violation, str]], asked: int, tolerance: Tolerance) -> Agreement:
-    """Sum up violations point by point; one that is not a number outweighs the others."""
-    broken = [(v, where) for v, where in found if not v.error < float("inf")]
-    worst, worst_at = (broken or [max(found, key=lambda f: f[0].error, default=(Violation(0.0, 0.0), "no point"))])[0]
-    scale = min((v.scale for v, _ in found), default=float("inf"))
-    return Agreement(
-        check, len(found), worst.error, tolerance.value, worst_at, tolerance.reason, asked, tolerance.value * scale
-    )
-
-
-class CounterExampleFound(AssertionError):
-    """Raised inside a search to stop it; never leaves this module."""
-
-
-def violation(statement: sp.Basic, point: Point, measure: Measure, functions: FunctionsAt | None) -> Violation | None:
-    """By how much a relation, or the worst part of a conjunction, fails at a point; None outside the hypotheses."""
-    place = _measured(measure, functions, tuple(point.items()))
-    if place is None:
-        return None
-    parts = statement.args if isinstance(statement, sp.And) else (statement,)
-    violations = [relation_violation(part, place) for part in parts]
-    # Not a number is the worst of all; max() alone would lose it.
-    return next((v for v in violations if math.isnan(v.error)), max(violations, key=lambda v: (v.error, v.margin)))
-
-
-@lru_cache(maxsize=4096)
-def _measured(
-    measure: Measure, functions: FunctionsAt | None, coordinates: tuple[tuple[str, float | str], ...]
-) -> Place | None:
-    """What is measured at a point, once for a statement and all its mutants; None outside the hypotheses."""
-    point = dict(coordinates)
-    measured = measure(point)
-    if measured is None:
-        return None
-    values = {k: v for k, v in point.items() if isinstance(v, float)} | dict(measured)
-    return Place(values, functions(point) if functions else {})
