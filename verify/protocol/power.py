@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.verify.protocol.verdict import Verdict
 
@@ -34,6 +36,30 @@ class MutantResult:
     verdict: Verdict
     caught_by: tuple[str, ...]
     written: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled with its statement as it is written: SymPy would ask again of each whether it is an identity, which
+        takes longer than to send it.
+        """
+        return _again, (self.name, _parts(self.statement), self.verdict, self.caught_by, self.written)
+
+
+def _parts(statement: sp.Basic) -> tuple[Any, ...]:
+    """A relation, or a conjunction of relations, as its kind and sides; anything else as itself."""
+    if isinstance(statement, sp.And):
+        return sp.And, tuple(_parts(part) for part in statement.args)
+    return (type(statement), statement.args) if isinstance(statement, Relational) else (None, statement)
+
+
+def _written(kind: Any, of: Any) -> sp.Basic:
+    if kind is None:
+        return cast(sp.Basic, of)
+    parts = (_written(*part) for part in of) if kind is sp.And else of
+    return cast(sp.Basic, kind(*parts, evaluate=False))
+
+
+def _again(name: str, parts: tuple[Any, Any], *found: Any) -> MutantResult:
+    return MutantResult(name, _written(*parts), *found)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 from collections.abc import Mapping
 
 import pytest
@@ -266,3 +267,17 @@ def test_a_ledger_without_scores_is_still_shown() -> None:
     claim = entry_json(entry(toy.claim())) | {"power": None}
     assert caught_lines(claim) == []
     assert claim_text(claim).startswith("toy.limit")
+
+
+def test_a_mutant_crosses_between_processes_as_it_is_written() -> None:
+    x, y = sp.symbols("x y", real=True)
+    of_itself = sp.Eq(x, x, evaluate=False)
+    assert pickle.loads(pickle.dumps(of_itself)) is sp.true  # what SymPy makes of it on its way
+    both = sp.And(sp.Ge(x, y), sp.Le(y, x**2), evaluate=False)
+    plain = (sp.Eq(y, x**2), sp.Ge(x, y), sp.Lt(y, 3), sp.false, x)
+    for statement in (*plain, of_itself, sp.Ge(2, 3, evaluate=False), both):
+        result = MutantResult("a name", statement, Verdict.REFUTED, ("one check",), True)
+        again = pickle.loads(pickle.dumps(result))
+        assert again == result
+        assert type(again.statement) is type(statement)
+        assert again.statement.args == statement.args
