@@ -138,8 +138,8 @@ def fit_line(
     counts = [len(values) for values in samples]
     if len(counts) < terms + 1 or min(counts) < 1 or sum(counts) - len(counts) < 2:
         raise ValueError(
-            "a fit in 1/d needs at least two dimensions, three with a second term, and two measurements beyond one at "
-            "each"
+            "a fit in 1/d needs at least two dimensions, one more for each further term, and two measurements beyond "
+            "one at each"
         )
     return _fitted(_scatter(dimensions, samples, theory, fluctuation), terms)
 
@@ -225,12 +225,14 @@ def compare(
 
     `limit` is the theory's value at infinite dimension, by default its value at the largest dimension; it is what the
     sentence quotes, no more. `scale` is what relative errors refer to, by default |limit|; give one where that may be
-    near zero. Raises ValueError for repeated dimensions.
+    near zero. Raises ValueError for repeated dimensions, and where the variance falls in two ways.
     """
     observations = sorted(observations, key=lambda observation: observation.dimension)
     dimensions = tuple(observation.dimension for observation in observations)
     if len(set(dimensions)) < len(dimensions):
         raise ValueError(f"dimensions {dimensions} repeat: one observation per dimension is needed")
+    if len({observation.fluctuation for observation in observations}) > 1:
+        raise ValueError(f"{observable} fluctuates as one power of d at one dimension, and as another at others")
     count = sum(len(observation.samples) for observation in observations)
 
     def undecided(reason: str) -> Comparison:

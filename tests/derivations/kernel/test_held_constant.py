@@ -312,6 +312,7 @@ def at_saddle(of: sp.Symbol, rest: sp.Expr, quantity: sp.Symbol, name: sp.Symbol
 
 
 less, none = sp.Symbol("n", negative=True), sp.Symbol("q", nonnegative=True)
+_under = sp.Symbol("r", negative=True)  # it comes after p, which is what is solved for
 _small, _bump = 1 / d - 5 / d**2, sp.Function("h", nonnegative=True)
 _moving = at_saddle(t, _small, R, w)
 _mean = Expectation(_bump(z), z)
@@ -328,6 +329,9 @@ SADDLES: dict[str, Callable[[], Saddle]] = {
     ),
     "a value that a leaf bounds": lambda: (
         (*at_saddle(p, _small - a, Q, rate), at_least(ZERO, a)), (*_first, c * d), ((c * d * p, ONE),)
+    ),
+    "a value that a negative name bounds": lambda: (
+        at_saddle(p, _small - _under, Q, rate), _first, ((c * d * p, ONE), (-c * d * _under, ONE))
     ),
     "a value that a condition bounds": lambda: (
         (*at_saddle(p, _small - a, Q, rate), under_a_root(-a)), (*_first, c * d), ((c * d * p, ONE),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 
@@ -239,7 +240,7 @@ def test_a_second_term_is_fitted_exactly() -> None:
     assert (found.intercept, found.slope) == pytest.approx((0.3, 5.0), rel=1e-10)
     assert found.fit_probability == pytest.approx(1.0)
     assert found.standard_error > fit_line(d, samples, theory).standard_error
-    with pytest.raises(ValueError, match="dimensions, three with a second term"):
+    with pytest.raises(ValueError, match="dimensions, one more for each further term"):
         fit_line(d[:2], samples[:2], theory[:2], terms=2)
 
 
@@ -278,6 +279,8 @@ def test_what_says_nothing_is_inconclusive() -> None:
     assert "do not vary" in refused([Observation(d, (1.0, 1.0), 1.0) for d in DIMENSIONS]).sentence
     with pytest.raises(ValueError, match="repeat"):
         compare("x", [*good, good[0]])
+    with pytest.raises(ValueError, match="as another"):
+        compare("x", [*good[:2], dataclasses.replace(good[2], fluctuation=2)])
     with pytest.raises(ValueError, match="at least two dimensions"):
         fit_line((400,), [(1.0, 2.0, 3.0)], (1.0,))
 

@@ -204,6 +204,19 @@ def test_a_search_draws_again_for_a_point_outside_the_hypotheses() -> None:
     assert isinstance(evidence, Agreement)
     assert (evidence.outcome, evidence.points) == (Outcome.SUPPORTS, QUICK.examples)
     assert len(search.places(above, QUICK)) == QUICK.examples
+    few = replace(search, examples=5)
+    for examples in (20, 30):  # what a check asks for is the least: a thorough profile asks for more
+        assert few.run(above, replace(QUICK, examples=examples), PAPER).points == examples  # type: ignore[union-attr]
+
+
+def test_numbers_at_points_outside_the_hypotheses_are_not_counted_and_missed() -> None:
+    x = sp.Symbol("x", real=True)
+    above = claim(kind=Kind.INEQUALITY, statement=le(-x, 0), domain=Domain(ranges=(Range(x, -1.0, 1.0),)))
+    half = ByNumbers("above zero", lambda point: {} if float(point["x"]) >= 0.0 else None, TOLERANCE, points=40)
+    found = half.run(above, QUICK, PAPER)
+    assert isinstance(found, Agreement)
+    assert (found.asked, found.outcome) == (40, Outcome.UNDECIDED)
+    assert 0 < found.points < 40
 
 
 def test_a_search_repeats_itself() -> None:

@@ -107,6 +107,13 @@ def test_a_correction_to_scaling_is_no_power_law() -> None:
     assert "no power law" in found.sentence
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_correction_of_either_sign_is_a_power_law(sign: int) -> None:
+    sizes = (100, 200, 400)
+    samples = tuple(tuple(d**-0.5 * np.exp(sign * 1.5 / d + 1e-4 * np.array([-1.0, 0.0, 1.0]))) for d in sizes)
+    assert scaling.compare(Series("x", sizes, samples, -0.5)).verdict == CONFIRMED
+
+
 def test_what_a_correction_may_move_counts_in_what_would_have_been_caught() -> None:
     # Equal counts at 10, 20, 40: coefficients -1, 0, 1 over 2 log 2, so 2 (1/10 - 1/40)/(2 log 2) = 0.1082.
     sizes = (10, 20, 40)

@@ -71,7 +71,7 @@ def leap_of(target: str, point: Point) -> dict[str, float]:
 
 
 def second_order_part(point: Point) -> dict[str, float]:
-    """The part of order two of sin(a z1 + b z2) + z1 z2^2, by least squares on a product rule, at a random argument."""
+    """The part of order two of cos(a z1 + b z2) + z1 z2^2, by least squares on a product rule, at a random argument."""
     a, b = point_value(point, s_bounds.b1), point_value(point, s_bounds.b2)
     x = np.array([[point_value(point, q) for q in s.argument]])
     points, weights = grid(2)
