@@ -114,6 +114,7 @@ class BySearch:
         from onestep.verify.checks.strategies import points_of
 
         found: list[tuple[Violation, str]] = []
+        outside: list[Point] = []
         draw, climb = hypothesis.Phase.generate, hypothesis.Phase.target
         examples = max(profile.examples, self.examples)
         phases = (draw, climb) if examples >= _TO_CLIMB else (draw,)
@@ -122,6 +123,7 @@ class BySearch:
         def property_holds(point: Point) -> None:
             violated = violation(claim.statement, point, self.measure, self.functions)
             if violated is None:
+                outside.append(point)
                 hypothesis.reject()
             found.append((violated, describe(point)))
             if not violated.error <= self.tolerance.value:
@@ -137,10 +139,12 @@ class BySearch:
             suppress_health_check=list(hypothesis.HealthCheck),
             phases=phases,
         )(hypothesis.seed(seed)(hypothesis.given(points_of(claim.domain))(property_holds)))
-        with contextlib.suppress(CounterExampleFound):
+        with contextlib.suppress(CounterExampleFound, hypothesis.errors.Unsatisfiable):
             search()
-        # Hypothesis draws again for a point outside the hypotheses, so all that it asked for was used.
-        return _agreement(self.name, found, len(found), self.tolerance)
+        # Hypothesis draws again for a point outside the hypotheses, and ends early where the domain has no more points,
+        # or where hardly any is inside: then what was asked for was not used.
+        asked = examples if len(outside) > len(found) else len(found)
+        return _agreement(self.name, found, asked, self.tolerance)
 
 
 def _agreement(check: str, found: list[tuple[Violation, str]], asked: int, tolerance: Tolerance) -> Agreement:

@@ -285,6 +285,19 @@ def test_what_says_nothing_is_inconclusive() -> None:
         fit_line((400,), [(1.0, 2.0, 3.0)], (1.0,))
 
 
+def test_the_worst_dimension_is_that_of_the_largest_variance_and_not_of_the_most_measurements() -> None:
+    """d times the variance is 1 from 200 measurements, and 80 from 3, whose sum of squares is the smaller."""
+    counts, variances = (200, 200, 3), (1.0, 1.0, 80.0)
+    samples = []
+    for d, count, variance in zip(DIMENSIONS, counts, variances, strict=True):
+        spread = np.linspace(-1.0, 1.0, count)
+        samples.append(tuple(1.0 + spread * math.sqrt(variance / d / np.var(spread, ddof=1))))
+    found = fit_line(DIMENSIONS, samples, (1.0,) * 3)
+    assert found.degrees_of_freedom == 2
+    even = fit_line(DIMENSIONS, [samples[0], samples[1], samples[0]], (1.0,) * 3)
+    assert found.standard_error > 5 * even.standard_error
+
+
 def test_noisy_agreement_is_inconclusive() -> None:
     def loud(rng: np.random.Generator, d: int, count: int) -> np.ndarray:
         return 20.0 * rng.standard_normal(count) / math.sqrt(d)

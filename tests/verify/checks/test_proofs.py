@@ -209,6 +209,27 @@ def test_a_search_draws_again_for_a_point_outside_the_hypotheses() -> None:
         assert few.run(above, replace(QUICK, examples=examples), PAPER).points == examples  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("inside", [2.0, 1.0 - 1e-9])
+def test_a_search_that_finds_hardly_a_point_inside_the_hypotheses_decides_nothing(inside: float) -> None:
+    x = sp.Symbol("x", real=True)
+    above = claim(kind=Kind.INEQUALITY, statement=le(-x, 0), domain=Domain(ranges=(Range(x, -1.0, 1.0),)))
+    evidence = BySearch("nearly never", lambda point: {} if float(point["x"]) >= inside else None, TOLERANCE).run(
+        above, QUICK, PAPER
+    )
+    assert isinstance(evidence, Agreement)
+    assert evidence.points < QUICK.examples
+    assert (evidence.asked, evidence.outcome) == (QUICK.examples, Outcome.UNDECIDED)
+
+
+@pytest.mark.parametrize("broken", [0, 1, 2])
+def test_a_part_of_a_conjunction_without_a_value_is_not_lost_among_the_others(broken: int) -> None:
+    parts = sp.symbols("A B C", real=True)
+    values = {part.name: float("nan") if k == broken else 1.0 for k, part in enumerate(parts)}
+    whole = claim(kind=Kind.INEQUALITY, statement=sp.And(*(sp.Ge(part, 0) for part in parts)))
+    evidence = ByNumbers("three", lambda point: values, TOLERANCE).run(whole, QUICK, PAPER)
+    assert evidence.outcome is Outcome.UNDECIDED
+
+
 def test_numbers_at_points_outside_the_hypotheses_are_not_counted_and_missed() -> None:
     x = sp.Symbol("x", real=True)
     above = claim(kind=Kind.INEQUALITY, statement=le(-x, 0), domain=Domain(ranges=(Range(x, -1.0, 1.0),)))
