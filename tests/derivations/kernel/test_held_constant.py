@@ -333,10 +333,6 @@ SADDLES: dict[str, Callable[[], Saddle]] = {
     "a value that a negative name bounds": lambda: (
         at_saddle(p, _small - _under, Q, rate), _first, ((c * d * p, ONE), (-c * d * _under, ONE))
     ),
-    "a coefficient that another saddle point makes zero": lambda: (
-        (*at_saddle_of((t - 1) * x**2 / 2 + x * _small), *at_saddle(t, -ONE, R, w)),
-        (*_first, -c * d * x, c * d * x), (),
-    ),
     "a value that a condition bounds": lambda: (
         (*at_saddle(p, _small - a, Q, rate), under_a_root(-a)), (*_first, c * d), ((c * d * p, ONE),)
     ),
