@@ -6,7 +6,7 @@ nothing, and what follows from it may be false at the one point at which the ass
 cannot be decided; `hold_all_along` asks for a way to make it, and refuses what has none.
 
 No rule asks it: a theorem without such a family is true of nothing. Who calls a theorem proved asks `established`, once
-of the whole: along what a family of it is, all that it was made of holds too.
+of the whole: along a family for it, all that it was made of holds too.
 """
 
 from __future__ import annotations
