@@ -106,7 +106,13 @@ def test_strips_by_the_drift_bound_hold_no_singularity(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [*FACTS, "exp(z)", "exp(z**2/5)", "z*exp(z**2/5)", "exp(-z**4+z)", "sin(200*z)", "log(1+z**2)"]
+    "text",
+    [
+        *FACTS,
+        *("exp(z)", "exp(z**2/5)", "z*exp(z**2/5)", "exp(-z**4+z)", "sin(200*z)", "log(1+z**2)"),
+        # Narrow strips, where a slope is bounded by its function over a circle much smaller than one.
+        *("1/cosh(8*z)", "1/cosh(3*z)", "exp(z/4)/cosh(10*z)"),
+    ],
 )
 def test_growth_bounds_hold_on_a_grid(text: str) -> None:
     function = activation(text)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from onestep.reports.answers import comparison
+from onestep.reports.commands import compare as commands
 from tests.shared.command_line import WORKED, document, outcome
 
 
@@ -52,3 +56,28 @@ def test_compare_is_inconclusive_where_it_cannot_decide(capfd: pytest.CaptureFix
         assert out.splitlines()[-1].startswith("INCONCLUSIVE: ")
         assert reason in out.splitlines()[-1]
         assert example in out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        (("CONFIRMED", "INCONCLUSIVE", "REFUTED"), 1),
+        (("REFUTED", "CONFIRMED", "INCONCLUSIVE"), 1),
+        (("CONFIRMED", "INCONCLUSIVE", "CONFIRMED"), 3),
+        (("CONFIRMED", "CONFIRMED", "CONFIRMED"), 0),
+    ],
+)
+def test_of_several_points_one_that_is_refuted_decides_the_exit_code(
+    verdicts: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = iter(verdicts)
+
+    def found(*_: object, **__: object) -> SimpleNamespace:
+        return SimpleNamespace(report=SimpleNamespace(verdict=next(said)))
+
+    monkeypatch.setattr(comparison, "compare", found)
+    monkeypatch.setattr(commands, "comparison_text", lambda one: one.report.verdict)
+    spiked = [word for word in WORKED if word != "--alpha"]
+    spiked.remove(WORKED[WORKED.index("--alpha") + 1])
+    answer = outcome(capfd, ["compare", *spiked, "--alpha", "1,2,3", "--dimensions", "40,60", "--seeds", "2"])
+    assert answer == (code, "".join(f"alpha = {k + 1}\n{word}\n" for k, word in enumerate(verdicts)), "")
