@@ -49,6 +49,9 @@ FACTS: dict[str, tuple[str, list[tuple[float, str]], float | None]] = {
     "step": ("neither", [(0, "j")], None),
     "Heaviside(z) - 1/2": ("odd", [(0, "j")], None),
     "Abs(z)": ("even", [(0, "k")], None),
+    # two at one place, whichever comes first
+    "Abs(z) + sign(z)": ("neither", [(0, "j")], None),
+    "sign(z) + Abs(z)": ("neither", [(0, "j")], None),
     "Abs(Abs(z) - 1)": ("even", [(-1, "k"), (0, "k"), (1, "k")], None),
     "Abs(1+z**2)": ("even", [], math.inf),
     "relu(relu(z))": ("neither", [(0, "k")], None),
@@ -112,6 +115,8 @@ def test_strips_by_the_drift_bound_hold_no_singularity(text: str) -> None:
         *("exp(z)", "exp(z**2/5)", "z*exp(z**2/5)", "exp(-z**4+z)", "sin(200*z)", "log(1+z**2)"),
         # Narrow strips, where a slope is bounded by its function over a circle much smaller than one.
         *("1/cosh(8*z)", "1/cosh(3*z)", "exp(z/4)/cosh(10*z)"),
+        # The root of a bound below one is above it.
+        *("sqrt(z**2/10000 + 1/10000)", "(z**2/100000 + 1/100000)**(1/3)"),
     ],
 )
 def test_growth_bounds_hold_on_a_grid(text: str) -> None:

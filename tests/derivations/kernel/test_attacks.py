@@ -252,6 +252,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "an angle that depends on the variable": lambda: rotate(
             (), Expectation(f(z) * g(t), z, t), (z, t), ((sp.cos(z), sp.sin(z)), (-sp.sin(z), sp.cos(z)))
         ),
+        "an angle that depends on a new variable": lambda: rotate(
+            (), Expectation(z, z), (t, x), ((2 * t / (1 + t**2), (1 - t**2) / (1 + t**2)),)
+        ),
     },
     "translate": {
         "a shift that depends on the variable": lambda: translate((), Expectation(f(z), z), z, z),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from onestep.numerics.bounds import ridge
+from onestep.numerics.certificates.minima import certified_minima
+from onestep.numerics.models.model import ReadoutGroup
 from onestep.reports.answers.optima import bound_lines, optimum_lines
 from onestep.reports.command_line.cli import run
-from onestep.reports.command_line.problems import DONE
+from onestep.reports.command_line.problems import DONE, InputProblem
 
 CERTIFIED: dict[str, Any] = {
     "eta": 2.0, "bound": 0.5, "certified": True, "bracket": [1.9999999999999, 2.0000000000001],
@@ -81,6 +85,30 @@ def test_what_does_not_go_together_is_refused(
     functions, ratios = ["--activation", "erf", "--target", "erf"], ["--alpha", "2", "--beta", "1", "--ridge", "0.1"]
     assert run(["bounds", *functions, *ratios, *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_every_search_for_a_rate_is_of_the_model_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise, groups = 0.5, "1:0.5,-1:0.25,2:0.25"
+    words = ["--activation", "tanh", "--target", "sin", "--alpha", "2", "--beta", "1.5", "--ridge", "0.3"]
+    step = ["--alpha0", "3", "--eta", "1", "--noise", str(noise), "--readout", groups, "--optimise-eta"]
+    own = ["--bulk-model", "network", "--rows", "gaussian"]
+    asked: dict[str, dict[str, Any]] = {}
+
+    def least(*functions: Any, **given: Any) -> Any:
+        asked["error"] = given
+        return SimpleNamespace(eta=1.0, minima=(), to_dict=dict)
+
+    def bounded(*functions: Any, **given: Any) -> Any:
+        asked["bounds"] = given
+        raise InputProblem("all that was to be seen has been")
+
+    monkeypatch.setattr(ridge, "best_eta", least)
+    monkeypatch.setattr(certified_minima, "best_bounds_rate", bounded)
+    assert run(["bounds", *words, *step, *own]) == 2
+    weights = tuple(ReadoutGroup(weight, share) for weight, share in ((1.0, 0.5), (-1.0, 0.25), (2.0, 0.25)))
+    shared = {"alpha0": 3.0, "beta": 1.5, "noise": noise, "bulk_model": "network", "gaussian_rows": True}
+    assert asked["bounds"] == {**shared, "groups": weights}
+    assert asked["error"] == {**shared, "alpha": 2.0, "ridge": 0.3, "readout": weights}
 
 
 @pytest.mark.thorough

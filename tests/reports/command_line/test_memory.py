@@ -16,7 +16,7 @@ from onestep.reports.command_line.machine import memory
 from onestep.reports.command_line.machine.memory import fitting
 from onestep.reports.command_line.problems import InputProblem
 from onestep.reports.commands.simulate import seeds_pool
-from tests.shared.command_line import STEPPED, refused, replaced
+from tests.shared.command_line import STEPPED, WORKED, refused, replaced
 
 MODEL = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)
 NETWORK = Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0)
@@ -57,6 +57,15 @@ def test_what_does_not_fit_is_refused_before_it_is_drawn(
     monkeypatch.setattr(memory, "experiment_bytes", lambda *_, **__: 2**41)
     said = refused(capfd, args, f"--{option} was given 100000", "2,199 GB", "1,100 GB", "for example", "50000")
     assert said.count("--" + option) == 2
+
+
+@pytest.mark.parametrize("dimensions", ["400,100000", "100000,400", "40,100000,400"])
+def test_of_several_dimensions_the_largest_has_to_fit(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, dimensions: str
+) -> None:
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 2**40)
+    monkeypatch.setattr(memory, "experiment_bytes", lambda dimension, **_: 2**24 * dimension)
+    refused(capfd, ["compare", *WORKED, "--dimensions", dimensions], "--dimensions was given 100000", "for example")
 
 
 def test_a_training_set_held_whole_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,13 @@ import sys
 import threading
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
+import onestep
+from onestep.reports.command_line import cli
 from onestep.reports.command_line.machine import signals, workers
 from tests.numerics.sweeps.test_sweep_kills import SLOW, begun, wait_for, worker_processes
 from tests.shared.command_line import ROOT, WORKED
@@ -199,3 +202,28 @@ def test_signals_wait_while_a_process_is_started_and_no_longer(before: set[signa
         assert waiting() == before
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, at_first)
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_what_python_reports_of_its_own_accord_is_heard_with_debug_alone(
+    debug: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    monkeypatch.setattr(sys, "argv", ["onestep", "solve", *(["--debug"] if debug else [])])
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: heard.append("destructor"))
+    monkeypatch.setattr(threading, "excepthook", lambda _: heard.append("thread"))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def lost() -> None:
+        raise ValueError
+
+    def command() -> int:  # what happens while a command runs
+        sys.unraisablehook(SimpleNamespace(exc_value=ValueError()))  # type: ignore[arg-type]
+        thread = threading.Thread(target=lost)
+        thread.start()
+        thread.join()
+        return 5
+
+    monkeypatch.setattr(cli, "main", command)
+    assert onestep.main() == 5
+    assert heard == (["destructor", "thread"] if debug else [])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from onestep.reports.command_line import cli
+from onestep.reports.command_line.options import groups_of
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--bulk", "1.1"]
 PLANE = [*BASE, "--alignment", "0.6/0.5", "--readout", "1.5/1:0.5,1.5/-1:0.5", "--spike", "1"]
@@ -44,6 +45,12 @@ def test_a_vector_spike_multiplies_the_letters(capfd: pytest.CaptureFixture[str]
         assert code == 0
         errors.append(json.loads(out)["test_error"])
     assert errors == pytest.approx([errors[0]] * 3, abs=1e-10)
+
+
+def test_every_component_of_a_vector_spike_is_multiplied_by_the_weights() -> None:
+    found = groups_of("1:0.5,-2:0.5", "0.3:0.5,-0.3:0.5", (1.5, 1.0, -0.5))
+    assert {(group.weight, *group.further_weights) for group in found} == {(1.5, 1.0, -0.5), (-3.0, -2.0, 1.0)}
+    assert sorted(group.bias for group in found) == [-0.3, -0.3, 0.3, 0.3]
 
 
 def test_a_sweep_of_another_parameter(capfd: pytest.CaptureFixture[str]) -> None:

@@ -42,6 +42,20 @@ CLOSE = [
 ]  # fmt: skip
 
 
+def test_a_learned_bias_is_learned_at_every_point_of_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
+    model = ["tanh(z - 1)" if word == "sign" else word for word in MODEL]
+    ridge = model.index("--ridge") + 1
+
+    def found(ridges: str) -> list[tuple[float, float]]:
+        assert run(["solve", *model[:ridge], ridges, *model[ridge + 1 :], "--bias", "learned", "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        return [(one["test_error"], one["learned_bias"]) for one in answer.get("results", [answer])]
+
+    swept = found("0.01,3")
+    assert swept == [*found("0.01"), *found("3")]
+    assert swept[0][1] != swept[1][1]
+
+
 def test_simulate_says_in_which_minimum_biases_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", *CLOSE, "--dimension", "50", "--seeds", "8", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["basins"]

@@ -43,6 +43,20 @@ def test_the_share_follows_from_gap_and_scatter() -> None:
     assert "in the basin of 1, biases above 0.1" in found.sentence
 
 
+def test_of_several_other_basins_each_experiment_that_prefers_any_counts_once() -> None:
+    # Of ten experiments two prefer the first, three the second, and one of them both.
+    first, second = [-1.0] * 2 + [1.0] * 8, [1.0, -1.0, -1.0, -1.0] + [1.0] * 6
+    drawn = {d: {"energy_gap[0]": first, "energy_gap[1]": second, "bias": [1.0] * 10} for d in (100, 400)}
+    found = basin_shares(FOUND, HOME, drawn, {d: {"energy_gap[0]": 0.5, "energy_gap[1]": 0.5} for d in (100, 400)})
+    assert [share.elsewhere for share in found.shares] == [0.4, 0.4]
+    for share in found.shares:  # the chances of the two are added
+        alone = [
+            tail(0.5, scatter({d: drawn[d][name] for d in drawn}), share.dimension)
+            for name in ("energy_gap[0]", "energy_gap[1]")
+        ]
+        assert share.predicted == pytest.approx(sum(part for part in alone if part is not None), rel=1e-12)
+
+
 def test_a_wrong_order_predicts_another_share() -> None:
     found = basin_shares(FOUND, HOME, samples(0.02, 0.4), {key: {"energy_gap": -0.02} for key in (100, 400)})
     assert all(share.predicted is not None and share.predicted - share.elsewhere > 0.3 for share in found.shares)

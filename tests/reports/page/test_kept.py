@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from onestep.reports.command_line import console
+from onestep.reports.command_line.machine import kept as kept_module
 from onestep.reports.command_line.machine import workers
 from onestep.reports.command_line.machine.kept import Kept, forget, ground, kept_at
 from onestep.reports.page import build, described
@@ -64,6 +65,19 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, place: int | None) -> None
     assert kept.unit("three", work, 3) == {"found": 9}
     assert work.runs == [3, 3]
     assert path.read_bytes() == whole
+
+
+def test_another_version_of_a_package_is_another_ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def grounds(**versions: str) -> str:
+        found = [SimpleNamespace(metadata={"Name": name}, version=version) for name, version in versions.items()]
+        monkeypatch.setattr(kept_module, "distributions", lambda: found)
+        return ground(tmp_path, ())
+
+    before = grounds(numpy="2.1", sympy="1.14")
+    assert grounds(sympy="1.14", numpy="2.1") == before  # in whatever order they are found
+    assert (
+        len({before, grounds(numpy="2.2", sympy="1.14"), grounds(numpy="2.1"), grounds(numpy="1.14", sympy="2.1")}) == 4
+    )
 
 
 def test_what_failed_is_not_kept(tmp_path: Path) -> None:

@@ -10,7 +10,26 @@ import sympy as sp
 
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import alpha, c, kappa, z
-from onestep.verify.checks.evaluate import evaluate, evaluate_all
+from onestep.verify.checks.evaluate import Place, evaluate, evaluate_all, relation_violation
+
+
+@pytest.mark.parametrize(
+    ("relation", "holds"),
+    [
+        (sp.Eq, (False, True, False)),
+        (sp.Le, (True, True, False)),
+        (sp.Lt, (True, False, False)),
+        (sp.Ge, (False, True, True)),
+        (sp.Gt, (False, False, True)),
+    ],
+)
+def test_a_relation_is_violated_where_it_does_not_hold(relation: type[sp.Rel], holds: tuple[bool, ...]) -> None:
+    # A left side below, at and above the right one; in the last row both are below the size of what is relative.
+    for right in (3.0, -3.0, 1e-6):
+        for left, held in zip((right - abs(right), right, right + abs(right)), holds, strict=True):
+            found = relation_violation(relation(alpha, c), Place({"alpha": left, "c": right}))
+            assert (found.error == 0.0) == held
+            assert (found.margin <= 0.0) == held
 
 
 def test_symbols_and_special_functions() -> None:

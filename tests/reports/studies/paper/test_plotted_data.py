@@ -283,3 +283,25 @@ def test_the_output_along_the_target_is_that_along_the_spike_at_alignment_one() 
     assert along_target(infinite, x) == pytest.approx(
         np.interp(x, line.get_xdata(), line.get_ydata()), abs=1e-3
     )  # straight between points 0.04 apart
+
+
+def test_the_output_along_the_spike_has_a_term_for_rows_that_differ_in_norm() -> None:
+    """m mu0 + zeta kappa mu1 + chi dmu0/dc by a quadrature of its own, the last by a difference of averages in c."""
+    model = stepped(1.5, alpha0=2.0, eta=3.0, bulk_model="network")
+    order, kappa = onestep.solve(model).order_parameters, np.array([-1.5, -0.2, 0.0, 0.7, 2.0])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+
+    def mu0(c: float) -> Any:
+        inside = model.spike * kappa[:, None] + np.sqrt(c) * nodes
+        return np.tanh(inside) @ weights / np.sqrt(2 * np.pi)
+
+    inside = model.spike * kappa[:, None] + np.sqrt(model.bulk) * nodes
+    mu1 = (np.tanh(inside) * nodes) @ weights / np.sqrt(2 * np.pi * model.bulk)
+    assert abs(model.bulk - 1.0) > 0.1
+    m, zeta, chi = (float(np.sum(value)) for value in (order.m, order.zeta, order.chi))
+    h = 1e-4
+    slope = (mu0(model.bulk + h) - mu0(model.bulk - h)) / (2 * h)
+    expected = m * mu0(model.bulk) + zeta * kappa * mu1 + chi * slope
+    # Eighty nodes are right to 1e-9 here, and the difference to h^2; the term is one of 1e-3.
+    assert along_spike_of(model, kappa) == pytest.approx(expected, abs=1e-8)
+    assert np.abs(chi * slope).max() > 1e-3
