@@ -277,15 +277,17 @@ def integrable_square(function: Activation, spike: float, bulk: float) -> bool:
 
 
 def _breakpoint(before: Panel, after: Panel) -> Breakpoint:
+    assert before.right is not None
     assert after.left is not None
-    cut = after.left
-    gap = difference_sign(subtract(before.branch, after.branch), cut.place) if JUMP in cut.kinds else 0
+    # A root that ends here is known to the side that it is on.
+    place, kinds = after.left.place, before.right.kinds | after.left.kinds
+    gap = difference_sign(subtract(before.branch, after.branch), place) if JUMP in kinds else 0
     if gap is None:
-        raise Undecided(f"whether the function jumps at z = {cut.place} could not be decided")
-    root = ROOT in cut.kinds
+        raise Undecided(f"whether the function jumps at z = {place} could not be decided")
+    root = ROOT in kinds
     slopes = subtract(derivative(before.branch), derivative(after.branch))
-    kink = root or difference_sign(slopes, cut.place) != 0
-    return Breakpoint(cut.place, gap != 0, kink, root, before.branch, after.branch)
+    kink = root or difference_sign(slopes, place) != 0
+    return Breakpoint(place, gap != 0, kink, root, before.branch, after.branch)
 
 
 def _parity(function: Activation) -> str:

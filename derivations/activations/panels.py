@@ -7,6 +7,7 @@ sin(z), the line is cut up to |z| = 64, and the expression itself stands for its
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ def _even_root(expr: tree.Call) -> Expression:
 def _common(parts: list[list[Panel]]) -> list[tuple[Cut | None, Cut | None, list[Panel]]]:
     """The common refinement: every piece with the panel of each part."""
     positions = [0] * len(parts)
-    left = parts[0][0].left
+    left = functools.reduce(_nearer, [part[0].left for part in parts])  # one place, of which each child knows its kinds
     result: list[tuple[Cut | None, Cut | None, list[Panel]]] = []
     while True:
         current = [part[i] for part, i in zip(parts, positions, strict=True)]

@@ -98,6 +98,14 @@ def test_facts_read_off_the_tree(text: str) -> None:
         assert strip * (1 - 2e-6) < float(function.strip) < strip * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("power", ["sqrt({})", "({})**(1/3)", "2*sqrt({}) + exp(z)"])
+def test_a_root_that_ends_is_one_from_either_side(power: str) -> None:
+    right, left = (f"Piecewise(({power.format(side)}, {side} > 0), (z**2, True))" for side in ("z", "-z"))
+    for text in (right, left):
+        (found,) = activation(text).breakpoints
+        assert (float(found.value), found.root, found.kink) == (0.0, True, True)
+
+
 @pytest.mark.parametrize("text", ["1/(2+sin(z))", "log(2+sin(z))", "atan(sin(z))", "tanh(tanh(z))", "sqrt(2+tanh(z))"])
 def test_strips_by_the_drift_bound_hold_no_singularity(text: str) -> None:
     # poles: 2 + sin z = 0 at Im z = log(2+sqrt 3) = 1.317; sin z = +-i at Im z = asinh 1 = 0.881; tanh z = i pi/2 at

@@ -228,7 +228,12 @@ def test_equal_text_of_derivatives_at_kinks() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [*NAMES, "z**3/(1+z**2)", "log(2+cos(z))*sqrt(1+z**2)", "(1+z**2)**(1/3)", "tan(tanh(z))"]
+    "text",
+    [
+        *(*NAMES, "z**3/(1+z**2)", "log(2+cos(z))*sqrt(1+z**2)", "(1+z**2)**(1/3)", "tan(tanh(z))"),
+        # Where the largest or smallest of three is each of them.
+        *("Max(-z-1, 0, z-1)", "Min(z+1, 1-z, 1/3)", "Max(exp(z), 1/2, 2-z)"),
+    ],
 )
 def test_derivative_agrees_with_a_difference_quotient(text: str) -> None:
     tree = parse(text)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import multivariate_normal, norm
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
@@ -185,6 +186,18 @@ def test_errors_beside_the_loss() -> None:
     assert limit >= direct.upper - 1e-10
     assert loss_bounds(model(target="sign")).mean_squared_error[1] == pytest.approx(direct.upper, abs=1e-9)
     assert loss_bounds(model().changed(loss=ABSOLUTE)).classification_error is None
+
+
+@pytest.mark.parametrize("bias", [0.5, -1.1])
+def test_an_output_is_wrong_where_its_sign_is(bias: float) -> None:
+    # mu0 of an odd rising student vanishes at kappa = -bias/r alone, so that it is wrong where kappa and theta.x, two
+    # normal variables of correlation gamma, are on different sides of -bias/r and 0: by Owen's T.
+    readout = (ReadoutGroup(1.0, 1.0, bias=bias),)
+    found = loss_bounds(model(target="sign", spike=1.3, readout=readout).changed(loss=LOGISTIC))
+    corner, cov = [-bias / 1.3, 0.0], [[1.0, 0.8], [0.8, 1.0]]
+    both = multivariate_normal.cdf(corner, cov=cov, abseps=1e-12, releps=1e-12)
+    # The root of mu0 is found to 1e-10 of a panel.
+    assert found.classification_error == pytest.approx(norm.cdf(-bias / 1.3) + 0.5 - 2.0 * both, abs=1e-8)
 
 
 def test_a_readout_without_means_predicts_nothing_at_infinite_ridge() -> None:

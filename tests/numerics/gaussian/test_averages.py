@@ -322,7 +322,14 @@ def test_what_a_series_of_differences_has_left(ratios: tuple[float, float], expe
     assert still_to_come(before, last, np.array([1e-2]), np.array([30.0]))[0] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("student", ["sign(z-1/3)*Abs(z-1/3)**(1/2)", "sqrt(Abs(z-1/3))", "sqrt(Abs(z))"])
+@pytest.mark.parametrize(
+    "student",
+    [
+        *("sign(z-1/3)*Abs(z-1/3)**(1/2)", "sqrt(Abs(z-1/3))", "sqrt(Abs(z))"),
+        # From one side alone.
+        *("Piecewise((sqrt(-z), z < 0), (z, True))", "Piecewise((z, z < 0), (sqrt(z), True))"),
+    ],
+)
 def test_slopes_that_are_barely_not_square_integrable_are_infinite_wherever_their_root_is(student: str) -> None:
     # Away from 0 the bisection towards the root used up its panels on rounding, and 4.5 came out.
     found = hermite_constants(activation(student))

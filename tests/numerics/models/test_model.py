@@ -168,6 +168,11 @@ def test_groups_of_relu_step_against_the_mean_of_all() -> None:
         noise = 0.25 * (u * 1.5) ** 2 * (4.0 + mean**2) / 2.0
         assert bulk == pytest.approx((1.0 + 1.5 * u * a * mean) ** 2 + noise, rel=1e-13)
     assert model.as_given().bulks == pytest.approx(model.bulks, rel=1e-15)
+    # u and -u of equal number: E[u] = 0, and their bulks differ by 4 e a E[Y].
+    opposite = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
+    model = Model.from_gradient_step(RELU, activation("2*z + 1"), **values, readout=opposite)
+    assert model.bulks[0] - model.bulks[1] == pytest.approx(4.0 * 1.5 * a, rel=1e-13)
+    assert model.as_given().bulks == pytest.approx(model.bulks, rel=1e-15)
 
 
 @pytest.mark.parametrize("student", ["relu", "gelu", "silu", "softplus", "sigmoid", "mish(z)", "elu(z)", "tanh(z+1)"])

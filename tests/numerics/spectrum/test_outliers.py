@@ -17,7 +17,7 @@ from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.spectrum import outliers
 from onestep.numerics.spectrum.axis import mean_eigenvalue
 from onestep.numerics.spectrum.density import spectrum
-from onestep.numerics.spectrum.point import Equations
+from onestep.numerics.spectrum.point import Equations, RowLaw
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
@@ -105,6 +105,22 @@ def test_norms_move_the_outlier_by_finite_differences() -> None:
     ((unit,), (gaussian,)) = (spectrum(_model(gaussian_rows=rows)).outliers for rows in (False, True))
     # Differences of step 0.02: h^2 of the fourth derivative.
     assert gaussian.correction - unit.correction == pytest.approx(expected, rel=1e-2)
+
+
+def test_second_order_terms_of_a_sine_in_closed_form() -> None:
+    """mu0 = exp(-c/2) sin(r kappa + b), of which every derivative in r, c and b is known."""
+    r, bulk, bias = 1.2, 0.8, 0.4
+    model = _model("sin", spike=r, bulk=bulk, readout=(ReadoutGroup(1.0, 1.0, bias=bias),))
+    along, mixed, norm = (np.array([value]) for value in (0.7, -0.9, 1.6))
+    table = profile(model)
+    slope, shift = outliers._second_order(model, table, RowLaw(along, mixed, norm))
+    kappa = table.kappa
+    sine, cosine = (math.exp(-bulk / 2) * f(r * kappa + bias) for f in (np.sin, np.cos))
+    assert slope[0] == pytest.approx(-sine / 2, abs=1e-11)
+    # (kappa^2 mu0''/2 - k2) V[s], kappa k2' Cov and (dk2/dc)/2 Var of the norm; differences of step 1e-3 are right to
+    # its square.
+    expected = -(kappa**2 - 1) * sine / 2 * along - kappa * cosine / 2 * mixed + sine / 8 * norm
+    assert shift[0] == pytest.approx(expected, abs=1e-6 * float(np.abs(kappa).max()) ** 2)
 
 
 @pytest.mark.thorough

@@ -225,6 +225,13 @@ def test_denominators_and_signs_are_hypotheses() -> None:
     assert set(lemma.hypotheses) == {"0 < p", "x <> 0"}
 
 
+def test_a_root_is_of_what_is_not_negative() -> None:
+    # At zero, too: what is asked of the second kernel is all that ours concludes.
+    root = sp.sqrt(_x)
+    (lemma,) = exported({"root": ring((), Equation((root + _y) * (root - _y), _x - _y**2))}).lemmas
+    assert set(lemma.hypotheses) == {"0 <= x"}
+
+
 def test_axioms_are_those_that_a_theorem_rests_on(export: Exported) -> None:
     assert all(axiom.startswith("exists") for axiom in export.expected["average"])  # moments follow from the laws
     (leaf,) = export.expected["quotient"]
