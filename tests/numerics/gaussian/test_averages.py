@@ -89,6 +89,20 @@ def _compare_coefficients(counted: _Counted, text: str, shift: float, scale: flo
     )
 
 
+@pytest.mark.parametrize("scale", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("place", [Fraction(1, 3), Fraction(-5, 7), Fraction(11, 9), Fraction(1000, 7)])
+def test_where_a_function_jumps_is_known_to_rounding_alone(place: Fraction, scale: float) -> None:
+    """E sign(s + a z - p) = erf((s - p)/(a sqrt 2)): a double for p moves it by eps p/a times twice the density."""
+    shift = float(place) + 0.3 * scale
+    moments, errors = settled_moments(integrand(activation(f"sign(z - ({place}))")), np.array([shift]), scale)
+    with mp.workdps(40):
+        p = mp.mpf(place.numerator) / place.denominator
+        off = abs(float(mp.erf((shift - p) / (scale * mp.sqrt(2))) - moments.mean[0]))
+    assert off <= errors.mean[0]
+    # And by no more than the places' rounding: a few times 0.76 eps (|p| + |s|)/a, above the rounding of a sum.
+    assert errors.mean[0] < 10.0 * 0.76 * 2.3e-16 * 2.0 * abs(shift) / scale + 1e-14
+
+
 def _property(examples: int, operations: int) -> _Counted:
     counted = _Counted(operations)
     quiet = settings(

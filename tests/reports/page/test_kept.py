@@ -169,7 +169,8 @@ def test_the_report_counts_to_its_end(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def files(root: Path) -> Iterator[Path]:
-    for name in ("numerics/solver.py", "numerics/deep/rule.py", "benchmarks/sample.json", "reports/ledger.json"):
+    sources, samples = ("numerics/solver.py", "numerics/deep/rule.py"), ("benchmarks/sample.json", "samples/width.json")
+    for name in (*sources, *samples, "reports/ledger.json"):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name, encoding="utf-8")
@@ -178,7 +179,7 @@ def files(root: Path) -> Iterator[Path]:
 
 def test_the_ground_changes_with_every_file_of_its_parts(tmp_path: Path) -> None:
     *inside, ledger = files(tmp_path)
-    parts = ("numerics", "benchmarks/sample.json", "reports")
+    parts = ("numerics", "benchmarks/sample.json", "samples", "reports")
 
     def now() -> str:
         return ground(tmp_path, parts, but={ledger})
