@@ -268,7 +268,10 @@ SIDES = {0: (), 2: ("V1", "V2"), 3: ("V1", "V2", "b2"), 4: ("V1", "V2", "b1", "b
 def box_texts(certificate: Certificate | Piece) -> dict[str, list[str]]:
     """The box of the solution, its ends as doubles rounded inwards, so that what is printed is certain."""
     return {
-        name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), -math.inf))]
+        name: [
+            repr(math.nextafter(float(ball.lower()), math.inf)),
+            repr(math.nextafter(float(ball.upper()), -math.inf)),
+        ]
         for name, ball in zip(SIDES[len(certificate.box)], certificate.box, strict=True)
     }
 

@@ -17,9 +17,10 @@ from onestep.numerics.saddle_point import ridge
 from onestep.reports.command_line.cli import run as onestep
 from onestep.verify.claims.index import all_claims
 from onestep.verify.properties import commands
+from onestep.verify.properties import run as properties
 from onestep.verify.properties.margins import is_so, near
 from onestep.verify.properties.property import THEORY, Property, plant
-from onestep.verify.properties.run import BY_NAME, PROPERTIES, TIMES, meant, named, run, search
+from onestep.verify.properties.run import BY_NAME, PROPERTIES, TIMES, Outcome, meant, named, run, search
 from onestep.verify.properties.strategies import wide
 from onestep.verify.properties.themes.consistency import an_estimate_is_honest
 from onestep.verify.properties.themes.language import parity_is_true
@@ -143,6 +144,27 @@ def test_the_command_searches_by_name(capfd: pytest.CaptureFixture[str]) -> None
     (entry,) = json.loads(out)["properties"]
     assert set(entry) == {"name", "claim", "examples", "narrowest_margin", "outcome", "counterexample"}
     assert (entry["name"], entry["outcome"], entry["counterexample"]) == ("limits.small-batch", "holds", None)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [
+        (("holds", "holds"), 0),
+        (("undecided", "holds"), 3),
+        (("fails", "holds"), 1),
+        (("undecided", "fails"), 1),
+        (("fails", "undecided"), 1),
+    ],
+)
+def test_one_property_that_fails_decides(
+    outcomes: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def found(*_: object) -> list[Outcome]:
+        return [Outcome(f"p{k}", "It holds.", "c", 3, 0.5, word, "onestep") for k, word in enumerate(outcomes)]
+
+    monkeypatch.setattr(properties, "run", found)
+    assert onestep(["verify", "--properties", "limits"]) == code
+    assert "limits" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
