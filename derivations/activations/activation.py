@@ -279,7 +279,7 @@ def integrable_square(function: Activation, spike: float, bulk: float) -> bool:
 def _breakpoint(before: Panel, after: Panel) -> Breakpoint:
     assert before.right is not None
     assert after.left is not None
-    # A root that ends here is known to the side that it is on.
+    # What ends here, as a root, may be known to the side alone that it is on.
     place, kinds = after.left.place, before.right.kinds | after.left.kinds
     gap = difference_sign(subtract(before.branch, after.branch), place) if JUMP in kinds else 0
     if gap is None:

@@ -78,9 +78,10 @@ def _joined(parts: list[Panel]) -> list[Panel]:
     result = [parts[0]]
     for part in parts[1:]:
         last = result[-1]
+        assert last.right is not None
         assert part.left is not None
         same = last.branch == part.branch or vanishes(subtract(last.branch, part.branch))
-        if same and ROOT not in part.left.kinds and last.endless == part.endless:
+        if same and ROOT not in last.right.kinds | part.left.kinds and last.endless == part.endless:
             result[-1] = Panel(last.left, part.right, last.branch, last.endless)
         else:
             result.append(part)
@@ -127,15 +128,15 @@ def _common(parts: list[list[Panel]]) -> list[tuple[Cut | None, Cut | None, list
         for panel in current:
             nearest = _nearer(nearest, panel.right)
         result.append((left, nearest, current))
-        ended = True
+        ended, left = True, nearest
         for k, panel in enumerate(current):
             reached = panel.right is not None and nearest is not None and order(panel.right.place, nearest.place) == 0
             if reached and positions[k] + 1 < len(parts[k]):
                 positions[k] += 1
                 ended = False
+                left = _nearer(left, parts[k][positions[k]].left)  # what either side of the cut knows
         if ended:
             return result
-        left = nearest
 
 
 def _nearer(a: Cut | None, b: Cut | None) -> Cut | None:
@@ -219,15 +220,7 @@ def _roots(expr: Expression, u: Expression, rebuilt: Expression, left: Cut | Non
             raise ExpressionError(f"{expr} is not real: its radicand must not be negative, as in sqrt(1+z**2)")
         return rebuilt if sign else ZERO
 
-    # a radicand that vanishes at an end of the panel makes that end a root, whatever cut the panel there
-    parts = _by_sign(u, left, right, ROOT, branch)
-    if left is not None or right is not None:
-        for place in zeros(u, _place(left), _place(right)) if not vanishes(u) else []:
-            if left is not None and order(place, left.place) == 0:
-                parts[0] = Panel(Cut(left.place, left.kinds | {ROOT}), parts[0].right, parts[0].branch)
-            if right is not None and order(place, right.place) == 0:
-                parts[-1] = Panel(parts[-1].left, Cut(right.place, right.kinds | {ROOT}), parts[-1].branch)
-    return parts
+    return _by_sign(u, left, right, ROOT, branch)
 
 
 def _sign_inside(u: Expression, left: Cut | None, right: Cut | None) -> int:
@@ -248,7 +241,8 @@ def _by_sign(
 ) -> list[Panel]:
     """The panel cut at the zeros of u, with branch(sign of u) on each part.
 
-    `whole` is the node itself, which stands on a tail with zeros without end; without it such a tail is refused.
+    A zero at an end of the panel adds its kind to that end, whatever cut the panel there. `whole` is the node itself,
+    which stands on a tail with zeros without end; without it such a tail is refused.
     """
     if vanishes(u):
         return [Panel(left, right, branch(0))]
@@ -264,11 +258,16 @@ def _by_sign(
         cuts.insert(0, Cut(rational_location(-TAIL), frozenset({END})))
     if 1 in sides:
         cuts.append(Cut(rational_location(TAIL), frozenset({END})))
-    inside = [
-        cut
-        for cut in cuts
-        if (left is None or order(cut.place, left.place) > 0) and (right is None or order(cut.place, right.place) < 0)
-    ]
+    inside = []
+    for cut in cuts:
+        after = 1 if left is None else order(cut.place, left.place)
+        before = -1 if right is None else order(cut.place, right.place)
+        if after == 0:
+            left = _nearer(left, cut)
+        elif before == 0:
+            right = _nearer(right, cut)
+        elif after > 0 > before:
+            inside.append(cut)
     result: list[Panel] = []
     for a, b in pairwise([left, *inside, right]):
         beyond = (-1 in sides and b is not None and b.place.value <= -TAIL) or (

@@ -109,7 +109,7 @@ def power(base: Expression, exponent: Expression) -> Expression:
         return ONE
     if q < 0:
         return divide(ONE, power(base, tree.Number(-q)))
-    if q == 1:
+    if q == 1 or base in (ZERO, ONE):
         return base
     if q == Fraction(1, 2):
         return call("sqrt", base)

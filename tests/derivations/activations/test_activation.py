@@ -98,12 +98,28 @@ def test_facts_read_off_the_tree(text: str) -> None:
         assert strip * (1 - 2e-6) < float(function.strip) < strip * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("power", ["sqrt({})", "({})**(1/3)", "2*sqrt({}) + exp(z)"])
-def test_a_root_that_ends_is_one_from_either_side(power: str) -> None:
-    right, left = (f"Piecewise(({power.format(side)}, {side} > 0), (z**2, True))" for side in ("z", "-z"))
-    for text in (right, left):
-        (found,) = activation(text).breakpoints
-        assert (float(found.value), found.root, found.kink) == (0.0, True, True)
+@pytest.mark.parametrize("power", ["sqrt({})", "({})**(1/3)", "({})**(3/2)", "2*sqrt({}) + exp(z) - 1"])
+@pytest.mark.parametrize("node", ["{}", "{} + 1", "1/2 + exp(z)*({})", "tanh({})", "Abs(z) + {}", "sin(z) - ({})"])
+def test_a_root_that_ends_is_one_from_either_side(power: str, node: str) -> None:
+    for side in ("z", "-z"):
+        for text in (f"Piecewise(({power.format(side)}, {side} > 0), (z**2, True))", power.format(f"relu({side})")):
+            (found,) = activation(node.format(text)).breakpoints
+            assert (float(found.value), found.jump, found.root, found.kink) == (0.0, False, True, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("sign(relu({}))", "Heaviside(Max({}, 0))", "sign(Max({0}, ({0})**3 + {0}/2))", "sign(sqrt(relu({})))"),
+        *("Piecewise((1, relu({}) > 0), (0, True))", "Piecewise((1, Abs(z) + {} > 0), (0, True))"),
+    ],
+)
+@pytest.mark.parametrize("side", ["z", "-z"])
+@pytest.mark.parametrize("node", ["{}", "1 - {}", "tanh({})*cos(z)", "{} + Abs(z)"])
+def test_a_jump_where_the_argument_has_its_corner_is_one(text: str, side: str, node: str) -> None:
+    found = {float(point.value): point.jump for point in activation(node.format(text.format(side))).breakpoints}
+    assert found[0.0]
+    assert not any(jump for place, jump in found.items() if place)
 
 
 @pytest.mark.parametrize("text", ["1/(2+sin(z))", "log(2+sin(z))", "atan(sin(z))", "tanh(tanh(z))", "sqrt(2+tanh(z))"])

@@ -341,7 +341,7 @@ def test_what_a_series_of_differences_has_left(ratios: tuple[float, float], expe
     [
         *("sign(z-1/3)*Abs(z-1/3)**(1/2)", "sqrt(Abs(z-1/3))", "sqrt(Abs(z))"),
         # From one side alone.
-        *("Piecewise((sqrt(-z), z < 0), (z, True))", "Piecewise((z, z < 0), (sqrt(z), True))"),
+        *("Piecewise((sqrt(-z), z < 0), (z, True))", "Piecewise((z, z < 0), (sqrt(z), True))", "sqrt(relu(-z))"),
     ],
 )
 def test_slopes_that_are_barely_not_square_integrable_are_infinite_wherever_their_root_is(student: str) -> None:
