@@ -114,16 +114,17 @@ class BySearch:
         from onestep.verify.checks.strategies import points_of
 
         found: list[tuple[Violation, str]] = []
-        outside: list[Point] = []
+        outside = 0
         draw, climb = hypothesis.Phase.generate, hypothesis.Phase.target
         examples = max(profile.examples, self.examples)
         phases = (draw, climb) if examples >= _TO_CLIMB else (draw,)
         seed = zlib.crc32(f"{claim.id.split('~')[0]}/{self.title}/{profile.seed}".encode())
 
         def property_holds(point: Point) -> None:
+            nonlocal outside
             violated = violation(claim.statement, point, self.measure, self.functions)
             if violated is None:
-                outside.append(point)
+                outside += 1
                 hypothesis.reject()
             found.append((violated, describe(point)))
             if not violated.error <= self.tolerance.value:
@@ -143,7 +144,7 @@ class BySearch:
             search()
         # Hypothesis draws again for a point outside the hypotheses, and ends early where the domain has no more points,
         # or where hardly any is inside: then what was asked for was not used.
-        asked = examples if len(outside) > len(found) else len(found)
+        asked = examples if outside > len(found) else len(found)
         return _agreement(self.name, found, asked, self.tolerance)
 
 
