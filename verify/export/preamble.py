@@ -217,6 +217,18 @@ Ltac given_equal := match goal with |- ?a = ?b => constr_eq a b; exact (eq_refl 
 (* An inverse of a product is one of inverses, also of nothing: what is divided by need not be known not to vanish. *)
 Ltac inverted := lazymatch goal with |- context [Rinv _] => idtac end;
   repeat first [rewrite Rinv_mult | rewrite Rinv_inv | rewrite <- pow_inv]; lra.
+(* Linear arithmetic over products, to which hypotheses with long terms are a burden. *)
+Ltac alone := clear; lra.
+(* Each inverse is a name, innermost first, and one name for all that are of the same by algebra. *)
+Ltac bare a := lazymatch a with context [Rinv _] => fail | _ => idtac end.
+Ltac unified := lazymatch goal with |- context [Rinv _] => idtac end;
+  repeat match goal with
+  | |- context [/ ?a] =>
+    bare a; let i := fresh "i__" in set (i := / a);
+    repeat match goal with |- context [/ ?b] => bare b; replace (/ b) with i by (unfold i; f_equal; alone) end;
+    clearbody i
+  end;
+  alone.
 (* Where nothing is divided by but numbers, linear arithmetic over products decides; it is far quicker than ring. *)
 Ltac fractions :=
   match goal with
@@ -257,7 +269,7 @@ Ltac positives := lazymatch goal with
   end.
 Ltac same :=
   first [given_equal | positives; same
-  | names; first [lra | inverted | fractions | rooted | exponentials | specials; same]
+  | names; first [alone | lra | unified | inverted | fractions | rooted | exponentials | specials; same]
   | progress signed; names; fractions].
 Ltac gather :=
   repeat match goal with H : eventually _ |- eventually _ => refine (soon _ _ H _); clear H end; apply far.

@@ -17,7 +17,7 @@ from onestep.derivations.language.expectation import Expectation
 _TOKEN = re.compile(r"\s*(=>|>=|<>|<=|->|[A-Za-z_][A-Za-z_0-9]*|\d+|[-()+*/^=<:,])")
 _FUNCTIONS = {
     "exp": sp.exp, "ln": sp.log, "Rabs": sp.Abs, "sqrt": sp.sqrt, "tanh": sp.tanh, "sin": sp.sin, "cos": sp.cos,
-    "erf": sp.erf, "Rpower": sp.Pow, "Rmax": sp.Max, "asin": sp.asin,
+    "erf": sp.erf, "Rpower": sp.Pow, "Rmax": sp.Max, "asin": sp.asin, "atan": sp.atan,
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from onestep.derivations.language.expectation import Expectation
 # What Rocq's library, the preamble of a file or the proofs of its lemmas call by a name that a symbol may have.
 RESERVED = frozenset({
     "E", "Exists", "I", "INR", "IZR", "PI", "Prop", "Props", "R", "Rabs", "Rinv", "Rle", "Rlt", "Rmax", "S", "O", "Set",
-    "Slope", "Tends", "True", "Type", "as", "asin", "at", "cofix", "constant", "cos", "else", "end", "erf",
+    "Slope", "Tends", "True", "Type", "as", "asin", "at", "atan", "cofix", "constant", "cos", "else", "end", "erf",
     "exists", "exp", "far", "fix", "for", "forall", "from", "fun", "if", "in", "let", "ln", "match", "mod", "nat",
     "near", "put", "return", "sin", "soon", "sqrt", "tan", "tanh", "then", "unequal", "unproved", "using", "where",
     "eventually", "with",
@@ -31,6 +31,7 @@ KNOWN = {
     sp.cos: "cos",
     sp.erf: "erf",
     sp.asin: "asin",
+    sp.atan: "atan",
 }
 
 # A symbol, or the head of a function with the number of its arguments.
@@ -77,9 +78,9 @@ class Names:
 @lru_cache(maxsize=65536)
 def named_in(term: sp.Basic) -> tuple[Named, ...]:
     """All that a term has names for, in one order."""
-    parts = term.atoms(sp.Symbol, sp.core.function.AppliedUndef)
+    parts = [p for p in term.atoms(sp.Symbol, sp.Function) if p.func not in (*KNOWN, Expectation)]
     found = [p if isinstance(p, sp.Symbol) else (p.func, len(p.args)) for p in sorted(parts, key=sp.default_sort_key)]
-    return tuple(dict.fromkeys(w for w in found if not (isinstance(w, tuple) and w[0] is Expectation)))
+    return tuple(dict.fromkeys(found))
 
 
 def slug(name: str) -> str:

@@ -156,7 +156,8 @@ def posed(node: Theorem, writer: Writer) -> list[str]:
     said = [side for theorem in (node, *node.premises) for side in sides(theorem.statement)]
     asked = [(average, outer) for side in said for average, outer in _signed(side, ())]
     if node.rule == "instantiate":
-        asked += [(average, ()) for value in node.arguments[0].values() for average in value.atoms(Expectation)]
+        averages = {average for value in node.arguments[0].values() for average in value.atoms(Expectation)}
+        asked += [(average, ()) for average in sorted(averages, key=sp.default_sort_key)]
     found = []
     for average, around in dict.fromkeys(asked):
         for k in range(len(average.variables)):
