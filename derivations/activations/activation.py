@@ -110,11 +110,13 @@ class Activation:
 
     @functools.cached_property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
-        """The breakpoints, sorted; of endlessly many, as those of sign(sin(z)), the ones with |z| < 64."""
+        """The breakpoints, sorted; of endlessly many, as those of sign(sin(z)), the ones with |z| < 64, and where the
+        others begin what is known to be a jump.
+        """
         return tuple(
             _breakpoint(before, after)
             for before, after in pairwise(self.panels)
-            if not (before.endless or after.endless)
+            if not (before.endless or after.endless) or jump_sign(before, after)
         )
 
     @functools.cached_property
@@ -276,15 +278,27 @@ def integrable_square(function: Activation, spike: float, bulk: float) -> bool:
     )
 
 
-def _breakpoint(before: Panel, after: Panel) -> Breakpoint:
+def _kinds(before: Panel, after: Panel) -> frozenset[str]:
+    """What is responsible for the cut between two panels; a root that ends there may be known to its side alone."""
     assert before.right is not None
     assert after.left is not None
-    # What ends here, as a root, may be known to the side alone that it is on.
-    place, kinds = after.left.place, before.right.kinds | after.left.kinds
-    gap = difference_sign(subtract(before.branch, after.branch), place) if JUMP in kinds else 0
+    return before.right.kinds | after.left.kinds
+
+
+def jump_sign(before: Panel, after: Panel) -> int | None:
+    """The sign of how far sigma jumps down between two panels, 0 only where it is known not to, None when undecided."""
+    assert after.left is not None
+    if JUMP not in _kinds(before, after):
+        return 0
+    return difference_sign(subtract(before.branch, after.branch), after.left.place)
+
+
+def _breakpoint(before: Panel, after: Panel) -> Breakpoint:
+    assert after.left is not None
+    place, gap = after.left.place, jump_sign(before, after)
     if gap is None:
         raise Undecided(f"whether the function jumps at z = {place} could not be decided")
-    root = ROOT in kinds
+    root = ROOT in _kinds(before, after)
     slopes = subtract(derivative(before.branch), derivative(after.branch))
     kink = root or difference_sign(slopes, place) != 0
     return Breakpoint(place, gap != 0, kink, root, before.branch, after.branch)

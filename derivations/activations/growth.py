@@ -11,9 +11,9 @@ from onestep.derivations.activations import rational_functions as rf
 from onestep.derivations.activations import real_roots
 from onestep.derivations.activations.intervals import Interval, Undecided, enclose, point
 from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import add, call, multiply, negate, power
+from onestep.derivations.expressions.algebra import call, negate, polynomial_tree
 from onestep.derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
-from onestep.derivations.expressions.tree import Expression, ExpressionError, Z, number
+from onestep.derivations.expressions.tree import Expression, ExpressionError
 
 _BITS = 32
 
@@ -352,8 +352,3 @@ def _exp_polynomial(p: list[Fraction], piece: Interval) -> Growth:
     if isinstance(highest, Fraction):
         return Growth(exp_upper(highest))
     raise GrowsTooFast("an exponential of something that grows faster than z**2 has no Gaussian mean")
-
-
-def polynomial_tree(p: list[Fraction]) -> Expression:
-    """The polynomial with coefficients c_0, c_1, ... as a tree."""
-    return add(*(multiply(tree.Number(c), power(Z, number(k))) for k, c in enumerate(p)))

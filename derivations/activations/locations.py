@@ -11,7 +11,16 @@ from itertools import pairwise
 from onestep.derivations.activations import quadratic_roots, real_roots
 from onestep.derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
 from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, substitute, subtract
+from onestep.derivations.expressions.algebra import (
+    add,
+    call,
+    divide,
+    multiply,
+    negate,
+    polynomial_tree,
+    substitute,
+    subtract,
+)
 from onestep.derivations.expressions.calculus import derivative
 from onestep.derivations.expressions.normal_form import TooComplex, as_affine, as_polynomial, normal, vanishes
 from onestep.derivations.expressions.tree import Expression, Z, number, walk
@@ -272,6 +281,9 @@ def _tidy(expr: Expression) -> Expression:
 
 def _polynomial_roots(u: Expression, polynomial: list[Fraction]) -> list[Location]:
     """The real roots of u, whose coefficients are given: rational numbers and square-root numbers exactly."""
+    simple = real_roots.without_multiples(polynomial)
+    if len(simple) < len(polynomial):  # where a root is a double one the sign does not change
+        u, polynomial = polynomial_tree(simple), simple
     return [_polynomial_root(u, polynomial, bracket) for bracket in real_roots.isolate(polynomial)]
 
 

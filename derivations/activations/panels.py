@@ -25,9 +25,20 @@ from onestep.derivations.activations.locations import (
     sign_at_rational,
     zeros,
 )
+from onestep.derivations.activations.real_roots import square_part
 from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import call, map_children, maximum, minimum, negate, power, subtract
-from onestep.derivations.expressions.normal_form import vanishes
+from onestep.derivations.expressions.algebra import (
+    call,
+    map_children,
+    maximum,
+    minimum,
+    multiply,
+    negate,
+    polynomial_tree,
+    power,
+    subtract,
+)
+from onestep.derivations.expressions.normal_form import as_polynomial, vanishes
 from onestep.derivations.expressions.tree import ZERO, Expression, ExpressionError, Z, number
 
 CORNER, JUMP, ROOT, END = "corner", "jump", "root", "end"
@@ -95,8 +106,8 @@ def _decompose(expr: Expression, left: Cut | None, right: Cut | None) -> list[Pa
         if len(expr.args) > 2:
             kind = type(expr)
             expr = kind((kind(expr.args[:-1]), expr.args[-1]))
-    elif isinstance(expr, tree.Call) and expr.name == "sqrt":
-        expr = _even_root(expr)
+    else:
+        expr = _squares_out(expr)
     children = expr.children()
     if not children:
         return [Panel(left, right, expr)]
@@ -110,11 +121,29 @@ def _decompose(expr: Expression, left: Cut | None, right: Cut | None) -> list[Pa
     return result
 
 
-def _even_root(expr: tree.Call) -> Expression:
-    match expr.argument:
-        case tree.Power(base, tree.Number(q)) if q.denominator == 1 and q % 2 == 0:
-            return power(call("Abs", base), number(q / 2))
-    return expr
+def _squares_out(expr: Expression) -> Expression:
+    """A root of what has squared factors, without them: sqrt(u^2 v) = |u| sqrt(v), where what is under it is a power
+    or a polynomial; any other expression as it is.
+    """
+    match expr:
+        case tree.Call("sqrt", base):
+            exponent = Fraction(1, 2)
+        case tree.Power(base, tree.Number(exponent)) if exponent.denominator != 1:
+            pass
+        case _:
+            return expr
+    if isinstance(base, tree.Power) and isinstance(base.exponent, tree.Number):
+        q = base.exponent.value
+        even = q.denominator == 1 and q % 2 == 0
+        return power(call("Abs", base.base), number(q * exponent)) if even else expr
+    polynomial = as_polynomial(base)
+    if polynomial is None or len(polynomial) < 3:
+        return expr
+    root, rest = square_part(polynomial)
+    if len(root) == 1:
+        return expr
+    outside = power(call("Abs", polynomial_tree(root)), number(2 * exponent))
+    return multiply(outside, power(polynomial_tree(rest), number(exponent)))
 
 
 def _common(parts: list[list[Panel]]) -> list[tuple[Cut | None, Cut | None, list[Panel]]]:

@@ -60,6 +60,22 @@ def isolate(p: Polynomial) -> list[tuple[Fraction, Fraction]]:
     return list(_isolated(tuple(_whole(p))))
 
 
+def without_multiples(p: Polynomial) -> Polynomial:
+    """A polynomial with the roots of p, each once."""
+    return [Fraction(c) for c in _simple(_whole(p))]
+
+
+def square_part(p: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """(q, r) with p = q^2 r, where r has no multiple roots and q has integer coefficients; p is not zero."""
+    rest, root = _whole(p), [1]
+    scale = p[len(rest) - 1] / rest[-1]
+    while len(repeated := _divisor(rest, _slope(rest))) > 1:
+        multiple = _simple(repeated)  # each multiple root once
+        root = _times(root, multiple)
+        rest = _exact_quotient(rest, _times(multiple, multiple))
+    return [Fraction(c) for c in root], [scale * c for c in rest]
+
+
 def halved(p: Polynomial, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
     """The half of an isolating bracket (low, high] that holds the root."""
     middle = (low + high) / 2
@@ -203,6 +219,16 @@ def _exact_quotient(p: Whole, q: Whole) -> Whole:
         for i, c in enumerate(q):
             rest[i + shift] -= factor * c
     return quotient
+
+
+def _simple(p: Whole) -> Whole:
+    """The primitive polynomial with each root of p once, and a positive leading coefficient."""
+    found = _exact_quotient(p, _divisor(p, _slope(p)))
+    return found if found[-1] > 0 else [-c for c in found]
+
+
+def _times(p: Whole, q: Whole) -> Whole:
+    return [sum(p[i] * q[k - i] for i in range(len(p)) if 0 <= k - i < len(q)) for k in range(len(p) + len(q) - 1)]
 
 
 def _sturm_chain(p: Whole, q: Whole) -> list[Whole]:

@@ -234,3 +234,8 @@ def substitute(expr: Expression, replacement: Expression) -> Expression:
     if isinstance(expr, tree.Variable):
         return replacement
     return map_children(expr, lambda child: substitute(child, replacement))
+
+
+def polynomial_tree(p: list[Fraction]) -> Expression:
+    """The polynomial with coefficients c_0, c_1, ... as a tree."""
+    return add(*(multiply(tree.Number(c), power(tree.Z, tree.number(k))) for k, c in enumerate(p)))

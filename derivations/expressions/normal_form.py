@@ -1,7 +1,7 @@
 """A normal form, polynomial in atoms, that decides many identities between expression trees exactly.
 
-Two trees with the same normal form agree almost everywhere (Heaviside(0), sign(0) and the values of a Piecewise at its
-breakpoints are not looked at).  Different normal forms prove nothing.
+Two trees with the same normal form agree almost everywhere: the values of a sign and of a Piecewise where something is
+zero are not looked at, but only where it is known that it is zero on a null set.  Different normal forms prove nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ Monomial = tuple[tuple[str, int], ...]  # (text of the atom, exponent), sorted b
 _MOST_TERMS = 600
 _ODD = frozenset({"sin", "tan", "sinh", "tanh", "asinh", "atan", "erf", "sign"})
 _EVEN = frozenset({"cos", "cosh", "Abs"})
+_STEPS = frozenset({"sign", "Heaviside"})
 _SCALE_FREE = frozenset({"sign", "Abs"})  # sign(3 u) = sign(u), Abs(3 u) = 3 Abs(u)
 
 
@@ -97,7 +98,7 @@ def _joined(left: Monomial, right: Monomial, atoms: dict[str, Expression]) -> tu
     for name in list(exponents):
         atom = atoms[name]
         if isinstance(atom, tree.Call) and atom.name == "sign":
-            exponents[name] %= 2  # sign(u)^2 = 1 almost everywhere
+            exponents[name] = _sign_power(atom.argument, exponents[name])
         elif isinstance(atom, tree.Call) and atom.name == "sqrt" and isinstance(atom.argument, tree.Number):
             half, exponents[name] = divmod(exponents[name], 2)
             factor *= atom.argument.value**half
@@ -128,7 +129,8 @@ def _rewritten(expr: Expression) -> Expression | None:
             if not rest:
                 return value
             other = tree.Piecewise(tuple(rest))
-            return add(other, multiply(subtract(value, other), _indicator(condition)))
+            indicator = _indicator(condition)
+            return None if indicator is None else add(other, multiply(subtract(value, other), indicator))
         case tree.Call("Heaviside", u):
             return multiply(half, add(ONE, call("sign", u)))
         case tree.Call("sigmoid", u):
@@ -140,8 +142,74 @@ def _rewritten(expr: Expression) -> Expression | None:
     return None
 
 
-def _indicator(condition: tree.Condition) -> Expression:
-    return multiply(*(call("Heaviside", _gap(c)) for c in condition.comparisons()))
+def _indicator(condition: tree.Condition) -> Expression | None:
+    """What is 1 where the condition holds and 0 where it does not, almost everywhere; None where that is not known."""
+    factors: list[Expression] = []
+    for c in condition.comparisons():
+        gap = _gap(c)
+        if vanishes(gap):
+            factors.append(number(int(c.op in (">=", "<="))))
+        elif zero_on_null_set(gap):
+            factors.append(call("Heaviside", gap))
+        else:
+            return None
+    return multiply(*factors)
+
+
+def _sign_power(u: Expression, exponent: int) -> int:
+    """An exponent with which sign(u) is the same: sign(u)^3 = sign(u), and sign(u)^2 = 1 where u is not zero.
+
+    What is divided by is zero nowhere.
+    """
+    if exponent <= 0 or zero_on_null_set(u):
+        return exponent % 2
+    return 2 - exponent % 2
+
+
+@functools.lru_cache(maxsize=4096)
+def zero_on_null_set(u: Expression) -> bool:
+    """Whether it is plain that u is zero on a set of measure zero at most; False proves nothing."""
+    match u:
+        case tree.Product(factors):
+            return all(map(zero_on_null_set, factors))
+        case tree.Quotient(above, _):
+            return zero_on_null_set(above)
+        case tree.Power(base, _):
+            return zero_on_null_set(base)
+        case tree.Number(value):
+            return value != 0
+        case tree.Constant() | tree.Call("exp" | "cosh" | "sigmoid" | "softplus" | "erfc", _):
+            return True
+        case tree.Call("sqrt", tree.Number(value)):
+            return value > 0
+    return _scattered(u)
+
+
+def _scattered(u: Expression) -> bool:
+    """Whether it is plain that u takes every value on a set of measure zero at most.
+
+    So does a polynomial that is not constant; so does what takes every value at countably many values of such a
+    function, as analytic functions that are not constant do.
+    """
+    found = as_polynomial(u)
+    if found is not None:
+        return len(found) > 1
+    match u:
+        case tree.Sum(terms):
+            moving = [term for term in terms if tree.depends_on_z(term)]
+            return len(moving) == 1 and _scattered(moving[0])
+        case tree.Product(factors):
+            moving = [factor for factor in factors if tree.depends_on_z(factor)]
+            return len(moving) == 1 and _scattered(moving[0]) and all(zero_on_null_set(f) for f in factors)
+        case tree.Quotient(above, below) if not tree.depends_on_z(above):
+            return zero_on_null_set(above) and _scattered(below)
+        case tree.Quotient(above, below) if not tree.depends_on_z(below):
+            return _scattered(above)
+        case tree.Power(base, tree.Number()):
+            return _scattered(base)
+        case tree.Call(name, argument):
+            return name not in _STEPS and _scattered(argument)
+    return False
 
 
 def _gap(c: tree.Comparison) -> Expression:
@@ -181,6 +249,8 @@ def normal(expr: Expression) -> Normal:
             return normal(numerator).times(_reciprocal(normal(denominator)))
         case tree.Call(name, argument):
             return _normal_call(name, normal(argument))
+        case tree.Piecewise():
+            return _atom(expr)
     raise TypeError(f"not an expression node: {expr!r}")
 
 
@@ -196,7 +266,19 @@ def _reciprocal(below: Normal) -> Normal:
     return _atom(divide(ONE, below.scaled(1 / scale).expression())).scaled(1 / scale)
 
 
+def _at_turns(name: str, inner: Normal) -> Fraction | None:
+    """sin and cos at a multiple of pi/2, where they are whole numbers; None elsewhere."""
+    turn: Monomial = (("pi", 1),)
+    quarters = 2 * inner.terms.get(turn, Fraction(0))
+    if name not in ("sin", "cos") or set(inner.terms) - {turn} or quarters.denominator > 1:
+        return None
+    return Fraction((0, 1, 0, -1)[(int(quarters) + (name == "cos")) % 4])
+
+
 def _normal_call(name: str, inner: Normal) -> Normal:
+    whole = _at_turns(name, inner)
+    if whole is not None:
+        return _constant(whole)
     sign = Fraction(1)
     if name in _ODD | _EVEN and not inner.is_zero():
         scale = inner.leading()

@@ -287,7 +287,13 @@ def _sqrt(u: Ball, analytic: bool) -> Ball:
 def _fractional_power(u: Ball, exponent: Ball, analytic: bool) -> Ball:
     if isinstance(u, arb) and u == 0:
         return arb(0)
-    return (_log(u, analytic) * exponent).exp()
+    found = (_log(u, analytic) * exponent).exp()
+    if not analytic and not found.is_finite() and exponent > 0:  # |u^q| = |u|^q, also around 0
+        size = abs(u).upper() if isinstance(u, arb) else u.abs_upper()
+        top = (size.log() * exponent).exp().upper()
+        around = arb(0, top)
+        return around if isinstance(u, arb) else acb(around, around)
+    return found
 
 
 def _cut_at_imaginary_units(u: Ball, analytic: bool) -> bool:

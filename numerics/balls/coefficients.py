@@ -15,10 +15,8 @@ from typing import Any
 from flint import arb, ctx
 
 from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.locations import Location, difference_sign
-from onestep.derivations.expressions.algebra import split_coefficient
+from onestep.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
 from onestep.derivations.expressions.budget import at_most
-from onestep.derivations.expressions.parser import Call, Expression, Number, Power, derivative
 from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
 from onestep.numerics.balls.integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
 
@@ -186,38 +184,28 @@ def hermite_balls(function: Activation, *, bits: int = 128, operations: int = MO
 
 def _derivative_obstacle(function: Activation) -> tuple[str, bool]:
     """Why E[(sigma' - h1)^2] is not accessible (empty where nothing stands in the way), and whether it is infinite."""
-    if function.jumps:
-        some = sorted(function.jumps, key=lambda b: abs(b.value))[:_MOST_NAMED]
-        more = f" and {len(function.jumps) - len(some)} more places" if len(function.jumps) > len(some) else ""
+    found = slope_obstacles(function)
+    if found.jumps:
+        some = sorted(found.jumps, key=lambda b: abs(b.value))[:_MOST_NAMED]
+        more = f" and {len(found.jumps) - len(some)} more places" if len(found.jumps) > len(some) else ""
         places = ", ".join(str(b.location) for b in some) + more
         return (
             f"sigma jumps at z = {places}, so sigma' has a Dirac delta there and E[(sigma' - h1)^2] diverges; "
             "Result 3.1 does not apply, the spiked random features model does"
         ), True
-    roots = [b for b in function.breakpoints if b.root]
-    for b in roots:
-        if any(_square_root_at(branch, b.location) for branch in (b.left, b.right)):
-            return (
-                f"sigma rises like a square root (or faster) at z = {b.location}, so sigma'^2 is not integrable there "
-                "and E[(sigma' - h1)^2] diverges; Result 3.1 does not apply, the spiked random features model does"
-            ), True
-    if roots:
-        places = ", ".join(str(b.location) for b in roots)
+    if found.steep:
+        return (
+            f"sigma rises like a square root (or faster) at z = {found.steep[0].location}, so sigma'^2 is not "
+            "integrable there and E[(sigma' - h1)^2] diverges; Result 3.1 does not apply, the spiked random features "
+            "model does"
+        ), True
+    if found.undecided:
+        places = ", ".join(str(b.location) for b in found.undecided)
         return f"sigma' is unbounded at z = {places}, and whether its square is integrable was not decided", False
+    if found.far:
+        why = "and whether the square of sigma' is integrable was not decided"
+        return f"sigma could jump, or rise like a root, {FAR_OUT}, {why}", False
     return "", False
-
-
-def _square_root_at(branch: Expression, place: Location) -> bool:
-    """Whether branch = c u^q, 0 < q <= 1/2, c != 0, u with a simple zero there: (branch')^2 ~ 1/distance."""
-    coefficient, rest = split_coefficient(branch)
-    match rest:
-        case Call("sqrt", u):
-            pass
-        case Power(u, Number(q)) if q < Fraction(1, 2):
-            pass
-        case _:
-            return False
-    return coefficient != 0 and difference_sign(u, place) == 0 and difference_sign(derivative(u), place) in (1, -1)
 
 
 def hermite_coefficients_ball(

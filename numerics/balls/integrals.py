@@ -106,7 +106,8 @@ def expectations(
         raise BallError(f"the variance must be positive, not {variance}")
     if bits < 16:
         raise BallError(f"at least 16 bits are needed, not {bits}")
-    polynomial = as_polynomial(function.expression)
+    whole = function.panels[0]
+    polynomial = as_polynomial(whole.branch) if len(function.panels) == 1 and not whole.endless else None
     if polynomial is not None:
         with precision(bits + _GUARD_BITS):
             return [_exact(tuple(polynomial), moment, Fraction(mean), Fraction(variance)) for moment in moments]

@@ -90,10 +90,10 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
     A kink of sigma is a jump of s, which has finite constants; a jump of sigma has none.
     """
     constants = hermite_constants(activation, refine)
-    if math.isinf(constants.h1_check):
+    if constants.obstacle:
         raise ModelError(
-            "the network's bulk needs a finite E[(sigma' - h1)^2], and here it is infinite because "
-            f"{constants.h1_check_reason}; use the isotropic bulk with spike, bulk and alignment given"
+            f"the network's bulk needs a finite E[(sigma' - h1)^2], and here {constants.obstacle}; use the isotropic "
+            "bulk with spike, bulk and alignment given"
         )
     slope, curvature = slope_integrand(activation), even_part(activation).curvature
     # The slope of a constant is 0 at every node; its h1 is the rounding of the constant, however large beside 0.

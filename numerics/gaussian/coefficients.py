@@ -7,7 +7,6 @@ forms can be checked against these numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.activation import Activation, integrable_square
 from onestep.derivations.activations.activation import activation as function
-from onestep.derivations.expressions.parser import derivative
+from onestep.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
 from onestep.numerics.accepts import accepts
-from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     Moments,
@@ -47,7 +45,8 @@ class HermiteConstants:
     """The constants of equation (12) and the two means that the gradient step needs, with their errors.
 
     mean = E[f], h1 = E[z f], h2 = E[f^2], curvature = E[(z^2 - 1) f] = E[f''], h1_check = E[(f' - h1)^2]; h1_check is
-    infinite, with a reason, when f jumps or when its derivative is not square integrable.
+    infinite, with a reason, when f jumps or when its derivative is not square integrable, and NaN, with a reason, where
+    that was not decided.
     """
 
     mean: float
@@ -57,6 +56,16 @@ class HermiteConstants:
     h1_check: float
     errors: HermiteErrors
     h1_check_reason: str = ""
+
+    @property
+    def obstacle(self) -> str:
+        """Why h1_check cannot be used, as the rest of a sentence; nothing where it can."""
+        why = "it is infinite because" if math.isinf(self.h1_check) else "whether it is finite was not decided because"
+        return f"{why} {self.h1_check_reason}" if self.h1_check_reason and not math.isfinite(self.h1_check) else ""
+
+
+_UNKNOWN = HermiteErrors(math.inf, math.inf, math.inf, math.inf, math.inf)
+_INFINITE = HermiteConstants(math.nan, math.nan, math.inf, math.nan, math.inf, _UNKNOWN, "E[sigma^2] is infinite")
 
 
 class Coefficients(NamedTuple):
@@ -82,27 +91,33 @@ def hermite_constants(activation: Activation, refine: int = 0) -> HermiteConstan
     """E[f], h1, h2, E[(z^2 - 1) f] and E[(f' - h1)^2] for z ~ N(0, 1), equation (12).
 
     h2 is a second moment, not a Hermite coefficient. The rules are refined until they settle, `refine` times more where
-    asked; what is left is in `errors`, which may be large. What overflows is infinite or NaN, without a warning.
+    asked; what is left is in `errors`, which may be large. What overflows is infinite or NaN, without a warning; where
+    h2 is infinite, nothing else is said. Raises ExpressionError where it was not decided whether h2 is finite.
     """
+    if not integrable_square(activation, 0.0, 1.0):
+        return _INFINITE
     moments, errors = settled_moments(integrand(activation), np.zeros(1), 1.0, refine)
     mean, h1, h2, _, curvature = (float(part[0]) for part in moments)
     mean_error, h1_error, h2_error, _, curvature_error = (float(part[0]) for part in errors)
-    reason = _slope_obstacle(activation)
-    check, check_error = (math.inf, 0.0) if reason else _derivative_variance(activation, h1, h1_error, refine)
+    reason, infinite = _slope_obstacle(activation)
+    if reason:
+        check, check_error = (math.inf, 0.0) if infinite else (math.nan, math.inf)
+    else:
+        check, check_error = _derivative_variance(activation, h1, h1_error, refine)
     left = HermiteErrors(mean_error, h1_error, h2_error, curvature_error, check_error)
     return HermiteConstants(mean, h1, h2, curvature, check, left, reason)
 
 
-def _slope_obstacle(activation: Activation) -> str:
-    """Why E[f'^2] is infinite, or nothing."""
-    for point in activation.breakpoints:
-        if point.jump:
-            return f"sigma jumps at z = {float(point.value):.6g}"
-    slope = compile_numpy(derivative(activation.expression))
-    for place in integrand(activation).breakpoints:
-        if integrand(activation).rough and _not_square_integrable(slope, place):
-            return f"sigma' is not square integrable at z = {place:.6g}"
-    return ""
+def _slope_obstacle(activation: Activation) -> tuple[str, bool]:
+    """Why E[f'^2] is not finite or not known to be (nothing where it is), and whether it is infinite."""
+    found = slope_obstacles(activation)
+    if found.jumps:
+        return f"sigma jumps at z = {found.jumps[0].value:.6g}", True
+    if found.steep:
+        return f"sigma' is not square integrable at z = {found.steep[0].value:.6g}", True
+    if found.undecided:
+        return f"sigma' is unbounded at z = {found.undecided[0].value:.6g}", False
+    return (f"sigma could jump, or rise like a root, {FAR_OUT}" if found.far else ""), False
 
 
 def _derivative_variance(activation: Activation, h1: float, h1_error: float, refine: int) -> tuple[float, float]:
@@ -112,19 +127,8 @@ def _derivative_variance(activation: Activation, h1: float, h1_error: float, ref
     mean_error, slope_error, _, rest_error, _ = (float(part[0]) for part in errors)
     # E[f'] = h1: what the two rules leave of their difference is a check of both.
     off = abs(mean - h1)
-    error = rest_error + 2.0 * abs(slope) * slope_error + (off + mean_error + h1_error) ** 2
-    return rest + slope**2, error
-
-
-def _not_square_integrable(slope: Callable[[Array], Array], point: float) -> bool:
-    """Whether slope^2 grows like 1/distance or faster towards the point, judged by its shares on dyadic intervals."""
-    for side in (-1.0, 1.0):
-        distance = 0.5 ** np.array([20.0, 35.0])
-        near, nearer = distance * slope(point + side * distance) ** 2
-        # A power of the distance with exponent -1/2 keeps these shares equal; one with -0.49 loses a fifth of them.
-        if nearer > 0.9 * near > 0.0:
-            return True
-    return False
+    off += mean_error + h1_error
+    return rest + slope * slope, rest_error + 2.0 * abs(slope) * slope_error + off * off  # a power would raise
 
 
 def conditional_moments_of(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from onestep.derivations.activations.activation import Activation as Activation
 from onestep.derivations.activations.activation import activation as activation  # the public one, which can be called
+from onestep.derivations.activations.panels import Panel
 from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.tree import Condition, Expression, ExpressionError, depends_on_z
 
@@ -96,6 +97,33 @@ def compile_numpy(expr: Expression) -> Callable[[npt.ArrayLike], Array]:
             values = np.broadcast_to(values, points.shape).copy()
         if not np.isfinite(values).all():
             values = _repaired(expr, points, values)
+        return values
+
+    return evaluate
+
+
+def compile_branches(panels: Sequence[Panel], map_: Callable[[Expression], Expression]) -> Evaluator:
+    """The same of `map_` of the branch that holds at each point, left of a panel's end where that is the point.
+
+    What a root does on one side of its zero is not asked on the other, and what a sign is at its zero not at all.
+    """
+    branches = [map_(panel.branch) for panel in panels]
+    distinct = list(dict.fromkeys(branches))
+    if len(distinct) == 1:
+        return compile_numpy(distinct[0])
+    functions = [compile_numpy(branch) for branch in distinct]
+    which = np.array([distinct.index(branch) for branch in branches])
+    ends = np.array([panel.right.place.value for panel in panels if panel.right is not None])
+
+    def evaluate(x: npt.ArrayLike) -> Array:
+        points = np.asarray(x, dtype=np.float64)
+        points = np.where(np.isin(points, ends), np.nextafter(points, -np.inf), points)
+        holding = which[np.searchsorted(ends, points)]
+        values = np.empty_like(points)
+        for k, function in enumerate(functions):
+            here = holding == k
+            if here.any():
+                values[here] = function(points[here])
         return values
 
     return evaluate

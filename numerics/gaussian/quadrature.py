@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import Activation, Growth
 from onestep.derivations.expressions.budget import spend
 from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
-from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy
 from onestep.numerics.gaussian.smooth_panels import distinct, smooth_panels
 from onestep.numerics.gaussian.steep_places import frequency, steep_places
 
@@ -65,6 +65,7 @@ ROUNDING = 24.0 * float(np.finfo(float).eps)
 _CHUNK = 15 << 10
 # Where operations are counted, these many values of a function are one.
 _VALUES_PER_OPERATION = 20
+_Map = Callable[[Expression], Expression]
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,8 @@ def density(z: Array) -> Array:
 @lru_cache(maxsize=512)
 def integrand(activation: Activation) -> Integrand:
     """The quadrature's view of an activation or target, computed once per value."""
-    return _followed(activation, activation.growth, lambda expression: expression)
+    whole = activation.panels[0].branch if len(activation.panels) == 1 else activation.expression
+    return _followed(activation, activation.growth, lambda expression: expression, compile_numpy(whole))
 
 
 @lru_cache(maxsize=512)
@@ -137,13 +139,13 @@ def slope_integrand(activation: Activation) -> Integrand:
     except ExpressionError:
         # Unbounded at a root; far out it grows no faster than the function.
         grown = activation.growth
-    return _followed(activation, grown, derivative)
+    return _followed(activation, grown, derivative, compile_branches(activation.panels, derivative))
 
 
-def _followed(activation: Activation, growth: Growth, map_: Callable[[Expression], Expression]) -> Integrand:
+def _followed(activation: Activation, growth: Growth, map_: _Map, values: Evaluator) -> Integrand:
     """The view of the activation or its derivative (`map_`), with the breakpoints and the strip of the activation."""
     function = Integrand(
-        values=compile_numpy(map_(activation.expression)),
+        values=values,
         breakpoints=tuple(float(point.value) for point in activation.breakpoints),
         splits=None,
         strip=math.inf if activation.strip is None else float(activation.strip),
@@ -164,8 +166,7 @@ def _followed(activation: Activation, growth: Growth, map_: Callable[[Expression
     narrow = min(steep.narrowest for steep in found) < NARROW_PLACE and all(steep.complete for steep in found)
     function = replace(function, hidden=not all(steep.complete for steep in found))
     if activation.strip is None or activation.strip < NARROW_STRIP or narrow:
-        places = {place for steep in found for place in steep.edges} if narrow else set()
-        return with_splits(function, tuple(sorted(places)))
+        return with_splits(function, tuple(sorted({x for steep in found for x in steep.edges})) if narrow else ())
     return function
 
 

@@ -147,10 +147,9 @@ def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> Non
                 f"the averages of the {role} in the gradient-step map do not settle in double precision, it varies too "
                 f"fast; {INSTEAD}"
             )
-    if math.isinf(student.h1_check):
+    if student.obstacle:
         raise ModelError(
-            "the gradient-step map needs a finite E[(sigma' - h1)^2], and here it is infinite "
-            f"because {student.h1_check_reason}; {INSTEAD}"
+            f"the gradient-step map needs a finite E[(sigma' - h1)^2], and here {student.obstacle}; {INSTEAD}"
         )
 
 

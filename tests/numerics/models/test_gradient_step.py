@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from onestep.derivations.activations.activation import activation
+from onestep.numerics.gaussian.coefficients import HermiteConstants, HermiteErrors
 from onestep.numerics.models import gradient_step as steps
 from onestep.numerics.models.gradient_step import GradientStep, StepMap, _errors
 from onestep.numerics.models.model import Model, ReadoutGroup
@@ -82,10 +83,10 @@ def test_the_error_of_the_output_grows_with_its_weight(
 
 def constants(**changes: Any) -> Any:
     """Hermite constants without errors, but for the changes; `error_` and a name is the error of one."""
-    values = {"mean": 0.4, "h1": 0.6, "h2": 0.25, "h1_check": 0.35, "curvature": 0.5, "h1_check_reason": "of a jump"}
+    values = {"mean": 0.4, "h1": 0.6, "h2": 0.25, "h1_check": 0.35, "curvature": 0.5, "h1_check_reason": ""}
     known = {key: value for key, value in changes.items() if key in values}
-    errors = {key: changes.get(f"error_{key}", 0.0) for key in values}
-    return SimpleNamespace(**(values | known), errors=SimpleNamespace(**errors))
+    errors = {key: changes.get(f"error_{key}", 0.0) for key in HermiteErrors._fields}
+    return HermiteConstants(**(values | known), errors=HermiteErrors(**errors))
 
 
 @pytest.mark.parametrize("name", ["mean", "curvature"])
@@ -111,8 +112,10 @@ def test_averages_that_do_not_settle_make_no_map() -> None:
         for pair, words in (((unsettled, settled), "of the activation"), ((settled, unsettled), "of the target")):
             with pytest.raises(ModelError, match=words):
                 steps._check_averages(*pair)
-    with pytest.raises(ModelError, match="because of a jump"):
-        steps._check_averages(constants(h1_check=math.inf), constants())
+    with pytest.raises(ModelError, match="here it is infinite because of a jump"):
+        steps._check_averages(constants(h1_check=math.inf, h1_check_reason="of a jump"), constants())
+    with pytest.raises(ModelError, match="whether it is finite was not decided because it may jump"):
+        steps._check_averages(constants(h1_check=math.nan, h1_check_reason="it may jump"), constants())
 
 
 def test_a_turn_at_rounding_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

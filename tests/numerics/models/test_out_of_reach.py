@@ -21,7 +21,7 @@ from onestep.numerics.sweeps.chunk import columns, solve_chunk
 from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 # Overflow at a node; no rule of a bearable length; a value at one point alone that no rule settles.
-OVERFLOWS, VARIES, UNSETTLED = ("exp(2*z)", 1e3), ("exp(2*z)", 1e10), ("cos(sign(z))", 1.0)
+OVERFLOWS, VARIES, UNSETTLED = ("exp(2*z)", 1e3), ("exp(2*z)", 1e10), ("tanh(10**12*sin(z))", 1.0)
 FUNCTIONS: dict[str, Callable[[Model], Any]] = {
     "solve": solve,
     "spectrum": spectrum,
