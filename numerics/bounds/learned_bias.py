@@ -24,7 +24,7 @@ import numpy as np
 
 from onestep.derivations.expressions.budget import at_most
 from onestep.numerics.accepts import accepts
-from onestep.numerics.bounds.ridge import local_minima
+from onestep.numerics.bounds.ridge import local_minima, polished_minima
 from onestep.numerics.models.given import model_of, within_reach
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.saddle_point.level import solve_on
@@ -152,7 +152,7 @@ def _learned(model: Model, points: int) -> LearnedBias:
     def energy(bias: float) -> float:
         return training_energy(with_bias(model, bias))
 
-    minima = tuple(BiasMinimum(dip.at, dip.error) for dip in local_minima(energy, grid, noise=1e-13))
+    minima = tuple(BiasMinimum(dip.at, dip.error) for dip in polished_minima(energy, grid, noise=1e-13))
     ends = [BiasMinimum(b, energy(b)) for b in (grid[-1], grid[0])]
     lowest = min(minimum.energy for minimum in (*minima, *ends))
     close = [minimum for minimum in (*minima, *ends) if minimum.energy <= lowest + _EQUAL * (1.0 + abs(lowest))]

@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 # The error is flat to second order at a minimum: a bracket of this width leaves 1e-14 of it.
 _BRACKET = 1e-7
+# Beside a minimum: where errors of some 1e-12 are left of the slope, of what is left out and of rounding alike.
+_BESIDE, _TURNS = 3e-3, 8
 # Doublings of the rule along the spike, at least and at most.
 _RULE = 1
 _MOST_DOUBLINGS = 6
@@ -131,6 +133,14 @@ def local_minima(
     return tuple(found)
 
 
+def polished_minima(
+    error: Callable[[float], float], grid: Sequence[float], noise: float = 1e-14
+) -> tuple[Minimum, ...]:
+    """The same of an error that is smooth, by one rule all along: its places are known to some 1e-10."""
+    found = local_minima(error, grid, noise)
+    return tuple(_polished(error, dip, grid[0], grid[-1]) for dip in found)
+
+
 def _depth(errors: Sequence[float], i: int) -> float:
     """How far the error rises on both sides of place i before it comes down again below it."""
     left = right = 0.0
@@ -158,6 +168,26 @@ def _golden_section(error: Callable[[float], float], left: float, right: float, 
             outer = left + _GOLDEN * (right - left)
             at_outer = error(outer)
     return Minimum(inner, at_inner) if at_inner <= at_outer else Minimum(outer, at_outer)
+
+
+def _polished(error: Callable[[float], float], found: Minimum, left: float, right: float) -> Minimum:
+    """The minimum where the slope of the polynomial through five values beside it is zero.
+
+    At a minimum values are flat, and tell its place to the root of their rounding only; their differences from some
+    distance tell it to the rounding over that distance.
+    """
+    step = _BESIDE * max(1.0, abs(found.at))
+    if not left < found.at - 2.0 * step < found.at + 2.0 * step < right:
+        return found
+    places = np.arange(-2.0, 3.0)
+    values = np.array([error(found.at + step * k) if k else found.error for k in places])
+    slope = np.polynomial.Polynomial.fit(places, values - found.error, 4, domain=[-1.0, 1.0]).deriv()
+    curvature, place = slope.deriv(), 0.0
+    for _ in range(_TURNS):
+        place -= float(slope(place) / curvature(place))
+    if not (abs(place) < 0.5 and curvature(place) > 0.0):  # no parabola at this distance
+        return found
+    return Minimum(found.at + step * place, error(found.at + step * place))
 
 
 # The scan, beside the square of the features and of as much of it as the samples bring.
@@ -190,7 +220,7 @@ def best_ridge(model: Model) -> BestRidge:
     count = round((high - low) / math.log(10.0) * _POINTS_A_DECADE)
     grid = [float(x) for x in np.linspace(low, high, count + 1)]
     limit = found.upper
-    dips = tuple(Minimum(math.exp(dip.at), dip.error) for dip in local_minima(error, grid, _SHALLOW * scale))
+    dips = tuple(Minimum(math.exp(dip.at), dip.error) for dip in polished_minima(error, grid, _SHALLOW * scale))
     slope = slope_at_infinity(model, table, profile(model, found.refine - 1))
     far = _FAR * largest
     beyond = _beyond(slope, limit, far, error)

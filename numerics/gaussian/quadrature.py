@@ -137,8 +137,7 @@ def slope_integrand(activation: Activation) -> Integrand:
     try:
         grown = activation.derivative_growth
     except ExpressionError:
-        # Unbounded at a root; far out it grows no faster than the function.
-        grown = activation.growth
+        grown = activation.growth  # unbounded at a root; far out it grows no faster than the function
     return _followed(activation, grown, derivative, compile_branches(activation.panels, derivative))
 
 

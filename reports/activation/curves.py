@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 _REACH = 3.0
 _POINTS = 301
 _COLUMNS, _ROWS = 61, 12
+# Of a row: what lies in the middle between two is drawn in the upper one, however it is rounded.
+_ROUNDING = 1e-9
 # Okabe and Ito's palette: colours that stay apart for colour-blind readers.
 _COLOURS = ("#333333", "#0072B2", "#D55E00", "#00785A", "#8B3A8B", "#B8860B")
 
@@ -82,7 +84,7 @@ def block_plot(found: Curves) -> str:
     grid = [[" "] * _COLUMNS for _ in range(_ROWS)]
     for mark, values in zip("*+o", rows, strict=True):
         for column, value in enumerate(values):
-            row = round((high - value) / (high - low) * (_ROWS - 1))
+            row = math.floor((high - value) / (high - low) * (_ROWS - 1) + 0.5 - _ROUNDING)
             if 0 <= row < _ROWS:
                 grid[row][column] = mark
     labels = {0: f"{high:.3g}", _ROWS - 1: f"{low:.3g}"}

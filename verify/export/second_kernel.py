@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from signal import SIGXCPU
+from signal import SIGKILL, SIGSEGV, SIGXCPU
 from typing import Any, Protocol, runtime_checkable
 
 from onestep.derivations.kernel.theorem import Theorem
@@ -23,8 +23,9 @@ from onestep.verify.export.rocq import Exported
 from onestep.verify.protocol.claim import Claim
 
 LIBRARY, EXPECTED = "Proofs", "expected.json"
-# Processor seconds of one file: some ten times what the slowest takes, so that only what never ends is given up.
-LIMIT = 600
+# Processor seconds of one file, and kilobytes: some ten times what the slowest takes, so that only what never ends is
+# given up.
+LIMIT, MEMORY = 600, 8_000_000
 MISSING = "coqc is not installed, so that no second kernel looked at the proofs; the Debian package coq has it."
 
 
@@ -218,16 +219,24 @@ def _compile(directory: Path, module: str, requires: Sequence[str]) -> bool:
     before = [source, *(directory / f"{other}.vo" for other in requires)]
     if made.is_file() and said.is_file() and all(_newer(made, path) for path in before):
         return False
-    # Long terms are read by functions that call themselves; where the stack may not grow that far, the file is refused.
-    limited = ["sh", "-c", f'ulimit -St {LIMIT}; ulimit -s unlimited || true; exec "$@"', "sh"]
+    # Long terms are read by functions that call themselves: the stack may grow as far as the system lets it.
+    limits = f"ulimit -St {LIMIT}; ulimit -Sv {MEMORY}; ulimit -s unlimited || true"
+    limited = ["sh", "-c", f'{limits}; exec "$@"', "sh"]
     command = [*limited, "coqc", "-q", "-noglob", "-R", ".", LIBRARY, source.name]
-    while (done := _asked(command, directory)).returncode == -SIGXCPU:
+    while _exhausted(done := _asked(command, directory)):
         begun = re.findall(rf"^{AT} (n\d+)$", done.stdout, re.MULTILINE)
         if not begun:
-            raise Differs(f"{module} takes more than {LIMIT} seconds of processor time")
+            raise Differs(f"{module} takes more than {LIMIT} seconds of processor time, or {MEMORY} kilobytes")
         source.write_text(given_up(source.read_text(encoding="utf-8"), begun[-1]), encoding="utf-8")
     said.write_text(_accepted(done), encoding="utf-8")
     return True
+
+
+def _exhausted(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether Rocq was stopped, or stopped itself, for want of time, of memory or of room on its stack."""
+    return done.returncode in (-SIGXCPU, -SIGKILL, -SIGSEGV) or (
+        done.returncode != 0 and re.search(r"Out of memory|Stack overflow", done.stderr, re.IGNORECASE) is not None
+    )
 
 
 def replayed(checked: Checked, digests: Mapping[str, list[str]]) -> dict[str, list[str]]:

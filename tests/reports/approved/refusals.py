@@ -134,7 +134,7 @@ _LINES = (
     "report --out grid.toml/inner",
     f"sweep grid.toml --out results --plot {LONG}.svg",
     "activation tanh --plot taken.svg",
-    "spectrum --activation tanh --alpha 1 --beta 1 --spike 1 --bulk 1 --plot taken.svg",
+    "spectrum --activation tanh --alpha 2 --beta 1 --spike 1 --bulk 1 --plot taken.svg",
     "sweep grid.toml --out results --plot taken.svg",
 )  # fmt: skip
 LINES = tuple(tuple(shlex.split(line)) for line in _LINES)

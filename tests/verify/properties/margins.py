@@ -54,10 +54,10 @@ def told(to: list[str]) -> Iterator[None]:
 
 
 def _number(value: Any) -> str:
-    """A number, or of several their sum with weights; six digits."""
+    """A number, or of several their sum with weights; six digits, and no imaginary part that is rounding."""
     flat = np.ravel(np.asarray(value, dtype=complex))
     found = complex(np.sum(flat * np.sqrt(np.arange(1.0, flat.size + 1.0))))
-    return f"{found.real:.6g}" + (f" {found.imag:+.6g}i" if found.imag else "")
+    return f"{found.real:.6g}" + (f" {found.imag:+.6g}i" if abs(found.imag) > 1e-12 * abs(found) else "")
 
 
 def lines_of(name: str) -> list[str]:
