@@ -305,3 +305,17 @@ def test_square_root_of_a_function_that_vanishes() -> None:
     function = activation("sqrt(Abs(z))")
     assert [b.root for b in function.breakpoints] == [True]
     assert function.parity == "even"
+
+
+@pytest.mark.parametrize("text", ["abs(z**6-4*z**3+4)**(1/3)", "abs((z**3-2)*(z**6-4*z**3+4))**(1/7)"])
+def test_a_multiple_root_is_where_it_is(text: str) -> None:
+    (root,) = activation(text).breakpoints
+    assert root.root
+    low, high = root.enclosure(100)
+    assert high - low <= Fraction(1, 2**100)
+    assert low**3 <= 2 <= high**3
+
+
+@pytest.mark.parametrize("text", ["sqrt(tanh(z)**2)", "(z**4)**(1/4)", "sqrt(4*z**2)", "(sin(z)**2*1)**(3/6)"])
+def test_a_root_of_a_square_is_an_absolute_value(text: str) -> None:
+    assert "kink at z = 0" in [str(point) for point in activation(text).breakpoints]

@@ -79,6 +79,7 @@ def test_size_and_slope_are_those_of_the_values(branch: Expression) -> None:
         ("sqrt(z**3)", True), ("z**(3/4)+z**(2/5)", False), ("sqrt(z)*exp(z)", False),
         ("sqrt(z)*sin(z)", True), ("sqrt(z)-sqrt(z)*cos(z)", None), ("sqrt(z+z**2)-sqrt(z)", None),
         ("sqrt(z*(1-z))", False), ("exp(z)", True), ("(1+sqrt(z))/(2-sqrt(z))", None), ("1/(1+sqrt(z))", False),
+        ("cosh(z**(1/5))", None), ("(z**(1/3)-z**(1/3)*exp(z))*exp(z)", None),
         ("(sqrt(z)+z)**2", True), ("(sqrt(1+sqrt(z))-1)**2", True), ("(sqrt(1+sqrt(z))-1)**(3/2)", True),
     ],
 )  # fmt: skip

@@ -49,6 +49,25 @@ def test_balls_hold_the_values_of_multiple_precision(text: str) -> None:
             assert ball.rad() < 1e-30 * (1 + abs(exact))
 
 
+@pytest.mark.parametrize("exponent", ["1/10", "33/64", "7/10", "3/2", "7/3"])
+def test_a_power_around_zero_holds_those_of_its_edge(exponent: str) -> None:
+    tree = parse(f"Abs(z)**({exponent})")
+    power = mpmath.mpf(Fraction(exponent).numerator) / Fraction(exponent).denominator
+    root = parse(f"z**({exponent})", limited=False)
+    for radius in (0.5, 2.0, 1e-30):
+        top = arb(float(mpmath.mpf(radius) ** power))
+        for ball in (evaluate_ball(tree, arb(0, radius)), evaluate_ball(tree, arb(radius / 4, radius))):
+            assert ball.is_finite()
+            assert ball.contains(0)
+            assert ball.overlaps(top)
+            assert abs(ball).upper() < 1.5 ** float(power) * top
+        plane = evaluate_ball(root, acb(arb(0, radius), arb(0, radius)))
+        assert plane.is_finite()
+        for turn in (acb(radius), acb(0, radius), acb(-radius, radius)):
+            assert plane.overlaps(turn.pow(acb(arb(str(power)))))
+        assert not evaluate_ball(root, acb(arb(0, radius), arb(0, radius)), analytic=True).is_finite()
+
+
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_wide_balls_hold_the_values_inside(text: str) -> None:
     rng = random.Random(8)

@@ -17,6 +17,7 @@ from onestep.numerics.bounds.ridge import (
     bounds,
     local_minima,
     lower_bound,
+    polished_minima,
     upper_bound,
 )
 from onestep.numerics.models.model import Model, ReadoutGroup
@@ -150,6 +151,26 @@ def test_local_minima_are_those_of_a_known_function() -> None:
     for dip in found:
         assert 4 * dip.at**3 - 4 * dip.at + 0.1 == pytest.approx(0.0, abs=1e-5)
     assert local_minima(lambda x: x, [0.0, 1.0, 2.0]) == ()
+
+
+@pytest.mark.parametrize("place", [0.3, -1.7, 12.0])
+def test_a_polished_minimum_is_known_beyond_the_root_of_rounding(place: float) -> None:
+    def error(x: float) -> float:
+        return 0.7 + 0.01 * math.cosh(x - place) + 0.002 * (x - place) ** 3
+
+    (plain,) = local_minima(error, [place + 0.3 * k - 0.1 for k in range(-4, 5)])
+    (found,) = polished_minima(error, [place + 0.3 * k - 0.1 for k in range(-4, 5)])
+    # Rounding moves the slope by 1e-16 over the distance 3e-3 (9e-3 of 12), and what is left out by its fourth power.
+    assert abs(found.at - place) < 1e-10 < abs(plain.at - place)
+    assert found.error == pytest.approx(0.71, abs=2e-15)
+
+
+def test_what_is_no_parabola_stays_where_it_was_found() -> None:
+    (kink,) = polished_minima(abs, [0.3 * k - 0.1 for k in range(-4, 5)])
+    assert abs(kink.at) < 1e-7
+    # Too close to the ends of the grid for values on either side.
+    narrow = (lambda x: (x - 0.2) ** 2, [0.195, 0.2, 0.205])
+    assert polished_minima(*narrow) == local_minima(*narrow)
 
 
 def test_bounds_of_a_steep_target_are_resolved() -> None:

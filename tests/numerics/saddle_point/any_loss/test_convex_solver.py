@@ -285,8 +285,8 @@ def test_a_sign_is_missed_as_often_as_two_normal_numbers_differ_in_sign(output: 
 
 
 def test_an_iterate_out_of_reach_ends_as_not_converged() -> None:
-    # Linear features of two weights and next to no ridge: V grows to 1e7, and the equations are infinite there or nearly:
-    # on some processors they end just before.
+    # Linear features of two weights and next to no ridge: V grows to 1e7, and the equations are infinite there; on some
+    # processors they end just before.
     groups = (ReadoutGroup(1.0, 0.5, 2.0), ReadoutGroup(-1.0, 0.5, 0.5))
     model = Model("z+z", "sigmoid", alpha=1.5, beta=2.0, ridge=1e-8, noise=0.1, spike=20.0, bulk=3.0, alignment=-1.0,
                   readout=groups, loss="absolute")  # fmt: skip
