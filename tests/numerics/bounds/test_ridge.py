@@ -158,10 +158,10 @@ def test_a_polished_minimum_is_known_beyond_the_root_of_rounding(place: float) -
     def error(x: float) -> float:
         return 0.7 + 0.01 * math.cosh(x - place) + 0.002 * (x - place) ** 3
 
-    (plain,) = local_minima(error, [place + 0.3 * k - 0.1 for k in range(-4, 5)])
+    (rough,) = local_minima(error, [place + 0.3 * k - 0.1 for k in range(-4, 5)])
     (found,) = polished_minima(error, [place + 0.3 * k - 0.1 for k in range(-4, 5)])
     # Rounding moves the slope by 1e-16 over the distance 3e-3 (9e-3 of 12), and what is left out by its fourth power.
-    assert abs(found.at - place) < 1e-10 < abs(plain.at - place)
+    assert abs(found.at - place) < 1e-10 < abs(rough.at - place)
     assert found.error == pytest.approx(0.71, abs=2e-15)
 
 
