@@ -18,6 +18,7 @@ from onestep.derivations.activations.panels import Panel
 from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.algebra import substitute
 from onestep.derivations.expressions.calculus import derivative
+from onestep.derivations.expressions.normal_form import TooComplex, normal
 from onestep.derivations.expressions.tree import Expression, ExpressionError, walk
 
 # Functions whose slope is zero nowhere, so that they keep the power of the distance that stands in their argument.
@@ -74,8 +75,16 @@ def _open_far_out(function: Activation) -> bool:
 
 
 def _may_be_rough(panel: Panel) -> bool:
-    """Whether the expression of a panel has more than corners, as far as the range of what is under its roots tells."""
-    for node in walk(panel.branch):
+    """Whether the expression of a panel has more than corners, also when it is written in its normal form."""
+    try:
+        return _rough(panel.branch, panel) and _rough(normal(panel.branch).expression(), panel)
+    except (TooComplex, ExpressionError):
+        return True
+
+
+def _rough(expr: Expression, panel: Panel) -> bool:
+    """Whether an expression may jump or rise like a root, as far as the range of what is under its roots tells."""
+    for node in walk(expr):
         match node:
             case tree.Piecewise() | tree.Call("sign" | "Heaviside", _):
                 return True
@@ -107,7 +116,7 @@ def local(expr: Expression, place: Location) -> Local:
             return _power(local(base, place), _HALF)
         case tree.Power(base, tree.Number(exponent)):
             inner = local(base, place)
-            if exponent.denominator == 1 and not inner.sized:
+            if exponent.denominator == 1 and exponent > 0 and not inner.sized:
                 return _product([inner] * int(exponent))
             return _power(inner, exponent)
         case tree.Quotient(above, below):

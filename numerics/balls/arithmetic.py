@@ -285,10 +285,10 @@ def _sqrt(u: Ball, analytic: bool) -> Ball:
 
 
 def _fractional_power(u: Ball, exponent: Ball, analytic: bool) -> Ball:
-    if isinstance(u, arb) and u == 0:
-        return arb(0)
+    if u == 0:
+        return u
     found = (_log(u, analytic) * exponent).exp()
-    if not analytic and not found.is_finite() and exponent > 0:  # |u^q| = |u|^q, also around 0
+    if not analytic and u.contains(0) and exponent > 0:  # |u^q| = |u|^q
         size = abs(u).upper() if isinstance(u, arb) else u.abs_upper()
         top = (size.log() * exponent).exp().upper()
         around = arb(0, top)

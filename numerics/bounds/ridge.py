@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,9 @@ Array = NDArray[np.float64]
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 # The error is flat to second order at a minimum: a bracket of this width leaves 1e-14 of it.
 _BRACKET = 1e-7
-# Beside a minimum: where errors of some 1e-12 are left of the slope, of what is left out and of rounding alike.
-_BESIDE, _TURNS = 3e-3, 8
+# The widths of two polynomials beside a minimum, of the spacing of the scan, how closely they have to agree on its
+# place, also of the spacing, and the turns of Newton's method; a polished minimum is no higher but for rounding.
+_SHARES, _AGREE, _TURNS, _ROUNDINGS = (0.15, 0.1), 1e-5, 8, 1e-15
 # Doublings of the rule along the spike, at least and at most.
 _RULE = 1
 _MOST_DOUBLINGS = 6
@@ -136,9 +138,11 @@ def local_minima(
 def polished_minima(
     error: Callable[[float], float], grid: Sequence[float], noise: float = 1e-14
 ) -> tuple[Minimum, ...]:
-    """The same of an error that is smooth, by one rule all along: its places are known to some 1e-10."""
-    found = local_minima(error, grid, noise)
-    return tuple(_polished(error, dip, grid[0], grid[-1]) for dip in found)
+    """The same of an error that is smooth over a step of the grid, by one rule all along: places are those where the
+    slope is zero, as far as two polynomials of different width agree on one.
+    """
+    spacing = min(b - a for a, b in pairwise(grid))
+    return tuple(_polished(error, dip, spacing, (grid[0], grid[-1])) for dip in local_minima(error, grid, noise))
 
 
 def _depth(errors: Sequence[float], i: int) -> float:
@@ -170,24 +174,32 @@ def _golden_section(error: Callable[[float], float], left: float, right: float, 
     return Minimum(inner, at_inner) if at_inner <= at_outer else Minimum(outer, at_outer)
 
 
-def _polished(error: Callable[[float], float], found: Minimum, left: float, right: float) -> Minimum:
-    """The minimum where the slope of the polynomial through five values beside it is zero.
+def _polished(error: Callable[[float], float], found: Minimum, spacing: float, ends: tuple[float, float]) -> Minimum:
+    """The minimum where the slopes of two polynomials through values beside it are zero; as found where they are not.
 
     At a minimum values are flat, and tell its place to the root of their rounding only; their differences from some
     distance tell it to the rounding over that distance.
     """
-    step = _BESIDE * max(1.0, abs(found.at))
-    if not left < found.at - 2.0 * step < found.at + 2.0 * step < right:
+    wide, narrow = (_level(error, found, share * spacing, ends) for share in _SHARES)
+    if wide is None or narrow is None or abs(wide - narrow) > _AGREE * spacing:
         return found
-    places = np.arange(-2.0, 3.0)
+    best = error(narrow)
+    return found if best > found.error + _ROUNDINGS * (1.0 + abs(found.error)) else Minimum(narrow, best)
+
+
+def _level(error: Callable[[float], float], found: Minimum, step: float, ends: tuple[float, float]) -> float | None:
+    """Where the polynomial of degree 6 through seven values is least, if within half a step of what was found."""
+    if not ends[0] < found.at - 3.0 * step < found.at + 3.0 * step < ends[1]:
+        return None
+    places = np.arange(-3.0, 4.0)
     values = np.array([error(found.at + step * k) if k else found.error for k in places])
-    slope = np.polynomial.Polynomial.fit(places, values - found.error, 4, domain=[-1.0, 1.0]).deriv()
+    slope = np.polynomial.Polynomial.fit(places, values - found.error, 6, domain=[-1.0, 1.0]).deriv()
     curvature, place = slope.deriv(), 0.0
     for _ in range(_TURNS):
+        if not curvature(place) > 0.0 or abs(place) > 0.5:
+            return None
         place -= float(slope(place) / curvature(place))
-    if not (abs(place) < 0.5 and curvature(place) > 0.0):  # no parabola at this distance
-        return found
-    return Minimum(found.at + step * place, error(found.at + step * place))
+    return found.at + step * place
 
 
 # The scan, beside the square of the features and of as much of it as the samples bring.

@@ -105,6 +105,7 @@ def test_a_place_that_is_no_rational_number_is_one_as_well() -> None:
         ("sqrt(abs(z))", 0, 1, False), ("sqrt(relu(z-1))+sqrt(relu(-z))", 0, 2, False), ("abs(z)**(3/4)", 0, 0, False),
         ("abs(sin(z))", 0, 0, False), ("sqrt(2+abs(sin(z)))", 0, 0, False), ("sqrt(abs(sin(z)))", 0, 41, True),
         ("sign(cos(z/1000))", 0, 0, True), ("Max(sqrt(abs(z)),1)", 0, 0, False),
+        ("sign(cos(z-1/3))**2*relu(z)", 0, 0, False), ("z*Heaviside(sin(z))**2-z*Heaviside(sin(z))", 0, 0, False),
         ("Piecewise((z,z<65),(sign(sin(z)),True))", 1, 0, True),
         ("Piecewise((z,z<65),(abs(sin(z)),True))", 1, 0, True),
         ("sqrt(abs(cos(z)))", 0, 40, True), ("Piecewise((0,z<20*pi+2*pi),(abs(sin(z)),True))", 0, 0, False),

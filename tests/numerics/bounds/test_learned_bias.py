@@ -96,3 +96,17 @@ def test_a_search_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch
     # Nothing of it is kept: with more it is found.
     monkeypatch.undo()
     assert learned_bias(model).minima
+
+
+def test_a_learned_bias_is_measured_in_the_argument() -> None:
+    """An argument c times as long under an activation c times as wide is the same model, to the digits of its bias."""
+    found = [
+        learned_bias(
+            Model(f"erf(2*z*{round(1 / c)})", "z**3-3*z+z**2", alpha=3.0, beta=1.0, ridge=0.01, noise=0.1, spike=c,
+                  bulk=0.5 * c * c, alignment=0.9)
+        )
+        for c in (1.0, 0.01)
+    ]  # fmt: skip
+    one, other = (pair.bias / c for pair, c in zip(found, (1.0, 0.01), strict=True))
+    assert other == pytest.approx(one, rel=1e-10)
+    assert found[1].energy == pytest.approx(found[0].energy, rel=1e-13)

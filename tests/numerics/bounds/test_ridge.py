@@ -153,24 +153,44 @@ def test_local_minima_are_those_of_a_known_function() -> None:
     assert local_minima(lambda x: x, [0.0, 1.0, 2.0]) == ()
 
 
-@pytest.mark.parametrize("place", [0.3, -1.7, 12.0])
-def test_a_polished_minimum_is_known_beyond_the_root_of_rounding(place: float) -> None:
+@pytest.mark.parametrize(("place", "width"), [(0.3, 1.0), (-1.7, 0.01), (12.0, 3.0), (1e3, 0.1), (0.0, 1e-6)])
+def test_a_polished_minimum_is_known_beyond_the_root_of_rounding(place: float, width: float) -> None:
     def error(x: float) -> float:
-        return 0.7 + 0.01 * math.cosh(x - place) + 0.002 * (x - place) ** 3
+        u = (x - place) / width
+        return 0.7 + 0.01 * math.cosh(u) + 0.002 * u**3
 
-    (rough,) = local_minima(error, [place + 0.3 * k - 0.1 for k in range(-4, 5)])
-    (found,) = polished_minima(error, [place + 0.3 * k - 0.1 for k in range(-4, 5)])
-    # Rounding moves the slope by 1e-16 over the distance 3e-3 (9e-3 of 12), and what is left out by its fourth power.
-    assert abs(found.at - place) < 1e-10 < abs(rough.at - place)
-    assert found.error == pytest.approx(0.71, abs=2e-15)
+    grid = [place + width * (0.3 * k - 0.1) for k in range(-4, 5)]
+    (rough,), (found,) = local_minima(error, grid), polished_minima(error, grid)
+    # Rounding moves the slope by 1e-16 over a thirtieth of the width; what is left out is its sixth power.
+    assert abs(found.at - place) < 1e-12 * width / 0.03 + 4e-16 * abs(place)
+    assert found.error <= rough.error + 2e-15
+
+
+@pytest.mark.parametrize(("place", "width"), [(10.111, 0.03), (10.111, 0.1), (0.111, 0.003)])
+def test_a_polished_minimum_is_not_far_from_what_was_found(place: float, width: float) -> None:
+    def error(x: float) -> float:
+        u = (x - place) / width
+        return 1.0 - math.exp(-u * u) * (1.0 + math.tanh(u) / 2.0)
+
+    grid = [place - 1.0 + 0.0033 * k for k in range(607)]  # as wide as the narrowest dip
+    (rough,), (found,) = local_minima(error, grid), polished_minima(error, grid)
+    assert abs(found.at - rough.at) < 1e-6
+    assert found.error <= rough.error + 2e-15
 
 
 def test_what_is_no_parabola_stays_where_it_was_found() -> None:
-    (kink,) = polished_minima(abs, [0.3 * k - 0.1 for k in range(-4, 5)])
-    assert abs(kink.at) < 1e-7
-    # Too close to the ends of the grid for values on either side.
-    narrow = (lambda x: (x - 0.2) ** 2, [0.195, 0.2, 0.205])
-    assert polished_minima(*narrow) == local_minima(*narrow)
+    tilted = [-14.0 + k / 6.0 for k in range(169)]
+    (kink,) = polished_minima(lambda x: abs(x - 0.3) + 0.2 * (x - 0.3), tilted)
+    assert kink.at == pytest.approx(0.3, abs=1e-7)
+
+
+def test_a_best_ridge_is_measured_in_the_square_of_the_features() -> None:
+    scaled = [
+        Model(f"{k}*tanh(z)", "sin", alpha=2.0, beta=1.0, ridge=1.0, noise=0.3, spike=1.0, bulk=1.0, alignment=0.8)
+        for k in (1, 1000)
+    ]
+    one, other = (best_ridge(model).ridge for model in scaled)
+    assert other == pytest.approx(1e6 * one, rel=1e-9)
 
 
 def test_bounds_of_a_steep_target_are_resolved() -> None:
