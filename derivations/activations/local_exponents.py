@@ -41,30 +41,45 @@ class Local:
     slope: Fraction
     sloped: bool
 
+    @property
+    def integrable(self) -> bool | None:
+        """Whether the square of the derivative can be integrated up to the place, None where it is not decided."""
+        if self.slope > _HALF:
+            return True
+        return False if self.sloped else None
+
+
+_BOUNDED = Local(Fraction(0), False, Fraction(1), False)
+
 
 @dataclass(frozen=True)
 class SlopeObstacles:
     """Where the square of sigma' cannot be integrated: at `jumps`, and where sigma is `steep`, like a root at least.
 
-    At the `undecided` places it may be so; `far`: there may be such places beyond the located breakpoints.
+    At the `undecided` places it may be so; at the `unbounded` ones it can be integrated, and sigma' is without bound.
+    `far`: there may be such places beyond the located breakpoints.
     """
 
     jumps: tuple[Breakpoint, ...]
     steep: tuple[Breakpoint, ...]
     undecided: tuple[Breakpoint, ...]
+    unbounded: tuple[Breakpoint, ...]
     far: bool
 
 
 def slope_obstacles(function: Activation) -> SlopeObstacles:
     """What stands in the way of a finite E[sigma'^2], but for growth far out."""
-    steep, undecided = [], []
+    steep, undecided, unbounded = list[Breakpoint](), list[Breakpoint](), list[Breakpoint]()
     for point in function.breakpoints:
-        sides = {square_integrable_slope(branch, point.location) for branch in (point.left, point.right)}
-        if False in sides:
+        sides = [beside(branch, point.location) for branch in (point.left, point.right)]
+        if any(side is not None and side.integrable is False for side in sides):
             steep.append(point)
-        elif None in sides:
+        elif any(side is None or side.integrable is None for side in sides):
             undecided.append(point)
-    return SlopeObstacles(function.jumps, tuple(steep), tuple(undecided), _open_far_out(function))
+        elif any(side is not None and side.slope < 1 for side in sides):
+            unbounded.append(point)
+    far = _open_far_out(function)
+    return SlopeObstacles(function.jumps, tuple(steep), tuple(undecided), tuple(unbounded), far)
 
 
 def _open_far_out(function: Activation) -> bool:
@@ -94,17 +109,12 @@ def _rough(expr: Expression, panel: Panel) -> bool:
     return False
 
 
-def square_integrable_slope(branch: Expression, place: Location) -> bool | None:
-    """Whether the square of the branch's derivative can be integrated up to the place, None where it is not decided."""
-    if _analytic(branch):
-        return True
+def beside(branch: Expression, place: Location) -> Local | None:
+    """What is known of a branch at the end of its panel; None where nothing is."""
     try:
-        found = local(branch, place)
+        return _BOUNDED if _analytic(branch) else local(branch, place)
     except (Undecided, ExpressionError):
         return None
-    if found.slope > _HALF:
-        return True
-    return False if found.sloped else None
 
 
 def local(expr: Expression, place: Location) -> Local:

@@ -202,6 +202,10 @@ def _derivative_obstacle(function: Activation) -> tuple[str, bool]:
     if found.undecided:
         places = ", ".join(str(b.location) for b in found.undecided)
         return f"sigma' is unbounded at z = {places}, and whether its square is integrable was not decided", False
+    if found.unbounded:
+        places = ", ".join(str(b.location) for b in found.unbounded)
+        why = "where its square is integrable, and no average of it is certified"
+        return f"sigma' is unbounded at z = {places}, {why}", False
     if found.far:
         why = "and whether the square of sigma' is integrable was not decided"
         return f"sigma could jump, or rise like a root, {FAR_OUT}, {why}", False

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.activations.intervals import Undecided
-from onestep.derivations.activations.local_exponents import local, slope_obstacles, square_integrable_slope
+from onestep.derivations.activations.local_exponents import beside, local, slope_obstacles
 from onestep.derivations.activations.locations import Location, rational_location
 from onestep.derivations.expressions.algebra import add, call, divide, multiply, power
 from onestep.derivations.expressions.calculus import derivative
@@ -85,7 +85,8 @@ def test_size_and_slope_are_those_of_the_values(branch: Expression) -> None:
 )  # fmt: skip
 def test_where_the_square_of_the_slope_can_be_integrated(branch: str, integrable: bool | None) -> None:
     tree = parse(branch, limited=False)
-    assert square_integrable_slope(tree, ZERO) is integrable
+    found = beside(tree, ZERO)
+    assert (found.integrable if found else None) is integrable
     (_, slope) = size_of(derivative(tree))
     assert integrable is None or (slope > -0.5) is integrable
 
@@ -94,8 +95,10 @@ def test_a_place_that_is_no_rational_number_is_one_as_well() -> None:
     (root,) = activation("sqrt(abs(z**3-2))").breakpoints
     assert isinstance(root.location, Location)
     assert root.location.exact is None
-    assert square_integrable_slope(root.right, root.location) is False
-    assert square_integrable_slope(multiply(root.right, parse("z**3-2")), root.location) is True
+    steep, flat = (beside(branch, root.location) for branch in (root.right, multiply(root.right, parse("z**3-2"))))
+    assert steep is not None
+    assert flat is not None
+    assert (steep.integrable, flat.integrable) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -114,3 +117,4 @@ def test_a_place_that_is_no_rational_number_is_one_as_well() -> None:
 def test_what_stands_in_the_way_of_a_square_integrable_slope(text: str, jumps: int, steep: int, far: bool) -> None:
     found = slope_obstacles(activation(text))
     assert (len(found.jumps), len(found.steep), found.undecided, found.far) == (jumps, steep, (), far)
+    assert len(found.unbounded) == (text == "abs(z)**(3/4)")

@@ -171,3 +171,11 @@ def test_at_the_end_of_a_panel_the_branch_before_it_holds() -> None:
     function = activation("Piecewise((sqrt(-z),z<0),(1+z,z<1),(7,True))")
     values = compile_branches(function.panels, lambda branch: branch)(np.array([-4.0, 0.0, 0.5, 1.0, 1.5]))
     assert values == pytest.approx([2.0, 0.0, 1.5, 2.0, 7.0], abs=1e-150)
+
+
+def test_a_derivative_without_bound_whose_square_is_integrable_is_said_to_be_one() -> None:
+    found = hermite_balls(activation("abs(z)**(3/4)")).h1_check
+    assert not found.infinite
+    assert found.reason == (
+        "sigma' is unbounded at z = 0, where its square is integrable, and no average of it is certified"
+    )
