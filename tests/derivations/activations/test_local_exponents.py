@@ -41,10 +41,10 @@ def branches(most: int = 5) -> st.SearchStrategy[Expression]:
     def grow(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
         return st.one_of(
             st.builds(add, inner, inner),
-            st.builds(multiply, inner, inner),
-            st.builds(lambda u, v: divide(u, add(v, number(1))), inner, inner),
             st.builds(lambda u, q: power(u, Number(q)), inner, exponents),
+            st.builds(multiply, inner, inner),
             st.builds(call, names, inner),
+            st.builds(lambda u, v: divide(u, add(v, number(1))), inner, inner),
         )
 
     return st.recursive(leaves, grow, max_leaves=most)
