@@ -49,7 +49,7 @@ class Local:
         return False if self.sloped else None
 
 
-_BOUNDED = Local(Fraction(0), False, Fraction(1), False)
+_BOUNDED, _UNKNOWN = (Local(Fraction(0), False, Fraction(slope), False) for slope in (1, 0))
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ def slope_obstacles(function: Activation) -> SlopeObstacles:
     steep, undecided, unbounded = list[Breakpoint](), list[Breakpoint](), list[Breakpoint]()
     for point in function.breakpoints:
         sides = [beside(branch, point.location) for branch in (point.left, point.right)]
-        if any(side is not None and side.integrable is False for side in sides):
+        if any(side.integrable is False for side in sides):
             steep.append(point)
-        elif any(side is None or side.integrable is None for side in sides):
+        elif any(side.integrable is None for side in sides):
             undecided.append(point)
-        elif any(side is not None and side.slope < 1 for side in sides):
+        elif any(side.slope < 1 for side in sides):
             unbounded.append(point)
     far = _open_far_out(function)
     return SlopeObstacles(function.jumps, tuple(steep), tuple(undecided), tuple(unbounded), far)
@@ -109,12 +109,12 @@ def _rough(expr: Expression, panel: Panel) -> bool:
     return False
 
 
-def beside(branch: Expression, place: Location) -> Local | None:
-    """What is known of a branch at the end of its panel; None where nothing is."""
+def beside(branch: Expression, place: Location) -> Local:
+    """What is known of a branch at the end of its panel."""
     try:
         return _BOUNDED if _analytic(branch) else local(branch, place)
     except (Undecided, ExpressionError):
-        return None
+        return _UNKNOWN
 
 
 def local(expr: Expression, place: Location) -> Local:
