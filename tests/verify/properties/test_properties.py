@@ -77,6 +77,26 @@ def test_an_estimate_is_held_against_finer_rules_than_its_own(monkeypatch: pytes
     assert an_estimate_is_honest.margin(model, replace(THEORY, solve=solve)) < 0.0
 
 
+def test_a_limit_that_is_reached_late_and_from_the_other_side_is_reached_all_the_same() -> None:
+    # a/p + b/p^2 with b = -10^8 a: at p = 10^8 they cancel to a thousandth of either.
+    late = Model("z*erfc(-z/sqrt(2))/2", "z/sqrt(z**2 + 1)", 0.5, 2.55, 10.0, spike=0.35, bulk=0.5, alignment=0.85)
+    limit = THEORY.solve(late)
+    off = [p * (limit.at_width(p).test_error - limit.test_error) for p in (1e7, 1e8, 1e9)]
+    assert off[0] > 0.0 > off[2]
+    assert abs(off[1]) < 0.1 * abs(off[2])
+    one = BY_NAME["limits.finite-width"]
+    for p in (1e8, 2e8, 1e9):
+        assert one.margin((late, p), THEORY) > 0.0
+
+    def widened(found: Solution, width: float) -> Solution:
+        at = limit.at_width(width)
+        return replace(at, test_error=at.test_error + 1e-4 * width**-0.5)
+
+    rooted = replace(THEORY, solve=lambda model: replace(THEORY.solve(model), widened=widened))
+    assert one.margin((late, 1e8), rooted) < 0.0
+    assert one.shown((late, 1e8)).endswith("--width 100000000")
+
+
 def test_there_are_many_of_them_and_each_serves_a_claim() -> None:
     known = {claim.id for claim in all_claims()}
     assert len(PROPERTIES) >= 80
