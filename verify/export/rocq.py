@@ -30,6 +30,7 @@ from onestep.verify.export.terms import (
     Scope,
     Table,
     condition_text,
+    in_order,
     named_in,
     nested,
     sign_text,
@@ -327,7 +328,7 @@ def _exact(name: str, *given: str) -> str:
 
 
 def _ordered(symbols: Iterable[sp.Symbol]) -> tuple[sp.Symbol, ...]:
-    return tuple(sorted(symbols, key=lambda s: (str(s), sp.default_sort_key(s))))
+    return tuple(sorted(symbols, key=lambda s: (str(s), in_order(s))))
 
 
 def _signs(symbols: Iterable[sp.Symbol], names: Names) -> list[str]:

@@ -75,11 +75,16 @@ class Names:
         return frozenset(term.free_symbols).union(*(self.moving[w] for w in named_in(term) if w in self.moving))
 
 
+def in_order(term: sp.Basic) -> tuple[Any, str]:
+    """The key by which terms are sorted: SymPy's, and what is declared of symbols, which may share a name."""
+    return sp.default_sort_key(term), sp.srepr(term)
+
+
 @lru_cache(maxsize=65536)
 def named_in(term: sp.Basic) -> tuple[Named, ...]:
     """All that a term has names for, in one order."""
     parts = [p for p in term.atoms(sp.Symbol, sp.Function) if p.func not in (*KNOWN, Expectation)]
-    found = [p if isinstance(p, sp.Symbol) else (p.func, len(p.args)) for p in sorted(parts, key=sp.default_sort_key)]
+    found = [p if isinstance(p, sp.Symbol) else (p.func, len(p.args)) for p in sorted(parts, key=in_order)]
     return tuple(dict.fromkeys(found))
 
 
@@ -195,7 +200,7 @@ def condition_text(condition: Condition, names: Names) -> str:
 def stated(conditions: Iterable[Condition]) -> list[Condition]:
     """The conditions that are said in Rocq, in one order."""
     said = [c for c in conditions if not c.of_variable]
-    return sorted(said, key=lambda c: (c.demand.value, sp.default_sort_key(c.term)))
+    return sorted(said, key=lambda c: (c.demand.value, in_order(c.term)))
 
 
 def sign_text(symbol: sp.Symbol, name: str) -> str | None:

@@ -40,6 +40,7 @@ from onestep.verify.export.second_kernel import (
     write,
 )
 from onestep.verify.export.tactics.rules import LEAVES, PROVERS
+from onestep.verify.export.terms import in_order
 
 _x, _y, _z, _t = sp.symbols("x y z t", real=True)
 _p, _d = sp.symbols("p d", positive=True)
@@ -97,6 +98,13 @@ def test_different_symbols_have_different_names() -> None:
     pair = (sp.Symbol("a", real=True), sp.Symbol("a", positive=True))
     named = exported({"pair": ring((), Equation(pair[0] * (pair[1] + 1), pair[0] * pair[1] + pair[0]))}).names
     assert set(pair) <= set(named.values())
+
+
+def test_symbols_that_share_a_name_stand_in_one_order() -> None:
+    one, other = sp.Symbol("n", real=True), sp.Symbol("n", positive=True)
+    assert sp.default_sort_key(one) == sp.default_sort_key(other)
+    assert in_order(one) != in_order(other)
+    assert len({in_order(term) for term in (_f(one), _f(other), -_f(one))}) == 3
 
 
 @pytest.mark.parametrize("taken", ["I", "True", "E", "sqrt"])

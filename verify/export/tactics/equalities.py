@@ -18,7 +18,7 @@ from onestep.derivations.kernel.terms import free, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.export.tactics.agreement import Change, Known, agree, moves, nothing, settled
-from onestep.verify.export.terms import Named, Names, Scope, nested, stated, text
+from onestep.verify.export.terms import Named, Names, Scope, in_order, nested, stated, text
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def posed(node: Theorem, writer: Writer) -> list[str]:
     asked = [(average, outer) for side in said for average, outer in _signed(side, ())]
     if node.rule == "instantiate":
         averages = {average for value in node.arguments[0].values() for average in value.atoms(Expectation)}
-        asked += [(average, ()) for average in sorted(averages, key=sp.default_sort_key)]
+        asked += [(average, ()) for average in sorted(averages, key=in_order)]
     found = []
     for average, around in dict.fromkeys(asked):
         for k in range(len(average.variables)):
