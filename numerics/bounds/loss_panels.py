@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from onestep.numerics.bounds.split_panels import Panels, Places
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.gaussian.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
+from onestep.numerics.gaussian.quadrature import Integrand, across_rule, density, integrand
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, has_signs
 from onestep.numerics.saddle_point.profile import Profile, profile

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.bounds.noisy_loss import NoisyLoss
-from onestep.numerics.gaussian.quadrature import gauss_legendre
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +27,12 @@ Evaluator = Callable[[Array], Array]
 
 # Digits of the fallback for points where doubles overflow or cancel to inf - inf.
 _FALLBACK_DIGITS = 50
+# What a value in double precision is compared with may itself cancel, to half of its digits.
+_MEANT_DIGITS = 40
+# Places where rounding is looked for: no decimals of few digits, at which an activation may have a breakpoint.
+_TRIED = 3.0 * np.cos(math.pi * (np.arange(10) + 0.5) / 10 + 0.01)
+# Where functions are looked for, most of which live within a few standard deviations.
+_GRID = np.linspace(-4.001, 4.003, 401)
 # A fifth of a millisecond each: more than some twenty seconds of them is no answer, it is refused at once.
 _MOST_FALLBACKS = 100_000
 
@@ -127,6 +134,32 @@ def compile_branches(panels: Sequence[Panel], map_: Callable[[Expression], Expre
         return values
 
     return evaluate
+
+
+def rounding(function: Evaluator, expressions: Sequence[Expression], places: Array) -> Array:
+    """How far values in double precision are from what is meant, which at each place an expression says."""
+    values = function(places)
+    with mpmath.workdps(_MEANT_DIGITS):
+        meant = [evaluate_mpmath(expr, mpmath.mpf(float(x))) for expr, x in zip(expressions, places, strict=True)]
+        return np.array([float(abs(mpmath.mpf(float(v)) - e)) for v, e in zip(values, meant, strict=True)])
+
+
+def relative_rounding(
+    function: Evaluator, panels: Sequence[Panel], map_: Callable[[Expression], Expression], places: Array
+) -> float:
+    """The same within three standard deviations of zero, where `map_` of the branches says what is meant: the root mean
+    square, relative to the largest value there and at other `places`, under the root of the density.
+
+    0 where all values are zero, or one is out of reach: that is seen elsewhere.
+    """
+    ends = [float(panel.right.place.value) for panel in panels if panel.right is not None]
+    meant = [map_(panels[k].branch) for k in np.searchsorted(ends, _TRIED)]
+    places = np.concatenate([_TRIED, _GRID, places])
+    with suppress(ExpressionError, ZeroDivisionError), np.errstate(all="ignore"):
+        size = float(np.max(np.abs(function(places)) * np.exp(-0.25 * places**2)))
+        errors = rounding(function, meant, _TRIED) * np.exp(-0.25 * _TRIED**2)
+        return float(np.sqrt(np.mean((errors / size) ** 2))) if 0.0 < size < math.inf else 0.0
+    return 0.0
 
 
 def value_at(expr: Expression, z: npt.ArrayLike) -> float | Array:

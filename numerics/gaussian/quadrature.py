@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import Activation, Growth
 from onestep.derivations.expressions.budget import spend
 from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
-from onestep.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy
-from onestep.numerics.gaussian.smooth_panels import distinct, smooth_panels
+from onestep.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
+from onestep.numerics.gaussian.smooth_panels import distinct, gauss_legendre, smooth_panels
 from onestep.numerics.gaussian.steep_places import frequency, steep_places
 
 Array = NDArray[np.float64]
@@ -77,6 +77,7 @@ class Integrand:
     the splits (the breakpoints, and places found by bisection) resolve it. `rough`: bisection never ended, so that f is
     not smooth up to a breakpoint; `hidden`: steep places may be left unresolved. |f(x)| grows no faster than
     |x|^degree exp(rate |x| + quadratic x^2), and oscillates no faster than sin(frequency x), as far as that is seen.
+    `rounding` is what its values lose in double precision, relative to their size.
     """
 
     values: Callable[[Array], Array]
@@ -89,6 +90,7 @@ class Integrand:
     rough: bool
     hidden: bool = False
     frequency: float = 0.0
+    rounding: float = 0.0
 
 
 class Moments(NamedTuple):
@@ -106,13 +108,6 @@ class Rule(NamedTuple):
 
     nodes: Array
     weights: Array
-
-
-@lru_cache(maxsize=16)
-def gauss_legendre(order: int) -> tuple[Array, Array]:
-    """Nodes and weights of the Gauss-Legendre rule on [-1, 1]."""
-    nodes, weights = np.polynomial.legendre.leggauss(order)
-    return np.asarray(nodes, dtype=float), np.asarray(weights, dtype=float)
 
 
 def density(z: Array) -> Array:
@@ -163,9 +158,11 @@ def _followed(activation: Activation, growth: Growth, map_: _Map, values: Evalua
         if len(here) > 1:
             found.append(steep_places(map_(panel.branch), here))
     narrow = min(steep.narrowest for steep in found) < NARROW_PLACE and all(steep.complete for steep in found)
-    function = replace(function, hidden=not all(steep.complete for steep in found))
+    edges = np.array(sorted({x for steep in found for x in steep.edges}))
+    lost = relative_rounding(values, activation.panels, map_, edges)
+    function = replace(function, hidden=not all(steep.complete for steep in found), rounding=lost)
     if activation.strip is None or activation.strip < NARROW_STRIP or narrow:
-        return with_splits(function, tuple(sorted({x for steep in found for x in steep.edges})) if narrow else ())
+        return with_splits(function, tuple(edges.tolist()) if narrow else ())
     return function
 
 
@@ -177,7 +174,7 @@ def with_splits(function: Integrand, known: tuple[float, ...] = ()) -> Integrand
     """The function with panels in place of the trapezoidal rule: of width 4 on [-64, 64], cut at breakpoints and at the
     places `known`, and bisected until each is resolved."""
     edges = distinct([_coarse_edges(function), np.asarray(known)])
-    found = smooth_panels(function.values, edges, known, gauss_legendre(PANEL_ORDER))
+    found = smooth_panels(function.values, edges, known, PANEL_ORDER)
     inside = {float(x) for x in (*known, *found.splits) if abs(x) < 64.0} | set(function.breakpoints)
     return replace(function, splits=tuple(sorted(inside)), rough=found.rough)
 
@@ -230,8 +227,9 @@ def conditional_moments(
     rule = _trapezoid if function.splits is None else _panel_rule
     level, left = doublings(function, *span(shift), scale)
     if not left <= accept:
+        fast, noisy = "it varies too fast for rules in double precision", "its values lose their digits to rounding"
         raise Unsettled(
-            f"it varies too fast for rules in double precision: averages over a Gaussian of standard deviation "
+            f"{noisy if function.rounding > accept else fast}: averages over a Gaussian of standard deviation "
             f"{scale:.3g} are left with an error of {left:.1g} of their size; take a smoother one, for example tanh(z)"
         )
     refine += level
@@ -278,9 +276,9 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
     """How often the rule in z has to be refined for shifts in [low, high], and what is left of the error.
 
     Strip and panel width cannot show everything, so the rule is compared with a finer one at a few shifts. The
-    second value is 0.0 when they agree to rounding, else their relative distance. A rule that settles at once for a
-    scale a little larger does so here: models in a row share that check. Raises ExpressionError when a rule would have
-    more than MOST_NODES_ACROSS nodes.
+    second value is 0.0 when they agree to rounding, else their relative distance, or what values of the function lose
+    if that is more. A rule that settles at once for a scale a little larger does so here: models in a row share that
+    check. Raises ExpressionError when a rule would have more than MOST_NODES_ACROSS nodes.
     """
     wider = math.exp2(math.ceil(_CELLS * math.log2(scale)) / _CELLS)
     if function.quadratic == 0.0 and resolvable(function, wider):
@@ -322,7 +320,8 @@ def _compared(function: Integrand, low: float, high: float, scale: float) -> tup
         gap = float((gaps[[0, 1, 4]] if lost else gaps).max())
         last = function.splits is not None and level == _MOST_DOUBLINGS
         if gap <= _AGREEMENT or last or _node_count(function, scale, level + 2) > most:
-            return level, gap if gap > _AGREEMENT and not lost else 0.0
+            gap = max(0.0 if lost else gap, function.rounding)
+            return level, gap if gap > _AGREEMENT else 0.0
         coarse, level = fine, level + 1
 
 

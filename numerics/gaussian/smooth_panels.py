@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,13 @@ class SmoothPanels(NamedTuple):
     rough: bool
 
 
+@lru_cache(maxsize=16)
+def gauss_legendre(order: int) -> tuple[Array, Array]:
+    """Nodes and weights of the Gauss-Legendre rule on [-1, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    return np.asarray(nodes, dtype=float), np.asarray(weights, dtype=float)
+
+
 def distinct(edges: list[Array]) -> Array:
     """The distinct numbers in increasing order (numpy.unique would import its masked arrays for it)."""
     ordered: Array = np.sort(np.concatenate(edges))
@@ -28,16 +36,13 @@ def distinct(edges: list[Array]) -> Array:
     return different
 
 
-def smooth_panels(
-    values: Callable[[Array], Array], edges: Array, known: tuple[float, ...], rule: tuple[Array, Array]
-) -> SmoothPanels:
+def smooth_panels(values: Callable[[Array], Array], edges: Array, known: tuple[float, ...], order: int) -> SmoothPanels:
     """Bisect the panels between `edges` on which the Legendre coefficients of f do not decay to rounding.
 
-    `known` are steep places, whose values count for the typical size of f; `rule` is the Gauss-Legendre rule of the
-    panels. At a breakpoint where f has a root the panels shrink geometrically towards it.
+    `known` are steep places, whose values count for the typical size of f; `order` is that of their Gauss-Legendre
+    rule. At a breakpoint where f has a root the panels shrink geometrically towards it.
     """
-    nodes, weights = rule
-    order = len(nodes)
+    nodes, weights = gauss_legendre(order)
     vandermonde = np.polynomial.legendre.legvander(nodes, order - 1)
     transform = (vandermonde * weights[:, None]).T * (np.arange(order) + 0.5)[:, None]
     # A steep place at the very end of a panel hides between the end and the outermost node.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.accepts import accepts
-from onestep.numerics.gaussian.quadrature import gauss_legendre
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 from onestep.numerics.models.documents import described, spectrum_document
 from onestep.numerics.models.given import model_of, within_reach
 from onestep.numerics.models.model import Model, ModelError

@@ -31,7 +31,8 @@ from onestep.numerics.bulk.network import frame, signal_overlaps
 from onestep.numerics.bulk.network_law import step_laws
 from onestep.numerics.bulk.resolvent import Blocks, block_slopes, blocks, forms
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, integrand, reach
+from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 from onestep.numerics.gaussian.spike_rule import half_length
 from onestep.numerics.models.gradient_step import even_part
 from onestep.numerics.models.model import Model

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from onestep.numerics.bulk.equivalent import packed_directions, upper_triangle
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, integrand, reach
+from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 from onestep.numerics.gaussian.spike_rule import half_length
 from onestep.numerics.models.given import OVERFLOW
 from onestep.numerics.models.model import Model, ModelError

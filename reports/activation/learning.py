@@ -201,21 +201,17 @@ def _lost_in_rounding(activation: Activation, target: Activation, spike: float, 
 
 def _rounding_trouble(function: Activation, variance: float) -> str:
     """What keeps the function's digits under N(0, variance) from double precision; empty if nothing does."""
-    import mpmath
-
     from onestep.derivations.expressions.normal_form import vanishes
-    from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
+    from onestep.numerics.gaussian.evaluate import compile_numpy, rounding
 
+    values = compile_numpy(function.expression)
     places = math.sqrt(variance) * np.array([-3.1, -2.3, -1.4, -0.8, -0.3, 0.2, 0.7, 1.3, 2.2, 3.2])
-    if not np.any(compile_numpy(function.expression)(places)):
+    if not np.any(values(places)):
         places = _steep(function, places)
     weights = np.exp(-0.5 * places**2 / variance)
-    values = compile_numpy(function.expression)(places)
-    with mpmath.workdps(40):
-        exact = [evaluate_mpmath(function.expression, mpmath.mpf(float(x))) for x in places]
-        errors = np.array([float(abs(mpmath.mpf(float(v)) - e)) for v, e in zip(values, exact, strict=True)])
-    size = math.sqrt(float(weights @ values**2) / float(weights.sum()))
-    error = math.sqrt(float(weights @ errors**2) / float(weights.sum()))
+    with np.errstate(all="ignore"):
+        size = math.sqrt(float(weights @ values(places) ** 2))
+        error = math.sqrt(float(weights @ rounding(values, [function.expression] * len(places), places) ** 2))
     if size == 0.0:
         found = "was found to be zero in double precision wherever it was tried"
         return "" if vanishes(function.expression) else found

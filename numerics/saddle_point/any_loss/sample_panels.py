@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import Activation
-from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
+from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, integrand, reach, with_splits
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

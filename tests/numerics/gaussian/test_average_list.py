@@ -65,9 +65,9 @@ AVERAGES: dict[str, dict[str, str]] = {
     },
     "numerics/saddle_point/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
     "numerics/gaussian/quadrature.py": {
-        "gauss_legendre": PASSED, "composite": PASSED, "with_splits": PASSED, "_even_steps": PASSED,
-        "second_moment": PASSED, "square_gap": CHECKED,
+        "composite": PASSED, "_even_steps": PASSED, "second_moment": PASSED, "square_gap": CHECKED,
     },
+    "numerics/gaussian/smooth_panels.py": {"gauss_legendre": PASSED, "smooth_panels": PASSED},
     "numerics/gaussian/spike_rule.py": {"spike_rule": PASSED},
     "numerics/saddle_point/letters/density.py": {
         "_along": REFINED, "_functions": REFUSED, "_deviation": REFUSED,
@@ -143,4 +143,4 @@ def test_open_averages_do_not_become_more() -> None:
 
 def test_a_new_average_is_noticed() -> None:
     assert calls_in("def f(m):\n    def g():\n        return profile(m, 1).weights\n    return g()\n") == {"f"}
-    assert calls_in("x = numerics.gaussian.quadrature.gauss_legendre(3)\n") == {"the module itself"}
+    assert calls_in("x = numerics.gaussian.smooth_panels.gauss_legendre(3)\n") == {"the module itself"}

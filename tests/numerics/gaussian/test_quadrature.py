@@ -15,14 +15,16 @@ from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.gaussian.quadrature import (
     NARROW_LAYER,
     Rule,
+    Unsettled,
     _compared,
     conditional_moments,
     doublings,
-    gauss_legendre,
     integrand,
     reach,
+    slope_integrand,
     step,
 )
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 
 SHIFTS = np.array([-6.0, -1.3, -0.2, 0.0, 0.7, 2.5, 9.0])
@@ -286,3 +288,23 @@ def test_what_grows_is_not_checked_at_a_larger_scale() -> None:
 def test_a_variance_beyond_every_rule_is_refused() -> None:
     with pytest.raises(ExpressionError, match="varies too much"):
         doublings(integrand(activation("tanh")), 0.0, 1.0, 1e25)
+
+
+def test_an_average_knows_what_the_values_of_its_function_lose() -> None:
+    # 1 for z > 0, and 10^9 times the rounding of z + 10^-9: the same at all nodes of a binade, and so of any rule.
+    function = integrand(activation("(relu(z+1e-9)-relu(z))*1e9"))
+    level, left = doublings(function, -1.0, 1.0, 1.0)
+    off = abs(float(conditional_moments(function, np.zeros(1), 1.0).mean[0]) - 0.5)
+    assert level == 0
+    assert 1e-9 < off < left < 1e-7
+    with pytest.raises(Unsettled, match="its values lose their digits to rounding: averages over"):
+        conditional_moments(integrand(activation("(relu(z+1e-13)-relu(z))*1e13")), np.zeros(1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["tanh(50*z)", "erf(1e5*z)", "exp(-1e6*(z-2)**2)", "z+tanh(300*z)", "1e200*z", "relu(z-20)", "he5"]
+)
+def test_what_is_steep_large_or_far_out_loses_no_digits(text: str) -> None:
+    # A few roundings of each value; where a slope is all in a layer it counts by its size there.
+    for look in (integrand, slope_integrand):
+        assert look(activation(text)).rounding < 1e-15

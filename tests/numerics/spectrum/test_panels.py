@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER, gauss_legendre
+from onestep.numerics.gaussian.quadrature import PANEL_ORDER
+from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.spectrum.axis import Axis, accepted
 from onestep.numerics.spectrum.density import spectrum
