@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.accepts import accepts
+from onestep.numerics.gaussian.quadrature import conditional_moments, integrand
 from onestep.numerics.gaussian.smooth_panels import gauss_legendre
 from onestep.numerics.models.documents import described, spectrum_document
 from onestep.numerics.models.given import model_of, within_reach
@@ -45,6 +46,9 @@ _FIRST_PANELS = 6
 _PANEL_GOAL = 1e-9
 _NARROWEST = 1e-7
 _MOST_PANELS = 600
+# A variance that is more than this many times as large further out grows; from where to where it is looked at.
+_GROWS = 1.1
+_FAR_OUT = np.array([24.0, -24.0, 48.0, -48.0])
 # This far from both ends of a band, in shares of all eigenvalues, a point outside the support lies in a gap.
 _GAP = 1e-8
 _MOST_GAPS = 30
@@ -146,7 +150,7 @@ def spectrum(model: Model) -> Spectrum:
         return Spectrum((), 1.0, outliers, (), nothing, nothing, nothing, 0.0, 1.0, 0.0, 0.0, True, status, model)
     axis = Axis(equations)
     to_zero = equations.ratio < 1.0 and _vanishing(table)
-    unbounded = _unbounded(table) or (model.network_step is not None and unbounded_labels(model))
+    unbounded = _unbounded(table, model) or (model.network_step is not None and unbounded_labels(model))
     found, pieces = _resolved(axis, _grid(axis, scale, atom), to_zero, unbounded)
     below = max(0.0, found[0].below_low - atom) if found and found[0].open_below else 0.0
     total = atom + below + sum(piece.mass for piece in pieces)
@@ -185,11 +189,23 @@ def _vanishing(table: Profile) -> bool:
     return bool(min(variance[0], variance[-1]) < 1e-9 * np.max(variance))
 
 
-def _unbounded(table: Profile) -> bool:
-    """Whether the variance grows along the spike: then some samples have eigenvalues as large as one likes."""
+def _unbounded(table: Profile, model: Model) -> bool:
+    """Whether the variance grows along the spike: then some samples have eigenvalues as large as one likes.
+
+    It has to grow within reach, and still far out: that of relu goes from 0 to 1 and stays, however wide that step is.
+    """
     variance = _variances(table)
     outer = np.abs(table.kappa) > 0.5 * table.kappa[-1]
-    return bool(np.max(variance[outer]) > 1.1 * np.max(variance[~outer]))
+    if not np.max(variance[outer]) > _GROWS * np.max(variance[~outer]):
+        return False
+    far: list[Array] = []
+    for scale in np.sqrt(model.bulks):
+        places = _FAR_OUT * max(1.0, scale)
+        parts = conditional_moments(integrand(model.activation), places, float(scale), accept=math.inf)
+        far.append(parts.slope**2 + parts.rest)
+    with np.errstate(all="ignore"):  # what overflows grows
+        before, after = np.reshape(np.array(far), (len(far), 2, 2)).max(axis=(0, 2))
+    return not after <= _GROWS * before
 
 
 def _grid(axis: Axis, scale: float, atom: float) -> list[float]:

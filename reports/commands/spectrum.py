@@ -192,8 +192,12 @@ def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
 
 def sample_json(found: Spectrum, model: Model, values: Any, dimension: int) -> dict[str, Any]:
     """What of a sample is to be compared: its largest and smallest eigenvalues beside the limits'."""
+    import numpy as np
+
     samples = round(model.alpha * dimension)
     top = found.edges[-1][1] if found.edges else 0.0
+    if math.isinf(top):  # a tail without end: where half an eigenvalue of so many lies beyond
+        top = float(np.interp(1.0 - 0.5 / len(values), found.cumulative, found.x))
     predicted = [outlier.at(samples) for outlier in found.outliers]
     above = sorted([x for x in (*predicted, *found.detached) if x > top], reverse=True)
     count = len(above)

@@ -160,6 +160,19 @@ def test_features_of_unbounded_variance_have_no_upper_edge() -> None:
     assert found.mass == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("student", "spike"), [("relu", 0.3), ("gelu", 0.2), ("z*tanh(z)", 0.3), ("z + 3*tanh(z)", 0.4)]
+)
+def test_features_whose_variance_takes_a_wide_step_end_all_the_same(student: str, spike: float) -> None:
+    # Their variance is 17 % larger at the end of the reach than half way there, and that is where it stays.
+    model = _model(student, alpha=0.5, spike=spike)
+    found = spectrum(model)
+    assert found.mass == pytest.approx(1.0, abs=1e-6)
+    # Below one or two outliers; the largest eigenvalue fluctuates, and lies inside, by some d^(-2/3) = 2 %.
+    drawn = _sample(model, 300, 2)
+    assert found.edges[-1][1] == pytest.approx(float(drawn[-1 - len(found.outliers)]), rel=0.12)
+
+
 @pytest.mark.parametrize("values", [{"alpha": 1.0, "beta": 2.0}, {"alpha": 1.5, "spike": 20.0}], ids=["n = d", "p = d"])
 def test_linear_features_with_a_square_factor_reach_down_to_zero(values: dict[str, float]) -> None:
     # Phi = X W^T, and a square Gaussian factor has singular values down to 0. Twice the spike's eigenvalue in a trace.

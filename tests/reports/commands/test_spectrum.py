@@ -171,3 +171,12 @@ def test_what_plays_a_part_is_asked_for(name: str, capfd: pytest.CaptureFixture[
     code, _, err = _run(capfd, [word for word in STEPPED if word not in ("--target", "sign")])
     assert code == 2
     assert "missing: --target;" in err
+
+
+def test_a_tail_without_end_hides_no_outlier(capfd: pytest.CaptureFixture[str]) -> None:
+    # 15 n + 828 at n = 100, beside a tail of which half an eigenvalue of 200 lies beyond some 900.
+    arguments = ["--activation", "he3", "--alpha", "0.5", "--beta", "1", "--spike", "1", "--bulk", "1"]
+    sample = json.loads(_run(capfd, [*arguments, "--simulate", "200", "--json"])[1])["simulation"]
+    assert sample["predicted_outliers"] == [pytest.approx(2328.0)]
+    assert sample["outliers"] == [max(sample["eigenvalues"])]
+    assert sample["largest_of_bulk"] == sorted(sample["eigenvalues"])[-2]
