@@ -57,7 +57,7 @@ def test_label_noise_is_part_of_the_strength() -> None:
     # The step sees noisy labels: E[y^2] = E[tanh^2] + 1/2.
     assert strength(LEANING, TANH, noise=0.5, **STEP) == pytest.approx(1.2 * math.sqrt(0.8942945 / 8.0), rel=1e-6)
     (warning,) = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, noise=0.5, **STEP).warnings
-    assert "strength 0.4)" in warning
+    assert "(eta/beta) |E[sigma'']| sqrt(E[y^2]/alpha0) = 0.4 of their length" in warning
 
 
 def test_the_range_told_holds_a_network_that_was_not_used_for_it() -> None:
@@ -70,10 +70,17 @@ def test_the_range_told_holds_a_network_that_was_not_used_for_it() -> None:
 
 
 def test_a_warning_outside_of_the_measured_strengths_says_so() -> None:
-    for alpha0, eta in ((8.0, 300.0), (0.1, 1.0), (1000.0, 3.0)):
+    # Further out by the strength, by the fewest samples of a step and by the most.
+    for alpha0, eta in ((8.0, 300.0), (0.99, 1.0), (16.1, 3.0)):
         warning = even_part_warning(LEANING, TANH, alpha0, eta, 1.0, 0.0)
         assert warning is not None
-        assert "which end there" in warning
+        assert "is measured up to 1 and for alpha0 from 1 to 16, not here, and they may be far from this" in warning
+        assert "%" not in warning
+    # What is weaker than all that was measured does no more than the weakest.
+    assert strength(LEANING, TANH, alpha0=1.0, eta=0.05, beta=1.0) < 0.03
+    weak = even_part_warning(LEANING, TANH, 1.0, 0.05, 1.0, 0.0)
+    assert weak is not None
+    assert quoted(weak) == (MEASURED[0][2], MEASURED[0][3])
 
 
 def test_a_warning_is_as_sure_as_the_worst_of_the_networks_around() -> None:
@@ -95,7 +102,7 @@ def test_the_largest_readout_weight_decides() -> None:
         model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, readout=groups, **step)
         (warning,) = model.warnings
         largest = max(map(abs, weights)) * strength(LEANING, TANH, **step)
-        assert f"strength {largest:.2g})" in warning
+        assert f"|u E[sigma'']| sqrt(E[y^2]/alpha0) = {largest:.2g} of their length" in warning
         assert (len(model.changed(readout=UNIFORM).warnings) == 1) is (eta == 0.5)
 
 
