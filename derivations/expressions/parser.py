@@ -76,6 +76,9 @@ DEEPEST_TREE = 100
 LONGEST_NUMBER = 1024
 
 _EXAMPLE = 'for example "tanh(z)" or "Piecewise((z, z > 0), (0, True))"'
+_ACCEPTED = f"a formula in z is accepted, {_EXAMPLE}"
+# A number with what it is to be multiplied by written after it, as on paper: 2z, 2 tanh(z).
+_JUXTAPOSED = re.compile(r"(?<![\w.])(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z]\w*)")
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?")
 _COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
@@ -95,9 +98,9 @@ def parse(text: str, *, limited: bool = True) -> Expression:
         try:
             root = ast.parse(stripped, mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
-            raise ExpressionError(
-                f"the expression {_short(stripped)} is not well formed; a formula in z is accepted, {_EXAMPLE}"
-            ) from None
+            product = _JUXTAPOSED.search(stripped)
+            hint = f"the product {product[0]!r} is written {product[1]}*{product[2]}" if product else _ACCEPTED
+            raise ExpressionError(f"the expression {_short(stripped)} is not well formed; {hint}") from None
     expr = _Reader(stripped, DEEPEST_NESTING if limited else 400).read(root, 0)
     _check_size(expr, limited)
     return expr

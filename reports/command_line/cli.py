@@ -77,8 +77,11 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click's, with a sentence that names what is accepted."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            meant = "".join(f"; perhaps {name} is meant" for name in get_close_matches(args[0], COMMANDS, n=1))
             raise InputProblem(
-                f"there is no command {shown(args[0])}; accepted are {', '.join(COMMANDS)}, for example onestep "
+                f"there is no command {shown(args[0])}{meant}; accepted are {', '.join(COMMANDS)}, for example onestep "
                 f"solve --help"
             )
         return super().resolve_command(ctx, args)

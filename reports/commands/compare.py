@@ -35,11 +35,13 @@ Examples:
 
 Simulate at several dimensions, evaluate the theory at the ratios realised there, extrapolate the difference linearly
 in 1/d and decide. A right theory is REFUTED with probability 1e-3 at most, all observables together; the smallest
-relative error that would have been caught is printed. The test error decides: CONFIRMED needs that an error of 20 %
-in it would have been caught; any observable may refute. A trained network (--kind network) is compared with its own
-theory (solve --bulk-model network), from which the isotropic one differs by 1-2 % at small --eta, by half at large;
---readout, --bias and --loss go with it. Where its step sees few samples (alpha0 times the dimension is below some
-hundreds, for relu more than for tanh) corrections are not yet linear in 1/d: REFUTED says then that the limit is far.
+relative error that would have been caught is printed: of errors relative to themselves, of m, zeta, psi and chi, which
+may be zero, to what they are components of (docs/model.md says which). The test error decides: CONFIRMED needs that an
+error of 20 % in it would have been caught; any observable may refute. A trained network (--kind network) is compared
+with its own theory (solve --bulk-model network), from which the isotropic one differs by 1-2 % at small --eta, by half
+at large; --readout, --bias and --loss go with it. Where its step sees few samples (alpha0 times the dimension is below
+some hundreds, for relu more than for tanh) corrections are not yet linear in 1/d: REFUTED says then that the limit is
+far.
 A learned bias whose training energy has several minima is compared in the basin of the lowest: at finite dimension some
 experiments prefer another one, and their share is printed beside what the theory predicts.
 

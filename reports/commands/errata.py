@@ -95,7 +95,8 @@ def erratum_text(report: ErratumReport, theirs: str, ours: str) -> str:
         ("source", report.source),
         (theirs, report.printed),
         (ours, f"{report.corrected}   ({report.corrected_claim}: {report.corrected_verdict})"),
-        ("witness", report.witness),
+        # What was simulated stands beside what their formula says, which is no theory.
+        ("witness", report.witness.replace(", theory ", f", {theirs} ")),
         ("consequence", report.consequence),
     )
     lines = [f"{report.id}: {report.title}"]

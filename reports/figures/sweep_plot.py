@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_PANELS = 9
 _SIZE = (4.6, 3.6)  # inches of one panel
 _LETTERS = 60  # of a line over one panel
+_FEW_DECADES = 30.0
 
 
 def check_plot(sweep: Sweep, path: Path) -> None:
@@ -61,8 +62,8 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
             _curve(drawn[0], sweep, axes[0], results)
         else:
             _maps(figure, drawn, sweep, axes, results)
-        lines = [fill(fixed_sentence(sweep), _LETTERS * across), apart_sentence(sweep, results)]
-        figure.suptitle("\n".join(filter(None, lines)), fontsize="small", parse_math=False)
+        said = filter(None, (fixed_sentence(sweep), apart_sentence(sweep, results)))
+        figure.suptitle("\n".join(fill(line, _LETTERS * across) for line in said), fontsize="small", parse_math=False)
         try:
             save(figure, path)
         except OSError as error:
@@ -173,6 +174,14 @@ def name_coordinate(axis: Axes, which: str, swept: Axis) -> None:
     """Name a coordinate; logarithmic where its values are spaced so."""
     if geometric(swept.values):
         (axis.set_xscale if which == "x" else axis.set_yscale)("log")
+        if max(swept.values) < _FEW_DECADES * min(swept.values):
+            from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+            # 1, 2, 5, 10 ...: matplotlib names every multiple of so short an axis, one upon the other.
+            along = axis.xaxis if which == "x" else axis.yaxis
+            along.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            along.set_major_formatter(StrMethodFormatter("{x:g}"))
+            along.set_minor_formatter(NullFormatter())
     (axis.set_xlabel if which == "x" else axis.set_ylabel)(swept.name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from fractions import Fraction
 
@@ -307,3 +308,18 @@ def test_sympy_reads_the_same_function() -> None:
                 ours = evaluate_mpmath(tree, mpmath.mpf(x.numerator) / x.denominator)
                 # both are evaluated to 30 digits
                 assert abs(mpmath.mpf(sp.N(value, 30)) - ours) < mpmath.mpf(10) ** -25 * (1 + abs(ours))
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("2z", "the product '2z' is written 2*z"),
+        ("tanh(1e5z)", "the product '1e5z' is written 1e5*z"),
+        ("1 + .5 exp(z)", "the product '.5 exp' is written .5*exp"),
+        ("he2 z", "a formula in z is accepted"),
+        ("tanh(z", "a formula in z is accepted"),
+    ],
+)
+def test_a_product_without_its_sign_is_answered_by_one_with_it(text: str, hint: str) -> None:
+    with pytest.raises(ExpressionError, match=rf"is not well formed; {re.escape(hint)}"):
+        parse(text)

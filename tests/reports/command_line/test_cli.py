@@ -201,3 +201,13 @@ def test_a_lost_worker_is_no_defect() -> None:
 
     with pytest.raises(InputProblem, match="worker processes were lost"), pool(workers=1):
         raise BrokenProcessPool("a process was terminated abruptly")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("sovle", "solve"), ("bound", "bounds"), ("qqq", "")])
+def test_a_command_that_is_not_there_is_answered_by_the_one_that_is_meant(
+    typed: str, meant: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = outcome(capfd, [typed])
+    perhaps = f"; perhaps {meant} is meant" if meant else ""
+    assert (code, out) == (2, "")
+    assert err.startswith(f"onestep: there is no command '{typed}'{perhaps}; accepted are report, verify, claims")
