@@ -9,6 +9,7 @@ What one readout group needs of a profile, stacked for matrix products with 1/(1
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeVar
@@ -194,23 +195,19 @@ class Profile:
 
 
 def profile(
-    model: Model, refine: int = 0, refine_inner: int = 0, extra: float = 0.0, *, whole: bool = False
-) -> Profile:
+    model: Model, refine: int = 0, refine_inner: int = 0, extra: float = 0.0, *, whole: bool = False,
+    steps: tuple[Layer, ...] = (),
+) -> Profile:  # fmt: skip
     """The profile of a model; rules along the spike and across it are refined the given numbers of times.
 
     `extra` lengthens the rule along the spike: the logarithm of a factor by which its tails matter more than their
-    Gaussian weight. With `whole` the rule covers both signs of kappa whatever the parities.
+    Gaussian weight. With `whole` the rule covers both signs of kappa whatever the parities. `steps` are places
+    that it resolves beside those of the functions, along one direction.
     """
+    groups = tuple(zip(model.spikes, model.bulks, model.biases, strict=True))
+    aligned = model.alignments, model.remainder, 0.0
     return _profile(
-        model.activation,
-        tuple(zip(model.spikes, model.bulks, model.biases, strict=True)),
-        model.target,
-        (model.alignments, model.remainder, 0.0),
-        refine,
-        refine_inner,
-        extra,
-        model.unequal_norms,
-        whole,
+        model.activation, groups, model.target, aligned, refine, refine_inner, extra, model.unequal_norms, whole, steps
     )
 
 
@@ -230,11 +227,12 @@ def _profile(
     extra: float,
     unequal: bool,
     whole: bool,
+    steps: tuple[Layer, ...],
 ) -> Profile:
     student, teacher = integrand(activation), integrand(target)
     lines = [Line(teacher, *aligned), *(Line(student, *group) for group in groups)]
     even = not whole and activation.parity in ("odd", "even") and all(bias == 0.0 for _, _, bias in groups)
-    nodes, weights = _rule(lines, refine, extra, even)
+    nodes, weights = _rule(lines, refine, extra, even, steps)
     shifts = [np.asarray(line.direction) @ nodes for line in lines]
     student_part = [
         _moments_at(activation, bulk, bias, shift, refine_inner, len(nodes))
@@ -265,11 +263,11 @@ def _profile(
     return replace(found, unresolved=max(found.unresolved, _mismatch(found, lines)))
 
 
-def _rule(lines: list[Line], refine: int, extra: float, even: bool) -> tuple[Array, Array]:
+def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Iterable[Layer]) -> tuple[Array, Array]:
     """Nodes (s, n) and weights (n,) of E over kappa for functions of the given lines."""
     if len(lines[0].direction) > 1:
         return tensor_rule(lines, len(lines[0].direction), refine, extra, even)
-    features: set[Layer] = set()
+    features = set(steps)
     widest, reaches = WIDEST_SPACING, []
     for line in lines:
         (slope,) = line.direction

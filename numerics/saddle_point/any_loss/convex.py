@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 
 from onestep.numerics.bulk.equivalent import unpack
 from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.gaussian.spike_rule import Layer
 from onestep.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
-from onestep.numerics.saddle_point.any_loss.envelope import classification_error, known_by_its_map_alone
+from onestep.numerics.saddle_point.any_loss.classification import classification_error, sign_changes
+from onestep.numerics.saddle_point.any_loss.envelope import known_by_its_map_alone
 from onestep.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
 from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
 from onestep.numerics.saddle_point.any_loss.system import System
@@ -163,8 +165,8 @@ def _by_the_path(system: System, start: Array, tried: Found) -> Found:
     return replace(tried, evaluations=evaluations)
 
 
-def _system(model: Model, refine: int, width: float | None) -> System:
-    table = profile(model, refine, 0, extra_reach(model.ridge), whole=not _mirrored(model))
+def _system(model: Model, refine: int, width: float | None, steps: tuple[Layer, ...] = ()) -> System:
+    table = profile(model, refine, 0, extra_reach(model.ridge), whole=not _mirrored(model), steps=steps)
     return System(table, model, equivalent_of(model, model.ridge), model.loss, refine, width)
 
 
@@ -199,15 +201,21 @@ def _solution(model: Model, level: _Level, moved: float, test_moved: float, eval
     residual = at.residual
     q2 = unpack(system.split(x)[-1])[1]
     training = float(system.table.weights @ at.averages.loss(system.output(x), new=False))
+    wrong = None
+    if has_signs(model.target):
+        wrong, wrong_moved = _classification_error(system, x)
+        moved = max(moved, wrong_moved)
+    # Two rules agree in what is left of the equations, from which they begin.
+    test = level.squared if model.loss.name == "square" else level.test
+    moved, test_moved = moved + residual, test_moved + residual * (1.0 + abs(test))
     converged, status = _judged(level, residual, moved, model.loss)
-    # The square loss is (y - h)^2/2 here, and its errors are squares.
-    square = model.loss.name == "square"
     return Solution(
         model=model,
-        test_error=level.squared if square else level.test,
-        training_error=2.0 * training if square else training,
+        test_error=test,
+        # The square loss is (y - h)^2/2 here, and its errors are squares.
+        training_error=2.0 * training if model.loss.name == "square" else training,
         mean_squared_error=level.squared,
-        classification_error=_classification_error(system, x) if has_signs(model.target) else None,
+        classification_error=wrong,
         energy=model.alpha / model.beta * training + 0.5 * model.ridge * float(np.sum(q2)),
         order_parameters=_order_parameters(level),
         residual=residual,
@@ -264,10 +272,16 @@ def _separated(system: System, x: Array, loss: Loss) -> bool:
     return _wrong(system, means, np.zeros_like(means), np.full_like(means, 1e-300)) <= 1e-12
 
 
-def _classification_error(system: System, x: Array) -> float:
-    """P(sign omega != g)."""
-    at = system.output(x)
-    return _wrong(system, at.yhat, at.across, at.variance)
+def _classification_error(system: System, x: Array) -> tuple[float, float]:
+    """P(sign omega != g) by a rule that sees where the mean output changes sign, and how far it moved by that rule."""
+    steps, found = sign_changes(system, x), []
+    # Along several directions a finer rule costs four times the one that all was solved on, and has no such places.
+    first = system.refine - (system.table.rank > 1)
+    for refine in (first, first + 1):
+        on = _system(system.model, refine, system.width, steps)
+        at = on.output(x)
+        found.append(_wrong(on, at.yhat, at.across, at.variance))
+    return found[1], abs(found[1] - found[0])
 
 
 def _wrong(system: System, yhat: Array, across: Array, variance: Array) -> float:

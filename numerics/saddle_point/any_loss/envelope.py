@@ -177,7 +177,7 @@ def _assembled(sums: Array, across: Array, blind: bool) -> Envelope:
     return Envelope(slope, np.array([[M2, yP, yq, yV], [yP, PP, Pq, PV], [yq, Pq, qq, qV], [yV, PV, qV, VV]]))
 
 
-def _blind_nodes(rows: int) -> Nodes:
+def blind_nodes(rows: int) -> Nodes:
     """One node a row, at z = 0: no label depends on z."""
     return Nodes(np.arange(rows), np.zeros(rows), np.ones(rows), np.arange(rows))
 
@@ -196,7 +196,7 @@ class _Lines(_Rule):
         self.noise = 0.0 if self.margin else model.noise
         self.scale = math.sqrt(model.remainder)
         if self.scale == 0.0:
-            self.nodes = _blind_nodes(len(place))
+            self.nodes = blind_nodes(len(place))
             g = integrand(model.target).values(place)
         else:
             self.labels = label_rule(model.target, place, self.scale, along)
@@ -346,7 +346,7 @@ class _General(_Rule):
             )
         self.loss_function, self.scale = loss, math.sqrt(model.remainder)
         if self.scale == 0.0:
-            self.nodes = _blind_nodes(len(place))
+            self.nodes = blind_nodes(len(place))
         else:
             self.nodes = label_rule(model.target, place, self.scale, along).nodes(refine)
         self.g = integrand(model.target).values(place[self.nodes.row] + self.scale * self.nodes.place)
@@ -383,27 +383,3 @@ class _General(_Rule):
             h = omega if new else self.loss_function.prox(self.g, omega, V)
             total += weight * self.loss_function.value(self.g, h)
         return self.nodes.sums(total * self.nodes.weight)
-
-
-def classification_error(
-    model: Model, place: Array, along: Array, yhat: Array, across: Array, variance: Array
-) -> float:
-    """P(sign omega != g) for a target in {-1, 1}: omega is Gaussian given z, and the rule is one in z."""
-    scale = math.sqrt(model.remainder)
-    if scale == 0.0:
-        nodes, deviation = _blind_nodes(len(place)), np.sqrt(np.maximum(variance, _LEAST))
-        g = integrand(model.target).values(place)
-    else:
-        deviation = np.sqrt(np.maximum(variance - across**2, _LEAST))
-
-        def too_wide(row: Rows, left: Array, right: Array) -> NDArray[np.bool_]:
-            rows, z = looks(row, left, right)
-            mean = (yhat[rows] + across[rows] * z) / deviation[rows]
-            return crosses(mean, (0.0,))
-
-        labels = label_rule(model.target, place, scale, along)
-        nodes = labels.nodes(0, too_wide)
-        g = labels.labels(nodes.row, nodes.place)
-    row, z = nodes.row, nodes.place
-    right = normal_cdf(g * (yhat[row] + across[row] * z) / deviation[row])
-    return float(along @ nodes.sums(nodes.weight * (1.0 - right)))

@@ -14,8 +14,9 @@ from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models import losses
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.any_loss.classification import classification_error
 from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.envelope import Output, classification_error, sampler
+from onestep.numerics.saddle_point.any_loss.envelope import Output, sampler
 from onestep.numerics.saddle_point.any_loss.newton import Found, along_path
 from onestep.numerics.saddle_point.any_loss.system import System
 from onestep.numerics.saddle_point.profile import profile
