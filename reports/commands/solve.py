@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # JSON fields, rows of text, and whether what was asked for was reached.
 Extras = tuple[dict[str, Any], list[tuple[str, str]], bool]
 
+_NO_BEST_BIAS = "the training free energy still falls at the end of the scan: no finite bias is best inside it"
 HELP = f"""\b
 Examples:
   onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
@@ -107,9 +108,10 @@ def solve(
     with Progress("solving", len(models), quiet=quiet) as progress:
         if not asked.swept:
             ((point, model),) = models
-            solution = solve_single(model)
+            solution = _with_an_end(asked, point, solve_single(model))
         else:
-            results = solve_all(models, progress.step, wide)
+            solved = solve_all(models, progress.step, wide)
+            results = [(at, one if isinstance(one, str) else _with_an_end(asked, at, one)) for at, one in solved]
     tell_warnings([model for _, model in models], quiet)
     if not asked.swept:
         more: Extras = ({}, [], True)
@@ -181,6 +183,17 @@ def solve_all(models: list[tuple[dict[str, float], Model]], step: Callable[[], N
             results.append((point, str(error)))
         step()
     return results
+
+
+def _with_an_end(asked: Request, point: Mapping[str, float], solution: Solution) -> Solution:
+    """A solution, which is none where the bias to learn is only the last one that was tried."""
+    from dataclasses import replace
+
+    from onestep.numerics.bounds.learned_bias import learned_bias
+
+    if not (asked.learned_bias and learned_bias(asked.model_without_bias(point)).at_edge):
+        return solution
+    return replace(solution, converged=False, status=f"not converged: {_NO_BEST_BIAS}")
 
 
 def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
@@ -283,8 +296,6 @@ def learned_text(found: dict[str, Any]) -> str:
     lines = [f"learned bias {number(found['bias'])}; local minima at {minima or 'none'}"]
     if found["tied"]:
         lines.append("another bias is as good: its mirror image, if the minima are symmetric")
-    if found["at_edge"]:
-        lines.append("the training free energy still falls at the end of the scan: no finite bias is best inside it")
     return "\n".join(lines)
 
 

@@ -163,3 +163,21 @@ def test_other_losses_and_biases(capfd: pytest.CaptureFixture[str]) -> None:
     assert learned["bias"] == max(minimum["bias"] for minimum in learned["minima"])
     refused(capfd, ["solve", *WORKED, "--bias", "0.3:2"], "--bias", "for example")
     refused(capfd, ["solve", *WORKED, "--readout", "1:1:1:0.2", "--bias", "0.3:1"], "--bias", "--readout")
+
+
+def test_a_learned_bias_without_an_end_is_no_solution(capfd: pytest.CaptureFixture[str]) -> None:
+    # The energy of softplus learning he2 falls as far as biases are tried, and so does no bias learn it best.
+    given = [
+        "solve", "--activation", "softplus", "--target", "he(2, z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",
+        "--spike", "1", "--bulk", "1", "--alignment", "0.8", "--bias", "learned",
+    ]  # fmt: skip
+    code, out, _ = outcome(capfd, given)
+    sentence = "not converged: the training free energy still falls at the end of the scan: no finite bias is best"
+    assert code == 3
+    assert sentence in out
+    code, out, _ = outcome(capfd, [*given, "--json"])
+    document = json.loads(out)
+    assert (code, document["converged"], document["learned_bias"]["at_edge"]) == (3, False, True)
+    assert document["status"].startswith(sentence)
+    code, out, _ = outcome(capfd, [*[x if x != "0.1" else "0.1,0.2" for x in given], "--json"])
+    assert (code, [point["converged"] for point in json.loads(out)["results"]]) == (3, [False, False])
