@@ -104,7 +104,10 @@ def spectrum(
         except (ModelError, SimulationError) as error:
             raise InputProblem(str(error)) from None
         except SpectrumError as error:
-            sentence = f"the spectrum is out of reach here: {error}; a larger bulk is easier, for example --bulk 1"
+            easier = "a larger bulk is easier, for example --bulk 1"
+            if model.step is not None:  # which makes the bulk
+                easier = "a shorter step and a bounded target are easier, for example --eta 1 --target sin"
+            sentence = f"the spectrum is out of reach here: {error}; {easier}"
             if as_json:
                 print_json({"converged": False, "status": sentence} | about)
             raise InputProblem(sentence, UNDECIDED) from None
