@@ -176,22 +176,30 @@ def _curvature(
 
 
 def _spectrum(model: Model, first: Ball, second: Ball) -> _Spectrum:
-    """The Stieltjes transform of W W^T: c beta x g^2 + (x + c - beta c) g - 1 = 0, g > 0; s0 = -g', s1 = g + x g',
-    s2 = 1 - 2 x g - x^2 g'."""
+    """The Stieltjes transform g > 0 of W W^T at -x, c beta x g^2 + (x + c - beta c) g - 1 = 0: s0 = -g', s1 = g + x g'
+    and s2 = 1 - 2 x g - x^2 g', which at a large x are what differences of terms of order 1 leave.
+
+    With R the root of the discriminant and w = (1 - x g)/(c g) they are s0 = (c beta g^2 + g)/R, s1 = c g w/R and
+    s2 = c^2 g w (w + beta x g)/R, sums and products of what is positive.
+    """
     c, beta = rational_ball(Fraction(model.bulks[0])), rational_ball(Fraction(model.beta))
     x = (rational_ball(Fraction(model.ridge)) + second) / first
-    linear = x + c - beta * c
+    lack = c - beta * c
+    linear = x + lack
     root = (linear * linear + 4 * c * beta * x).sqrt()
-    # The root without cancellation.
+    # The root without cancellation, and w = (R - x + c - beta c)/(2 c).
     g = 2 / (root + linear) if linear > 0 else (root - linear) / (2 * c * beta * x)
-    slope = -(c * beta * g * g + g) / root
-    square = first * first
+    if model.beta > 1.0:
+        w = 2 * x / (root + x - lack)
+    else:
+        w = ((2 * c * x * (1 + beta) + lack * lack) / (root + x) + lack) / (2 * c)
+    square, rest = first * first, c * g * w
     found = (
-        (1 - x * g) / first,
+        rest / first,
         g / first,
-        -slope / square,
-        (g + x * slope) / square,
-        (1 - 2 * x * g - x * x * slope) / square,
+        (c * beta * g * g + g) / (root * square),
+        rest / (root * square),
+        rest * c * (w + beta * x * g) / (root * square),
     )
     return _Spectrum(*(value.mid() for value in found))
 
