@@ -108,10 +108,10 @@ def solve(
     with Progress("solving", len(models), quiet=quiet) as progress:
         if not asked.swept:
             ((point, model),) = models
-            solution = _with_an_end(asked, point, solve_single(model))
+            solution = _without_end(asked, point) or solve_single(model)
         else:
             solved = solve_all(models, progress.step, wide)
-            results = [(at, one if isinstance(one, str) else _with_an_end(asked, at, one)) for at, one in solved]
+            results = [(at, one if isinstance(one, str) else _without_end(asked, at) or one) for at, one in solved]
     tell_warnings([model for _, model in models], quiet)
     if not asked.swept:
         more: Extras = ({}, [], True)
@@ -185,15 +185,17 @@ def solve_all(models: list[tuple[dict[str, float], Model]], step: Callable[[], N
     return results
 
 
-def _with_an_end(asked: Request, point: Mapping[str, float], solution: Solution) -> Solution:
-    """A solution, which is none where the bias to learn is only the last one that was tried."""
+def _without_end(asked: Request, point: Mapping[str, float]) -> Solution | None:
+    """Where the bias to learn is only the last one that was tried: the solution there, which is none of the problem."""
+    if not asked.learned_bias:
+        return None
     from dataclasses import replace
 
     from onestep.numerics.bounds.learned_bias import learned_bias
 
-    if not (asked.learned_bias and learned_bias(asked.model_without_bias(point)).at_edge):
-        return solution
-    return replace(solution, converged=False, status=f"not converged: {_NO_BEST_BIAS}")
+    if not learned_bias(asked.model_without_bias(point)).at_edge:
+        return None
+    return replace(solve_single(asked.model(point)), converged=False, status=f"not converged: {_NO_BEST_BIAS}")
 
 
 def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
