@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from onestep.numerics.sweeps.store import Store
     from onestep.numerics.sweeps.sweep import Sweep
 
+_OTHER_BULK = (
+    "networks are simulated beside the theory of the isotropic bulk, which is not theirs; that has bulk_model = "
+    '"network" in the file'
+)
 HELP = """\b
 Examples:
   onestep sweep grid.toml --out results
@@ -41,6 +45,7 @@ A sweep file:
   # [simulation]              # for simulation and both
   # dimension = 1000
   # seeds = 8
+  # kind = "network"          # srf (default), equivalent, or networks after their step, whose bulk_model is "network"
 
 Results go to the table points of DIR/results.sqlite, in chunks of whole transactions: the file is valid at any moment.
 --resume goes on after an interruption, even a kill: a worker loses the chunk it was at, and nothing is repeated. The
@@ -94,6 +99,9 @@ def sweep(
         check_plot(described.sweep, Path(plot))
     ends = _ends(described.sweep)
     tell_warnings(ends, quiet)
+    simulated = described.sweep.experiment.kind if described.sweep.experiment else ""
+    if described.sweep.kind == "both" and simulated == "network" and described.sweep.bulk_model != "network":
+        note(f"warning: {_OTHER_BULK}", quiet)
     origin = provenance("sweep", {"file": Path(file).name})
     kept = {"suite": origin["suite"], "numpy": origin["numpy"], "description": described.text}
     again = f"onestep sweep {file} --out {out} --resume goes on"

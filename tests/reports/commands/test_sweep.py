@@ -139,3 +139,16 @@ def test_rate_and_remaining_time_are_said_in_words() -> None:
     assert pace_text(1, 4.0, 1000, "points") == "0.25 points/s, 1 h 6 min left"
     assert pace_text(5000, 1.0, 0, "points") == "5,000 points/s, 0 s left"
     assert pace_text(0, 1.0, 10, "points") == ""
+
+
+@pytest.mark.parametrize(("bulk", "warned"), [("isotropic", True), ("network", False)])
+def test_networks_beside_a_theory_that_is_not_theirs_are_warned_of(
+    bulk: str, warned: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        'kind = "both"\nactivation = "tanh"\ntarget = "sin"\nalpha = [0.3, 0.5]\nbeta = 1\nridge = 0.1\nalpha0 = 2\n'
+        f'eta = 1\nbulk_model = "{bulk}"\n[simulation]\ndimension = 30\nseeds = 2\nkind = "network"\n'
+    )
+    code, _, err = command(capfd, str(written(tmp_path, text)), "--out", str(tmp_path / "out"))
+    assert code == 0
+    assert ("networks are simulated beside the theory of the isotropic bulk, which is not theirs" in err) is warned
