@@ -201,14 +201,15 @@ def _solution(model: Model, level: _Level, moved: float, test_moved: float, eval
     residual = at.residual
     q2 = unpack(system.split(x)[-1])[1]
     training = float(system.table.weights @ at.averages.loss(system.output(x), new=False))
-    wrong = None
+    wrong, wrong_moved = None, 0.0
     if has_signs(model.target):
         wrong, wrong_moved = _classification_error(system, x)
-        moved = max(moved, wrong_moved)
     # Two rules agree in what is left of the equations, from which they begin.
     test = level.squared if model.loss.name == "square" else level.test
     moved, test_moved = moved + residual, test_moved + residual * (1.0 + abs(test))
     converged, status = _judged(level, residual, moved, model.loss)
+    if converged and wrong_moved > max(moved, QUADRATURE_GOAL):
+        status = f"converged, but the quadrature limits the classification error to about {wrong_moved:.1e}"
     return Solution(
         model=model,
         test_error=test,
@@ -220,7 +221,7 @@ def _solution(model: Model, level: _Level, moved: float, test_moved: float, eval
         order_parameters=_order_parameters(level),
         residual=residual,
         error_estimate=test_moved,
-        parameter_error=moved,
+        parameter_error=max(moved, wrong_moved),
         converged=converged,
         status=status,
         iterations=evaluations,

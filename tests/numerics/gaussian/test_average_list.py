@@ -38,6 +38,7 @@ AVERAGES: dict[str, dict[str, str]] = {
         "clipped_loss": PASSED, "_long_line": PASSED, "_short_line": PASSED,
     },
     "numerics/saddle_point/any_loss/envelope.py": {"_General": PASSED},
+    "numerics/saddle_point/any_loss/classification.py": {"_mean_output": PASSED},
     "numerics/models/even_part.py": {"even_part_warning": DRAWN, "strength": DRAWN},
     "numerics/saddle_point/finite_width.py": {"_refined": REFINED},
     "numerics/bounds/learned_bias.py": {"training_energy": OPEN},
@@ -76,7 +77,9 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/saddle_point/any_loss/sample_averages.py": {"SignLabel": PASSED},
     "numerics/saddle_point/any_loss/sample_panels.py": {"_gauss": PASSED},
     "numerics/gaussian/settled_moments.py": {"_at": REFINED, "_rounding": REFINED, "_jumps": REFINED},
-    "numerics/spectrum/density.py": {"spectrum": CHECKED, "_integrated": CHECKED, "_at_end": CHECKED},
+    "numerics/spectrum/density.py": {
+        "spectrum": CHECKED, "_integrated": CHECKED, "_at_end": CHECKED, "_unbounded": DRAWN,
+    },
     "numerics/spectrum/edges.py": {"edge_law": CHECKED},
     "numerics/spectrum/network.py": {"label_line": CHECKED},
     "numerics/spectrum/panels.py": {"legendre_series": PASSED, "Panels": PASSED},

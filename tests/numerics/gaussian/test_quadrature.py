@@ -308,3 +308,12 @@ def test_what_is_steep_large_or_far_out_loses_no_digits(text: str) -> None:
     # A few roundings of each value; where a slope is all in a layer it counts by its size there.
     for look in (integrand, slope_integrand):
         assert look(activation(text)).rounding < 1e-15
+
+
+def test_what_values_lose_is_beside_their_size_whatever_their_sign() -> None:
+    positive, negative = (activation(f"{sign}(2 + (relu(z+1e-9)-relu(z))*1e9)") for sign in ("", "-"))
+    lost = integrand(positive).rounding
+    assert lost > 1e-9
+    assert integrand(negative).rounding == pytest.approx(lost, rel=0.1)
+    # Of 1 at most beside 3, under the root of the density at their largest.
+    assert lost == pytest.approx(integrand(activation("(relu(z+1e-9)-relu(z))*1e9")).rounding / 3.0, rel=0.7)

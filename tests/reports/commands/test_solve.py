@@ -176,8 +176,8 @@ def test_a_learned_bias_without_an_end_is_no_solution(capfd: pytest.CaptureFixtu
     assert code == 3
     assert sentence in out
     code, out, _ = outcome(capfd, [*given, "--json"])
-    document = json.loads(out)
-    assert (code, document["converged"], document["learned_bias"]["at_edge"]) == (3, False, True)
-    assert document["status"].startswith(sentence)
+    found = json.loads(out)
+    assert (code, found["converged"], found["learned_bias"]["at_edge"]) == (3, False, True)
+    assert found["status"].startswith(sentence)
     code, out, _ = outcome(capfd, [*[x if x != "0.1" else "0.1,0.2" for x in given], "--json"])
     assert (code, [point["converged"] for point in json.loads(out)["results"]]) == (3, [False, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -171,6 +172,19 @@ def test_what_plays_a_part_is_asked_for(name: str, capfd: pytest.CaptureFixture[
     code, _, err = _run(capfd, [word for word in STEPPED if word not in ("--target", "sign")])
     assert code == 2
     assert "missing: --target;" in err
+
+
+@pytest.mark.parametrize(("at", "beyond"), [(54.0, False), (56.0, True)])
+def test_an_outlier_lies_where_less_than_half_an_eigenvalue_is_expected(at: float, beyond: bool) -> None:
+    # Of ten eigenvalues half of one lies above 55 = 10 + 90/2, with a tenth between 10 and 100.
+    found: Any = SimpleNamespace(
+        edges=((0.5, math.inf),), outliers=(SimpleNamespace(at=lambda samples: at),), detached=(), atom_at_zero=0.0,
+        cumulative=np.array([0.0, 0.9, 1.0]), x=np.array([1.0, 10.0, 100.0]),
+    )  # fmt: skip
+    model: Any = SimpleNamespace(alpha=1.0)
+    sample = spectrum.sample_json(found, model, np.arange(1.0, 11.0), 10)
+    assert sample["predicted_outliers"] == ([at] if beyond else [])
+    assert sample["outliers"] == ([10.0] if beyond else [])
 
 
 def test_a_tail_without_end_hides_no_outlier(capfd: pytest.CaptureFixture[str]) -> None:

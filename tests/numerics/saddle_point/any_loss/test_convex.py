@@ -20,6 +20,7 @@ from onestep.numerics.models import losses
 from onestep.numerics.models.losses import ClippedLine
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.any_loss import convex
 from onestep.numerics.saddle_point.any_loss.clipped_lines import clipped_moments
 from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
@@ -350,3 +351,25 @@ def test_the_error_estimate_holds_what_is_left_of_the_equations() -> None:
     assert found.error_estimate >= found.residual
     assert found.parameter_error is not None
     assert found.parameter_error >= found.residual
+
+
+def test_the_parameter_error_holds_that_of_the_wrong_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model("tanh", "sign", 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.8, loss="logistic")
+    plain = solve(model)
+    for off in (1e-8, 1e-4):
+        monkeypatch.setattr(convex, "_classification_error", lambda system, x, off=off: (0.25, off))
+        found = solve(model)
+        assert (found.classification_error, found.parameter_error, found.converged) == (0.25, off, True)
+        assert found.status == f"converged, but the quadrature limits the classification error to about {off:.1e}"
+        # What else was solved for is as well known as it was.
+        assert (found.test_error, found.error_estimate) == (plain.test_error, plain.error_estimate)
+    # Along two directions no rule has places of its own, and says what it does not know.
+    two = model.changed(
+        readout=tuple(ReadoutGroup(1.5, 0.5, further_weights=(u,)) for u in (1.0, -1.0)), alignment=0.6,
+        further_alignments=(0.5,), ridge=100.0,
+    )  # fmt: skip
+    monkeypatch.undo()
+    coarse = solve(two)
+    assert coarse.converged
+    assert coarse.parameter_error is not None
+    assert coarse.parameter_error > 1e-6
