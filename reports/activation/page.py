@@ -17,6 +17,8 @@ _DEFINED = {
 
 # Breakpoints that the page names one by one.
 _MOST_LISTED = 9
+# Letters of a closed form that a person reads beside a number: three lines.
+_LONGEST = 240
 
 
 def study_text(document: Mapping[str, Any], plot: str = "") -> str:
@@ -62,8 +64,12 @@ def _number(entry: Mapping[str, Any]) -> str:
     if "ball" not in entry:
         return f"{'infinite' if entry.get('infinite') else 'undecided'}: {entry['reason']}"
     closed = entry["closed_form"]
-    said = f" = {closed}  ({entry['proof']})" if closed is not None and closed != entry["ball"] else ""
-    return f"{entry['ball']}{said}"
+    if closed is None or closed == entry["ball"]:
+        return str(entry["ball"])
+    if entry["ball"] == "0":  # which its form hides
+        return f"0  ({entry['proof']})"
+    written = closed if len(closed) <= _LONGEST else f"a closed form of {len(closed)} letters, which --json writes out"
+    return f"{entry['ball']} = {written}  ({entry['proof']})"
 
 
 def _coefficients(coefficients: Mapping[str, Any], exponent: int | None) -> str:

@@ -18,6 +18,7 @@ from onestep.derivations.closed_forms.heat_equation import closed_forms
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.balls.coefficients import Certified
 from onestep.reports.activation.formulas import Constant, Formulas
+from onestep.reports.activation.page import _number
 from onestep.reports.activation.study import examine, study, study_text
 from onestep.reports.command_line.machine.allowance import OutOfTimeError
 
@@ -296,3 +297,18 @@ def test_the_page_tells_the_limit_on_the_time_from_that_on_the_operations() -> N
     assert ["a larger --time-limit helps" in text for text in texts] == [True, False]
     assert ["limit on the processor time was reached" in text for text in texts] == [True, False]
     assert ["which --time-limit does not move" in text for text in texts] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("ball", "closed", "said"),
+    [
+        ("0.5", None, "0.5"),
+        ("0.5", "0.5", "0.5"),
+        ("[0.33 +/- 4e-3]", "1/3", "[0.33 +/- 4e-3] = 1/3  (proved)"),
+        ("0", "exp(-4)*sin(3) - exp(-4)*sin(3)", "0  (proved)"),
+        ("[1.0 +/- 1e-2]", "x" * 240, f"[1.0 +/- 1e-2] = {'x' * 240}  (proved)"),
+        ("[1.0 +/- 1e-2]", "x" * 241, "[1.0 +/- 1e-2] = a closed form of 241 letters, which --json writes out  (proved)"),
+    ],
+)
+def test_a_number_stands_beside_a_closed_form_that_a_person_reads(ball: str, closed: str | None, said: str) -> None:
+    assert _number({"ball": ball, "closed_form": closed, "proof": "proved"}) == said
