@@ -77,6 +77,7 @@ LONGEST_NUMBER = 1024
 
 _EXAMPLE = 'for example "tanh(z)" or "Piecewise((z, z > 0), (0, True))"'
 _ACCEPTED = f"a formula in z is accepted, {_EXAMPLE}"
+_LETTERS = ("z", "pi", "e", "E")
 # A number with what it is to be multiplied by written after it, as on paper: 2z, 2 tanh(z).
 _JUXTAPOSED = re.compile(r"(?<![\w.])(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z]\w*)")
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?")
@@ -98,7 +99,8 @@ def parse(text: str, *, limited: bool = True) -> Expression:
         try:
             root = ast.parse(stripped, mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
-            product = _JUXTAPOSED.search(stripped)
+            written = _JUXTAPOSED.finditer(stripped)
+            product = next((p for p in written if p[2] in _LETTERS or named_function(p[2])), None)
             hint = f"the product {product[0]!r} is written {product[1]}*{product[2]}" if product else _ACCEPTED
             raise ExpressionError(f"the expression {_short(stripped)} is not well formed; {hint}") from None
     expr = _Reader(stripped, DEEPEST_NESTING if limited else 400).read(root, 0)

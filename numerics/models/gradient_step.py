@@ -77,11 +77,12 @@ class EvenPart(NamedTuple):
 
 
 def _cleared(found: HermiteConstants) -> HermiteConstants:
-    """The constants with h1 = 0, exactly, where that is all its average tells: a spike r = 0 is not a small one.
+    """The constants with h1 = 0 where its average is one of rounding and tells no more: r = 0 is not a small r.
 
-    As r -> 0 the test error tends to another limit than it has at r = 0, and the rounding of he3 is no spike.
+    As r -> 0 the test error tends to another limit than it has at r = 0, and the rounding of he3 is no spike. A slope
+    of 1e-15 that is no rounding is taken for none as well; an average that is not settled says so by its error.
     """
-    if abs(found.h1) > found.errors.h1:
+    if abs(found.h1) > found.errors.h1 or found.errors.h1 > _ZERO * math.sqrt(found.h2):
         return found
     return replace(found, h1=0.0, errors=found.errors._replace(h1=0.0))
 

@@ -7,6 +7,7 @@ density is Im g/pi on the real axis itself. The share of eigenvalues below a poi
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -48,7 +49,7 @@ _NARROWEST = 1e-7
 _MOST_PANELS = 600
 # A variance that is more than this many times as large further out grows; from where to where it is looked at.
 _GROWS = 1.1
-_FAR_OUT = np.array([24.0, -24.0, 48.0, -48.0])
+_FAR_OUT = np.concatenate([np.arange(12.0, 24.0, 0.37), np.arange(24.0, 48.0, 0.74)])
 # This far from both ends of a band, in shares of all eigenvalues, a point outside the support lies in a gap.
 _GAP = 1e-8
 _MOST_GAPS = 30
@@ -198,14 +199,14 @@ def _unbounded(table: Profile, model: Model) -> bool:
     outer = np.abs(table.kappa) > 0.5 * table.kappa[-1]
     if not np.max(variance[outer]) > _GROWS * np.max(variance[~outer]):
         return False
-    far: list[Array] = []
-    for scale in np.sqrt(model.bulks):
-        places = _FAR_OUT * max(1.0, scale)
+    half, before, after = len(_FAR_OUT) // 2, 0.0, 0.0
+    for side, scale in itertools.product((1.0, -1.0), np.sqrt(model.bulks)):
+        places = side * _FAR_OUT * max(1.0, scale)
         parts = conditional_moments(integrand(model.activation), places, float(scale), accept=math.inf)
-        far.append(parts.slope**2 + parts.rest)
-    with np.errstate(all="ignore"):  # what overflows grows
-        before, after = np.reshape(np.array(far), (len(far), 2, 2)).max(axis=(0, 2))
-    return not after <= _GROWS * before
+        with np.errstate(all="ignore"):  # what overflows grows
+            far = parts.slope**2 + parts.rest
+        before, after = max(before, float(np.max(far[:half]))), max(after, float(np.max(far[half:])))
+    return math.isinf(after) or not after <= _GROWS * before
 
 
 def _grid(axis: Axis, scale: float, atom: float) -> list[float]:

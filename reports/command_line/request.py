@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from onestep.numerics.models.network import Network
     from onestep.numerics.models.readout_law import ReadoutLaw
 
+NO_BEST_BIAS = "the training free energy still falls at the end of the scan: no finite bias is best inside it"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -85,6 +87,14 @@ class Request:
     def model_without_bias(self, point: Mapping[str, float]) -> Model:
         """The model at one point before its bias is learned. Raises InputProblem where it does not exist."""
         return replace(self, learned_bias=False).model(point)
+
+    def without_best_bias(self, point: Mapping[str, float]) -> bool:
+        """Whether the bias to learn at one point is only the last one that was tried."""
+        if not self.learned_bias:
+            return False
+        from onestep.numerics.bounds.learned_bias import learned_bias
+
+        return learned_bias(self.model_without_bias(point)).at_edge
 
     def model(self, point: Mapping[str, float]) -> Model:
         """The model at one point, its bias learned if asked for. Raises InputProblem where it does not exist."""

@@ -11,9 +11,11 @@ from onestep.numerics.models.width_documents import warnings_of
 from onestep.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
-from onestep.reports.command_line.request import Request
+from onestep.reports.command_line.request import NO_BEST_BIAS, Request
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onestep.numerics.models.model import Model
 
 HELP = f"""\b
@@ -100,7 +102,7 @@ def bounds(
                     found_loss = loss_bounds_json(model, progress.step, wide)
                     results.append((point, finite(found_loss)))
                     continue
-                document = _bounds_json(model, wide)
+                document = _bounds_json(model, wide) | _without_end(asked, point)
                 progress.step()
                 if optimise_eta:
                     rate, document["best_eta"] = best_eta_json(asked, point)
@@ -131,7 +133,8 @@ def bounds(
 
 def why_not(failed: list[dict[str, Any]]) -> str:
     """What of the points that did not converge is not to be trusted, in words."""
-    reasons = []
+    reasons = [NO_BEST_BIAS] if any(document.get("learned_bias_at_edge") for document in failed) else []
+    failed = [document for document in failed if not document.get("learned_bias_at_edge")]
     loose = [document["error_estimate"] for document in failed if not document["bounds_converged"]]
     if loose and "loss" in failed[0]:
         size = max((x for x in loose if isinstance(x, float)), default=math.inf)
@@ -145,6 +148,11 @@ def why_not(failed: list[dict[str, Any]]) -> str:
     if len(loose) < len(failed):
         reasons.append("the least error was not confirmed at its ridge, and a better ridge may lie beyond the scan")
     return "; ".join(reasons)
+
+
+def _without_end(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
+    """What is said of bounds whose bias is only the last one that was tried."""
+    return {"converged": False, "learned_bias_at_edge": True} if asked.without_best_bias(point) else {}
 
 
 def _bounds_json(model: Model, width: int) -> dict[str, Any]:

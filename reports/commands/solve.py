@@ -12,7 +12,7 @@ from onestep.numerics.models.width_documents import apart_sentence
 from onestep.reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from onestep.reports.command_line.request import Request
+from onestep.reports.command_line.request import NO_BEST_BIAS, Request
 from onestep.reports.command_line.values import parse_seconds, parse_whole
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # JSON fields, rows of text, and whether what was asked for was reached.
 Extras = tuple[dict[str, Any], list[tuple[str, str]], bool]
 
-_NO_BEST_BIAS = "the training free energy still falls at the end of the scan: no finite bias is best inside it"
 HELP = f"""\b
 Examples:
   onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
@@ -187,15 +186,11 @@ def solve_all(models: list[tuple[dict[str, float], Model]], step: Callable[[], N
 
 def _without_end(asked: Request, point: Mapping[str, float]) -> Solution | None:
     """Where the bias to learn is only the last one that was tried: the solution there, which is none of the problem."""
-    if not asked.learned_bias:
-        return None
     from dataclasses import replace
 
-    from onestep.numerics.bounds.learned_bias import learned_bias
-
-    if not learned_bias(asked.model_without_bias(point)).at_edge:
+    if not asked.without_best_bias(point):
         return None
-    return replace(solve_single(asked.model(point)), converged=False, status=f"not converged: {_NO_BEST_BIAS}")
+    return replace(solve_single(asked.model(point)), converged=False, status=f"not converged: {NO_BEST_BIAS}")
 
 
 def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:

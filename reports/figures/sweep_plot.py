@@ -174,10 +174,12 @@ def name_coordinate(axis: Axes, which: str, swept: Axis) -> None:
     """Name a coordinate; logarithmic where its values are spaced so."""
     if geometric(swept.values):
         (axis.set_xscale if which == "x" else axis.set_yscale)("log")
-        if max(swept.values) < _FEW_DECADES * min(swept.values):
+        low, high = min(swept.values), max(swept.values)
+        if 5.0 * low <= high < _FEW_DECADES * low:
             from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-            # 1, 2, 5, 10 ...: matplotlib names every multiple of so short an axis, one upon the other.
+            # 1, 2, 5, 10 ...: matplotlib names every multiple of so short an axis, one upon the other. Over a factor of
+            # five there are two of them at least.
             along = axis.xaxis if which == "x" else axis.yaxis
             along.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             along.set_major_formatter(StrMethodFormatter("{x:g}"))

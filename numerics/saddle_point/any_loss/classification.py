@@ -31,7 +31,8 @@ _NEAR = 1e-3
 
 
 def sign_changes(system: System, x: Array) -> tuple[Layer, ...]:
-    """Where the mean output changes sign along a spike of one direction, and how far its own noise blurs that.
+    """Where the mean output changes sign along a spike of one direction, and how far that is blurred: by what of the
+    output is noise given z, and by what z moves it.
 
     x: the unknowns of the system at its saddle point. Along several directions no place is told.
     """
@@ -47,12 +48,14 @@ def sign_changes(system: System, x: Array) -> tuple[Layer, ...]:
         turned = ((kappa, -1.0), (yhat, sign), (noise, 1.0))
         kappa, yhat, noise = (np.append(v[kappa == first] * by, v) for v, by in turned)
     apart, risen, quiet = np.diff(kappa), np.abs(np.diff(yhat)), np.minimum(noise[1:], noise[:-1])
+    moved = np.interp(kappa, system.table.kappa, np.abs(at.across))
     found = []
     for k in np.flatnonzero((yhat[1:] * yhat[:-1] <= 0.0) & (apart > 0.0) & (quiet * apart < _WIDE * risen)):
         place = float(brentq(lambda t: float(_mean_output(system, x, np.array([t]))[0]), kappa[k], kappa[k + 1]))
         below, above = _mean_output(system, x, place + apart[k] * np.array([-_NEAR, _NEAR]))
         slope = abs(float(above - below)) / (2.0 * _NEAR * float(apart[k]))
-        found.append(Layer(place, float(quiet[k]) / slope if slope > 0.0 else _WIDE))
+        widths = (float(width) / slope if slope > 0.0 else _WIDE for width in (quiet[k], moved[k]))
+        found += [Layer(place, width) for width in widths if width < _WIDE]
     return tuple(found)
 
 

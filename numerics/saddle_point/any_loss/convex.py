@@ -50,6 +50,8 @@ _GOAL_BY_THE_MAP = 1e-8
 _MOST_REFINEMENTS = 5
 # A variance of the outputs beside which the kinks of a loss count as steps.
 _QUIET = 1e-2
+# A finer rule for the wrong signs has no more nodes than this: a tenth of a second.
+_MOST_NODES_OF_SIGNS = 20_000
 # The rules are not refined beyond so many nodes.
 _MOST_NODES = 3_000_000
 
@@ -276,8 +278,8 @@ def _separated(system: System, x: Array, loss: Loss) -> bool:
 def _classification_error(system: System, x: Array) -> tuple[float, float]:
     """P(sign omega != g) by a rule that sees where the mean output changes sign, and how far it moved by that rule."""
     steps, found = sign_changes(system, x), []
-    # Along several directions a finer rule costs four times the one that all was solved on, and has no such places.
-    first = system.refine - (system.table.rank > 1)
+    # Along several directions there are no such places, and a finer rule costs four times the one that was solved on.
+    first = system.refine - (system.table.rank > 1 and 4 * len(system.table.weights) > _MOST_NODES_OF_SIGNS)
     for refine in (first, first + 1):
         on = _system(system.model, refine, system.width, steps)
         at = on.output(x)

@@ -315,6 +315,11 @@ def test_sympy_reads_the_same_function() -> None:
     [
         ("2z", "the product '2z' is written 2*z"),
         ("tanh(1e5z)", "the product '1e5z' is written 1e5*z"),
+        ("1e-3z", "the product '1e-3z' is written 1e-3*z"),
+        ("1.5E+2 pi", "the product '1.5E+2 pi' is written 1.5E+2*pi"),
+        ("if z > 0 then z else 0", "a formula in z is accepted"),
+        ("1 or z +", "a formula in z is accepted"),
+        ("1 or 2z +", "the product '2z' is written 2*z"),
         ("1 + .5 exp(z)", "the product '.5 exp' is written .5*exp"),
         ("he2 z", "a formula in z is accepted"),
         ("tanh(z", "a formula in z is accepted"),

@@ -96,7 +96,7 @@ def test_a_warning_is_as_sure_as_the_worst_of_the_networks_around() -> None:
 
 def test_the_largest_readout_weight_decides() -> None:
     # A step three times as long, and one that is worth a word for the group of the large weight only.
-    for eta, weights in ((0.5, (1.0, -3.0)), (1e-3, (1.0, 20.0))):
+    for eta, weights in ((0.5, (1.0, -3.0)), (1e-3, (1.0, 20.0)), (0.5, (0.5, -0.25))):
         groups = tuple(ReadoutGroup(weight, 0.5) for weight in weights)
         step = {"alpha0": 8.0, "eta": eta, "beta": 1.0}
         model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, readout=groups, **step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -292,3 +293,13 @@ def test_a_slope_that_is_zero_by_cancellation_makes_no_spike(text: str) -> None:
     assert steps.gradient_step(activation("tanh"), activation(text), alpha0=2.0, eta=3.0, beta=1.0).alignment == 0.0
     kept = steps.gradient_step(activation(f"{text} + 1e-9*z"), activation("sin"), alpha0=2.0, eta=3.0, beta=1.0)
     assert kept.spike == pytest.approx(3e-9 * math.hypot(math.exp(-0.5), math.sqrt((1 - math.exp(-2)) / 4)), rel=1e-4)
+
+
+def test_an_average_that_is_not_settled_is_not_taken_for_zero() -> None:
+    unsure = steps.hermite_constants(activation("he3"))
+    errors_ = unsure.errors._replace(h1=1e-9)
+    found = replace(unsure, h1=1e-10, errors=errors_)
+    assert steps._cleared(found) == found
+    # Of rounding alone, 1e-11 of the function's size sqrt(6).
+    sure = replace(unsure, h1=1e-11, errors=unsure.errors._replace(h1=2e-11))
+    assert steps._cleared(sure).h1 == steps._cleared(sure).errors.h1 == 0.0

@@ -154,14 +154,26 @@ def test_a_gap_in_the_support() -> None:
     assert np.any(below)
 
 
-def test_features_of_unbounded_variance_have_no_upper_edge() -> None:
-    found = spectrum(_model("he2"))
+@pytest.mark.parametrize(("student", "spike"), [("z - sin(z)", 0.3), ("z + 4*cos(z/2)", 0.1), ("cos(2*z)", 0.1)])
+def test_features_whose_variance_comes_and_goes_have_an_edge(student: str, spike: float) -> None:
+    # (1 - exp(-1/2) cos x)^2 and its kind: at two far places alone it may look as if it grew. No edge is beyond that of
+    # two random factors, of rows and of inputs, times the largest variance.
+    model = _model(student, alpha=0.5, spike=spike)
+    edge = spectrum(model).edges[-1][1]
+    parts = conditional_coefficients(model.activation, spike, 1.0, 0.0, np.linspace(-12.0, 12.0, 400) / spike)
+    assert edge < (math.sqrt(0.5) + 1.0) ** 2 * float(np.max(parts.mu1**2 + parts.mu2**2)) * (1.0 + math.sqrt(2.0)) ** 2
+
+
+@pytest.mark.parametrize("student", ["he2", "exp(z/2)", "z*sin(z)", "relu(-z)**2"])
+def test_features_of_unbounded_variance_have_no_upper_edge(student: str) -> None:
+    found = spectrum(_model(student))
     assert math.isinf(found.edges[-1][1])
     assert found.mass == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("student", "spike"), [("relu", 0.3), ("gelu", 0.2), ("z*tanh(z)", 0.3), ("z + 3*tanh(z)", 0.4)]
+    ("student", "spike"),
+    [("relu", 0.3), ("gelu", 0.2), ("z*tanh(z)", 0.3), ("z + 3*tanh(z)", 0.4)],
 )
 def test_features_whose_variance_takes_a_wide_step_end_all_the_same(student: str, spike: float) -> None:
     # Their variance is 17 % larger at the end of the reach than half way there, and that is where it stays.

@@ -307,7 +307,7 @@ def test_the_page_tells_the_limit_on_the_time_from_that_on_the_operations() -> N
         ("[0.33 +/- 4e-3]", "1/3", "[0.33 +/- 4e-3] = 1/3  (proved)"),
         ("0", "exp(-4)*sin(3) - exp(-4)*sin(3)", "0  (proved)"),
         ("[1.0 +/- 1e-2]", "x" * 240, f"[1.0 +/- 1e-2] = {'x' * 240}  (proved)"),
-        ("[1.0 +/- 1e-2]", "x" * 241, "[1.0 +/- 1e-2] = a closed form of 241 letters, which --json writes out  (proved)"),
+        ("[1 +/- 1e-2]", "x" * 241, "[1 +/- 1e-2] = a closed form of 241 letters, which --json writes out  (proved)"),
     ],
 )
 def test_a_number_stands_beside_a_closed_form_that_a_person_reads(ball: str, closed: str | None, said: str) -> None:

@@ -57,7 +57,8 @@ def _erratum(k: int) -> ErratumReport:
     words = [f"{word} {k}" for word in ("title", "source", "printed claim")]
     said = f"printed {k}", f"corrected claim {k}", f"corrected {k}"
     return ErratumReport(
-        f"erratum.{k}", *words, verdicts[0], *said, verdicts[1], f"witness {k} " * 20, f"consequence {k}"
+        f"erratum.{k}", *words, verdicts[0], *said, verdicts[1],
+        f"{f'witness {k} ' * 20}extrapolates to 1.{k} +- 0.1, theory 2.{k}, z = 10", f"consequence {k}",
     )
 
 

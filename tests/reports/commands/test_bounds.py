@@ -78,3 +78,13 @@ def test_bounds_give_their_error(capfd: pytest.CaptureFixture[str]) -> None:
     assert found["converged"] is True
     # The goal of the refinement, 1e-11 of E[g^2] < 1.
     assert found["error_estimate"] <= 1e-11
+
+
+def test_bounds_of_a_learned_bias_without_an_end_are_none(capfd: pytest.CaptureFixture[str]) -> None:
+    given = [
+        "bounds", "--activation", "softplus", "--target", "he(2, z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",
+        "--spike", "1", "--bulk", "1", "--alignment", "0.8", "--bias", "learned",
+    ]  # fmt: skip
+    code, out, err = outcome(capfd, [*given, "--json"])
+    assert (code, json.loads(out)["converged"]) == (3, False)
+    assert "1 of 1 points did not converge: the training free energy still falls at the end of the scan" in err

@@ -97,6 +97,18 @@ def test_a_limit_that_is_reached_late_and_from_the_other_side_is_reached_all_the
     assert one.shown((late, 1e8)).endswith("--width 100000000")
 
 
+@pytest.mark.parametrize("power", [0.5, 0.9, 1.2, 1.5, 3.0])
+def test_another_rate_than_the_inverse_of_the_width_is_refuted(power: float) -> None:
+    model = Model("tanh", "sin", 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)
+    limit, one = THEORY.solve(model), BY_NAME["limits.finite-width"]
+
+    def widened(found: Solution, width: float) -> Solution:
+        return replace(limit, test_error=limit.test_error + 1e-3 * (width / 1e8) ** -power)
+
+    theory = replace(THEORY, solve=lambda model: replace(limit, widened=widened))
+    assert one.margin((model, 1e8), theory) < 0.0 < one.margin((model, 1e8), THEORY)
+
+
 def test_there_are_many_of_them_and_each_serves_a_claim() -> None:
     known = {claim.id for claim in all_claims()}
     assert len(PROPERTIES) >= 80

@@ -296,6 +296,30 @@ def test_what_is_not_built_is_refused() -> None:
     assert found.converged
 
 
+def test_the_share_of_wrong_signs_is_that_of_the_finer_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model("tanh", "sign", 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.8, loss="logistic")
+    asked: list[int] = []
+
+    def share(system: Any, *given: Any) -> float:
+        asked.append(system.refine)
+        return 0.25 + 1e-3 * system.refine
+
+    monkeypatch.setattr(convex, "_wrong", share)
+    found = solve(model)
+    assert asked == [asked[0], asked[0] + 1]
+    assert found.classification_error == 0.25 + 1e-3 * asked[1]
+    assert found.parameter_error == pytest.approx(1e-3)
+
+
+def test_wrong_signs_where_what_lies_across_the_spike_is_larger_than_the_noise() -> None:
+    model = Model("tanh", "sign", 100.0, 100.0, 1e4, spike=1.0, bulk=1.0, alignment=0.8, loss="logistic")
+    found = solve(model)
+    assert found.parameter_error is not None
+    assert found.parameter_error < 1e-10
+    # By Owen's T function on a graded rule, and by a graded rule in two dimensions, by others: to all digits given.
+    assert found.classification_error == pytest.approx(0.2047334951, abs=1e-10)
+
+
 @pytest.mark.parametrize(
     ("loss", "activation_", "spike", "alignment", "ridge"),
     [
