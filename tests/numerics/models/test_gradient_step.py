@@ -291,8 +291,11 @@ def test_a_slope_that_is_zero_by_cancellation_makes_no_spike(text: str) -> None:
     assert solve(model).converged
     # A target without linear part has no alignment; a slope that is small, and seen to be, is kept.
     assert steps.gradient_step(activation("tanh"), activation(text), alpha0=2.0, eta=3.0, beta=1.0).alignment == 0.0
-    kept = steps.gradient_step(activation(f"{text} + 1e-9*z"), activation("sin"), alpha0=2.0, eta=3.0, beta=1.0)
-    assert kept.spike == pytest.approx(3e-9 * math.hypot(math.exp(-0.5), math.sqrt((1 - math.exp(-2)) / 4)), rel=1e-4)
+    for size in (1e-9, -1e-9):
+        small = activation(f"{text} + ({size})*z")
+        kept = steps.gradient_step(small, activation("sin"), alpha0=2.0, eta=3.0, beta=1.0)
+        length = math.hypot(math.exp(-0.5), math.sqrt((1 - math.exp(-2)) / 4))
+        assert kept.spike == pytest.approx(3.0 * size * length, rel=1e-4)
 
 
 def test_an_average_that_is_not_settled_is_not_taken_for_zero() -> None:

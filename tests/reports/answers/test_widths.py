@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import matplotlib
@@ -119,10 +120,9 @@ def test_sweep_files_store_both_for_points_solved_together_and_alone(
             "alignment = 0.8\nwidth = 400\n"
         )
         assert outcome(capfd, ["sweep", str(file), "--out", str(out)])[0] == 0
-        with sqlite3.connect(out / "results.sqlite") as results:
-            stored.append(
-                results.execute("SELECT test_error, test_error_at_width, training_error_at_width FROM points")
-            )
+        with closing(sqlite3.connect(out / "results.sqlite")) as results:
+            query = "SELECT test_error, test_error_at_width, training_error_at_width FROM points"
+            stored.append(results.execute(query).fetchall())
     together, alone = (list(rows)[-1] for rows in stored)
     assert together == pytest.approx(alone, rel=1e-9)
     assert together[1] > 1.05 * together[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def test_a_sweep_file_takes_rows(tmp_path: Path) -> None:
     grid.write_text(grid.read_text() + "\nseeds = 2\n")
     assert run(["sweep", str(grid), "--out", str(out), "--quiet"]) == 0
     (base,) = out.glob("*.sqlite")
-    with sqlite3.connect(base) as connection:
+    with closing(sqlite3.connect(base)) as connection:
         connection.row_factory = sqlite3.Row
         rows = [dict(row) for row in connection.execute("select * from points order by point")]
     assert all(row["converged"] == 1 for row in rows)
