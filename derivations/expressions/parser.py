@@ -77,7 +77,7 @@ LONGEST_NUMBER = 1024
 
 _EXAMPLE = 'for example "tanh(z)" or "Piecewise((z, z > 0), (0, True))"'
 _ACCEPTED = f"a formula in z is accepted, {_EXAMPLE}"
-_LETTERS = ("z", "pi", "e", "E")
+_CONSTANTS = ("pi", "e", "E")
 # A number with what it is to be multiplied by written after it, as on paper: 2z, 2 tanh(z).
 _JUXTAPOSED = re.compile(r"(?<![\w.])(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z]\w*)")
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?")
@@ -100,7 +100,7 @@ def parse(text: str, *, limited: bool = True) -> Expression:
             root = ast.parse(stripped, mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             written = _JUXTAPOSED.finditer(stripped)
-            product = next((p for p in written if p[2] in _LETTERS or named_function(p[2])), None)
+            product = next((p for p in written if p[2] in ("z", *_CONSTANTS) or named_function(p[2])), None)
             hint = f"the product {product[0]!r} is written {product[1]}*{product[2]}" if product else _ACCEPTED
             raise ExpressionError(f"the expression {_short(stripped)} is not well formed; {hint}") from None
     expr = _Reader(stripped, DEEPEST_NESTING if limited else 400).read(root, 0)
@@ -250,7 +250,7 @@ class _Reader:
     def _name(self, name: str) -> Expression:
         if name == "z":
             return Z
-        if name in ("pi", "e", "E"):
+        if name in _CONSTANTS:
             return Constant(name.lower())
         known = named_function(name)
         if known is not None and stands_alone(name):

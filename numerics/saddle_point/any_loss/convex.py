@@ -66,6 +66,11 @@ class _Level:
     squared: float
 
     @property
+    def error(self) -> float:
+        """The test error: the test loss, of the square loss the squared error."""
+        return self.squared if self.system.loss.name == "square" else self.test
+
+    @property
     def numbers(self) -> Array:
         """What has to stay when the rule is refined."""
         return np.concatenate([self.system.least_means(self.found.x), [self.test, self.squared]])
@@ -118,9 +123,7 @@ def _solve(model: Model, labelled: Model, refine: int, width: float | None) -> S
         # A correction that is not worth taking is a difference between the rules as well.
         last, moved = moved, float(np.max(np.abs(now - before) / (1.0 + np.abs(now)))) + unresolved
         moved += min(fine.found.correction, ROUNDING)
-        test_moved = abs(fine.test - coarse.test) + unresolved * (1.0 + abs(fine.test))
-        if loss.name == "square":  # whose test error is the mean squared error
-            test_moved = abs(fine.squared - coarse.squared) + unresolved * (1.0 + fine.squared)
+        test_moved = abs(fine.error - coarse.error) + unresolved * (1.0 + abs(fine.error))
         coarse = fine
         if not moved > goal or not fine.found.ended or unresolved == 1.0:
             break
@@ -135,19 +138,19 @@ def _solve(model: Model, labelled: Model, refine: int, width: float | None) -> S
 def _moved_by_the_map(model: Model, level: _Level) -> tuple[float, float]:
     """How far numbers (shares of 1 + size) and the test error move with the errors of a gradient step."""
     # From the model as it was given: signs of the target as labels keep no step.
-    uncertain, square = relative_uncertainty(model), model.loss.name == "square"
+    uncertain = relative_uncertainty(model)
     if uncertain == 0.0:
         return 0.0, 0.0
     if uncertain <= SMALL or model.network_step is not None:
         moved = uncertain * level.found.at.condition
-        return moved, moved * (1.0 + abs(level.squared if square else level.test))
+        return moved, moved * (1.0 + abs(level.error))
     system, moved, test_moved = level.system, 0.0, 0.0
     for other in neighbours(model):
         there = _system(labelled_model(other), system.refine, system.width)
         found = _level(other, there, polished(there, level.found.x))
         gap = np.abs(found.numbers - level.numbers)
         moved += float(np.max(gap / (1.0 + np.abs(level.numbers))))
-        test_moved += abs(found.squared - level.squared) if square else abs(found.test - level.test)
+        test_moved += abs(found.error - level.error)
     return moved, test_moved
 
 
@@ -207,14 +210,13 @@ def _solution(model: Model, level: _Level, moved: float, test_moved: float, eval
     if has_signs(model.target):
         wrong, wrong_moved = _classification_error(system, x)
     # Two rules agree in what is left of the equations, from which they begin.
-    test = level.squared if model.loss.name == "square" else level.test
-    moved, test_moved = moved + residual, test_moved + residual * (1.0 + abs(test))
+    moved, test_moved = moved + residual, test_moved + residual * (1.0 + abs(level.error))
     converged, status = _judged(level, residual, moved, model.loss)
     if converged and wrong_moved > max(moved, QUADRATURE_GOAL):
         status = f"converged, but the quadrature limits the classification error to about {wrong_moved:.1e}"
     return Solution(
         model=model,
-        test_error=test,
+        test_error=level.error,
         # The square loss is (y - h)^2/2 here, and its errors are squares.
         training_error=2.0 * training if model.loss.name == "square" else training,
         mean_squared_error=level.squared,
