@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import defined, fixed
-from onestep.derivations.kernel.functions.formulas import shares_sign
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -29,15 +28,14 @@ from onestep.derivations.kernel.terms import (
     derivative,
     free,
     letters,
-    masked,
     negative,
     nonnegative,
     nonzero,
+    shares_sign,
     substitute,
 )
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 _x, _y = sp.symbols("x y", real=True)
 _f = sp.Function("f", real=True)(_x, _y)
@@ -69,7 +67,6 @@ def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
             raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
         defined(leaf)
         conditions = signed(*sides(leaf.statement))
-        _has_slopes(*sides(leaf.statement))
     return Conclusion(leaf.statement, frozenset({leaf}), conditions)
 
 
@@ -233,20 +230,6 @@ def in_place(theorem: Theorem, values: Mapping[sp.Symbol, sp.Expr]) -> tuple[Sta
     demanded = frozenset().union(*map(defined_where, values.values()))
     conditions = demanded.union(*(_substituted(condition, values) for condition in theorem.conditions))
     return _mapped(theorem.statement, lambda term: substitute(term, values)), conditions
-
-
-def _has_slopes(name: sp.Expr, meaning: sp.Expr) -> None:
-    """A function whose slopes have names is defined by what has slopes, as far as functions without a formula have; one
-    that shares the name of its slope with another one, by what has that slope. Raises Refused else.
-    """
-    if name.func not in DERIVATIVES and name.func not in PARTIALS:
-        return
-    for argument in name.args:
-        derivative(masked(meaning, frozenset(name.args)), argument)
-    slope = DERIVATIVES.get(name.func)
-    shared = list(DERIVATIVES.values()).count(slope) > 1
-    if slope is not None and shared and derivative(meaning, *name.args) != slope(*name.args):
-        raise Refused(f"the slope of {meaning} is not {slope(*name.args)}")
 
 
 def equation_of(theorem: Theorem) -> Equation:

@@ -8,9 +8,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
-from onestep.derivations.kernel.conditions import forms, meanings_of, resting_on, spoken
-from onestep.derivations.kernel.functions.domination import dominated
-from onestep.derivations.kernel.functions.formulas import formulas_of, in_full, names
+from onestep.derivations.kernel.conditions import forms, meanings_of, resting_on, spoken, unfolded
 from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
@@ -21,6 +19,7 @@ from onestep.derivations.kernel.terms import (
     defined_where,
     derivative,
     free,
+    names,
     negative,
     nonnegative,
     nonzero,
@@ -88,7 +87,7 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     asked = [c.term for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x})]
     for term in asked:
         *_, whole = forms(term, theorem.assumptions, True)
-        whole = in_full(whole, formulas_of(theorem.assumptions))
+        whole = unfolded(whole, theorem.assumptions)
         # What has no slope may jump, and hold at one value of x alone: a modulus does not.
         if names(whole) & moving or derivative(whole.replace(sp.Abs, lambda t: t), x) is None:
             raise Refused(f"{term} may not keep its sign as {x} varies")
@@ -112,7 +111,6 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
     touched = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
     if touched & set(variables):
         raise Refused(f"{', '.join(map(str, touched & set(variables)))} is averaged over, and the limit speaks of it")
-    dominated(limit.expression, set(variables), limit.variable, premises)
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
 

@@ -10,7 +10,6 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import signed
-from onestep.derivations.kernel.functions.domination import dominated
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
 from onestep.derivations.kernel.terms import (
@@ -98,7 +97,6 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     if frozenset().union(*map(free, (*at.values(), *along.values()))) & set(context.variables):
         raise Refused("a limit speaks of a variable averaged over")
     moving = set(context.variables)
-    dominated(substitute(context.integrand, along), moving, variable, premises)
     for power in context.integrand.atoms(sp.Pow):
         inside = substitute(power.base, at)
         near = substitute(power.base, along)

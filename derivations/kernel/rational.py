@@ -19,10 +19,10 @@ from typing import Any
 import flint
 import sympy as sp
 
-from onestep.derivations.kernel.functions.points import nonzero_somewhere
 from onestep.derivations.kernel.statements import Condition, Refused
 from onestep.derivations.kernel.terms import admit, free, nonzero
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.points import nonzero_somewhere
 
 # Powers are multiplied out.
 _LARGEST_POWER = 256

@@ -15,11 +15,11 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
-from onestep.derivations.kernel.functions.points import above_somewhere
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
+from onestep.derivations.language.points import above_somewhere
 
 ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
 REAL_FUNCTIONS = (*ELEMENTARY, OwensT, SignProduct)
@@ -276,20 +276,6 @@ def averages(term: sp.Expr) -> frozenset[Expectation]:
     return inner | {term} if isinstance(term, Expectation) else inner
 
 
-def averaged(term: sp.Expr) -> sp.Expr:
-    """A term with its averages as sums, constants moved out of them, and of polynomials their values."""
-    if not isinstance(term, Expectation):
-        return term.func(*map(averaged, term.args)) if term.has(Expectation) else term
-    total: sp.Expr = sp.Integer(0)
-    for part in sp.Add.make_args(sp.expand(averaged(term.integrand))):
-        factor, rest = part.as_independent(*term.variables, as_Add=False)
-        if rest.is_polynomial(*term.variables):
-            powers = (rest.as_powers_dict()[name] for name in term.variables)
-            rest = sp.Mul(*(sp.factorial2(k - 1) * (1 - k % 2) for k in powers))
-        total += factor * Expectation(rest, *term.variables)
-    return total
-
-
 def bound(term: sp.Expr) -> frozenset[sp.Symbol]:
     """The variables that a term itself binds."""
     return frozenset(term.variables) if isinstance(term, Expectation) else frozenset()
@@ -315,6 +301,13 @@ def substitute(term: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
 def letters(term: sp.Expr) -> frozenset[sp.Symbol]:
     """The symbols in a term, free or bound."""
     return frozenset({term}) if isinstance(term, sp.Symbol) else frozenset().union(*map(letters, term.args))
+
+
+@lru_cache(maxsize=65536)
+def names(term: sp.Expr) -> frozenset[sp.Expr]:
+    """The symbols of a term and the heads of its functions."""
+    own = (term,) if isinstance(term, sp.Symbol) else (term.func,) if isinstance(term, AppliedUndef) else ()
+    return frozenset(own).union(*map(names, term.args))
 
 
 @lru_cache(maxsize=65536)
@@ -386,9 +379,11 @@ def nonzero(term: sp.Expr) -> bool:
     return positive(term) or negative(term)
 
 
-def binds(term: sp.Expr) -> bool:
-    """Whether that a term is not negative may bind its functions: one that stands alone is chosen."""
-    return not (positive(term) or isinstance(term, AppliedUndef))
+def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
+    """Whether a term decidedly has the sign that a symbol is declared to have."""
+    decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
+    decided &= not symbol.is_negative or negative(value)
+    return decided and (not symbol.is_nonzero or nonzero(value))
 
 
 def outside_averages(term: sp.Expr) -> sp.Expr:

@@ -15,15 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
+from functools import cache, wraps
 from types import NoneType
 from typing import Any, TypeVar, get_args
 
 import sympy as sp
 
-from onestep.derivations.kernel.conditions import can_hold, exists, far_out, fixed, grows, meanings_of, supposed
-from onestep.derivations.kernel.functions.domination import dominated
-from onestep.derivations.kernel.functions.formulas import formulas_of, have_slopes
+from onestep.derivations.kernel.conditions import far_out, fixed, meanings_of, supposed
 from onestep.derivations.kernel.statements import (
     Assumption,
     Condition,
@@ -31,11 +29,10 @@ from onestep.derivations.kernel.statements import (
     Ground,
     Refused,
     Statement,
-    Tends,
     sides,
     variables,
 )
-from onestep.derivations.kernel.terms import admit, averages, defined_where, plain, without_formula
+from onestep.derivations.kernel.terms import admit, defined_where, plain, without_formula
 
 
 @dataclass(frozen=True)
@@ -97,39 +94,13 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     inherited = () if concluded.instead else (p.conditions for p in premises)
     conditions = concluded.conditions.union(*inherited)
     meanings_of(assumptions)  # no name is defined twice, or in a circle
-    have_slopes(assumptions)
-    for premise in premises:
-        if premise.assumptions is not assumptions and _more_formulas(assumptions, premise.assumptions):
-            _exist_still(premise, assumptions)
     for term in sides(concluded.statement):
         conditions |= defined_where(admit(term))
-        for average in averages(term):
-            exists(average, assumptions)
     for variable in variables(concluded.statement, *(premise.statement for premise in premises)):
-        grows(variable, assumptions)
         conditions = frozenset().union(*(far_out(c, variable, assumptions) for c in conditions))
         if supposed(assumptions):  # what was a limit is one still, though it holds nothing constant
             conditions |= {Condition(variable, Demand.CONSTANT, variable)}
-    conditions = _one(conditions)
-    can_hold(conditions, assumptions)
-    return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
-
-
-@lru_cache(maxsize=16384)
-def _more_formulas(assumptions: frozenset[Assumption], before: frozenset[Assumption]) -> bool:
-    """Whether functions have formulas by assumptions that they had not by those ``before``."""
-    return bool(formulas_of(assumptions, True).keys() - formulas_of(before, True).keys())
-
-
-def _exist_still(theorem: Theorem, assumptions: frozenset[Assumption]) -> None:
-    """Raises Refused where an average in a proof may not exist, or may not tend to its limit, by a formula for a
-    function that had none there.
-    """
-    for node in nodes(theorem):
-        for average in frozenset().union(*map(averages, sides(node.statement))):
-            exists(average, assumptions)
-        if node.rule in ("limit_average", "average_limit") and isinstance(node.statement, Tends):
-            dominated(node.statement.expression, set(), node.statement.variable, (node,), assumptions)
+    return Theorem(concluded.statement, assumptions, _one(conditions), name, premises, arguments)
 
 
 _Part = TypeVar("_Part")

@@ -11,10 +11,10 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.goals import follows
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import settle, takes_limit, vanishes
 from onestep.verify.checks.digest import digest

@@ -21,6 +21,7 @@ from onestep.derivations.kernel.conditions import forms
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand
 from onestep.derivations.kernel.terms import nonnegative, nonzero, positive, substitute
 from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.kernel.vacuity.established import asked_by
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.rendering import latex
 from onestep.verify.protocol.balls import Ball, NoBallError, enclose
@@ -49,7 +50,7 @@ def holding(theorems: Iterable[Theorem], domain: Domain) -> Holding:
     failing: dict[Condition, None] = {}
     open_: dict[Condition, None] = {}
     for theorem in theorems:
-        for condition in theorem.conditions:
+        for condition in asked_by(theorem):
             if not condition.of_variable:
                 held = _holds(condition, theorem.assumptions, ranges)
                 if held is not True:

@@ -25,6 +25,7 @@ from onestep.derivations.kernel.limits import limit_average, limit_compose, limi
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.theorem import RULES, Theorem
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma, sigma_check, sigma_prime, sigma_second
 from tests.shared.leaves import above, said, taken
@@ -77,23 +78,23 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
     "assume": {
         "what a rule's lemma says of some functions, for all": lambda: assume((), SAME),
         "a slope that a function has already": lambda: define(sigma_prime(x), x, "", x),
-        "another slope than that of the name": lambda: define(sigma_check(x), x**2, "", x),
+        "another slope than that of the name": lambda: established(define(sigma_check(x), x**2, "", x)),
         "a name that SymPy knows to be whole": lambda: define(whole, sp.Rational(1, 2), ""),
         "a name that SymPy knows to be negative": lambda: define(negative, ONE, ""),
         "a function of nothing by itself": lambda: define(f(), f() + 1, ""),
-        "a negative number for a positive name": lambda: define(c, -ONE, ""),
+        "a negative number for a positive name": lambda: established(define(c, -ONE, "")),
         "a function that SymPy evaluates": lambda: define(a, sp.sign(x), ""),
         "zero to a power that may be zero": lambda: define(f(x), sp.Pow(0, x**2), "", x),
-        "a logarithm of what is negative": lambda: define(y, sp.log(-ONE - p, evaluate=False), ""),
+        "a logarithm of what is negative": lambda: established(define(y, sp.log(-ONE - p, evaluate=False), "")),
         "a limit without knowing that it exists": lambda: said(Tends(d, a, d), ground=Ground.DEFINITION),
         "a limit that depends on its variable, assumed": lambda: said(Tends(a / d, 1 / d, d)),
         "a function that stands for any value": lambda: taken(f(a), ZERO, f),  # type: ignore[arg-type]
-        "a limit for all values of what moves": lambda: rewrite(
+        "a limit for all values of what moves": lambda: established(rewrite(
             (instantiate((said(Tends(f(x) / d, ZERO, d), x),), {x: y}), define(y, d**2, ""))
-        ),
-        "the same by a lemma": lambda: rewrite(
+        )),
+        "the same by a lemma": lambda: established(rewrite(
             (instantiate((said(Tends(x / d, ZERO, d), ground=Ground.LEMMA),), {x: y}), define(y, d**2, ""))
-        ),
+        )),
         "a name for itself": lambda: define(a, a + 1, ""),
         "a name for all values of a symbol": lambda: define(c, x, "", x),
         "a function of one symbol twice": lambda: define(f(x, x), x, "", x),
@@ -127,9 +128,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "too few cofactors": lambda: ring((taken(a, b),), Equation(a**2, b**2)),
         "a root is its negative": lambda: ring((), Equation(sp.sqrt(p + 1), -sp.sqrt(p + 1))),
         "the root of a square": lambda: ring((), Equation(sp.sqrt(x**2 + 2 * x + 1), x + 1)),
-        "the root of something negative": lambda: ring(
+        "the root of something negative": lambda: established(ring(
             (), Equation((sp.sqrt(-1 - p) + 1) ** 2, 2 * sp.sqrt(-1 - p) - p)
-        ),
+        )),
         "a denominator that is zero by algebra": lambda: ring(
             (), Equation(1 / ((a + b) ** 2 - a**2 - 2 * a * b - b**2), a)
         ),
@@ -143,7 +144,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
                 instantiate((define(f(x), x * d, "", x),), {x: a}),
             )
         ),
-        "a quotient by zero that cancels": vanishing_value,
+        "a quotient by zero that cancels": lambda: established(vanishing_value()),
         "a symbol that a hypothesis speaks of": lambda: instantiate((taken(a, ONE),), {a: TWO}),
         "a symbol that a definition speaks of": lambda: instantiate((define(a, b, ""),), {b: TWO}),
         "a negative value for a positive symbol": lambda: instantiate(
@@ -159,26 +160,30 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "what grows for what was constant": lambda: instantiate((tends(a / d, ZERO),), {a: d}),
     },
     "rewrite": {
-        "what was constant by what a model lets grow": lambda: rewrite(
+        "what was constant by what a model lets grow": lambda: established(rewrite(
             (tends(n / (n + d), ZERO), modelled(n, a**2 * d))
-        ),
-        "the same, with the model solved for a product": lambda: rewrite(
+        )),
+        "the same, with the model solved for a product": lambda: established(rewrite(
             (tends(n / (n + d), ZERO), ring((modelled(n / d, m),), Equation(n, m * d), (d,)))
-        ),
-        "what was constant by a slope that grows": lambda: rewrite(
+        )),
+        "what was constant by a slope that grows": lambda: established(rewrite(
             (
                 tends(sigma_prime(a) / d, ZERO),
                 instantiate((differentiate((define(sigma(x), x * d, "", x),), x),), {x: a}),
             )
-        ),
-        "what grows by its value": lambda: rewrite((tends(1 / d, ZERO), define(d, sp.Integer(5), ""))),
+        )),
+        "what grows by its value": lambda: established(rewrite((tends(1 / d, ZERO), define(d, sp.Integer(5), "")))),
         "what is not there": lambda: rewrite((taken(a, b), taken(x, y))),
         "under an average, by a hypothesis on its variable": lambda: rewrite(
             (taken(Expectation(f(z), z), a), taken(f(z), g(z)))
         ),
         "the variable of an average": lambda: rewrite((taken(Expectation(f(z), z), a), taken(z, ZERO, z))),
-        "what was constant by what grows": lambda: rewrite((tends(n / (n + d), ZERO), define(n, a**2 * d, ""))),
-        "the same, hidden in a factor": lambda: rewrite((tends(n * (d - 1) / d**2, ZERO), define(n, m * d, ""))),
+        "what was constant by what grows": lambda: established(
+            rewrite((tends(n / (n + d), ZERO), define(n, a**2 * d, "")))
+        ),
+        "the same, hidden in a factor": lambda: established(
+            rewrite((tends(n * (d - 1) / d**2, ZERO), define(n, m * d, "")))
+        ),
         "a limit that depends on its variable": lambda: rewrite((tends(a / d + b, b), taken(b, d))),
     },
     "congruence": {
@@ -216,7 +221,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         ),
     },
     "linear": {
-        "a factor that is zero": vanishing_factor,
+        "a factor that is zero": lambda: established(vanishing_factor()),
         "a coefficient that is averaged over": lambda: linear((), Expectation(z * f(z), z), ((z, f(z)),)),
         "parts that do not add up": lambda: linear((), Expectation(f(z) + g(z), z), ((ONE, f(z)), (TWO, g(z)))),
         "no average": lambda: linear((), a + b, ((ONE, a), (ONE, b))),
@@ -272,16 +277,16 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         ),
         "a reflection": lambda: dilate((), Expectation(f(z), z), z, -TWO),
         "zero": lambda: dilate((), Expectation(f(z), z), z, ZERO),
-        "a factor that is zero by its meaning": lambda: rewrite(
+        "a factor that is zero by its meaning": lambda: established(rewrite(
             (dilate((), Expectation(f(z), z), z, a), define(a, ZERO, ""))
-        ),
+        )),
         "no stretch": lambda: dilate((), Expectation(f(z), z), z, ONE),
         "a variable that is not averaged over": lambda: dilate((), Expectation(f(z) * t, z), t, TWO),
         "no average": lambda: dilate((), f(z), z, TWO),
         "an average that is infinite": lambda: dilate((), Expectation(sp.exp(z**2), z), z, sp.Rational(1, 2)),
     },
     "limit_rational": {
-        "a name that is defined": lambda: rewrite((tends(1 / d, ZERO), define(d, ONE, ""))),
+        "a name that is defined": lambda: established(rewrite((tends(1 / d, ZERO), define(d, ONE, "")))),
         "a wrong value": lambda: tends((d + 1) / d, ZERO),
         "what grows": lambda: tends(d**2 / (d + 1), ZERO),
         "a value that depends on the variable": lambda: tends(1 / d + 1 / d**2, 1 / d),
@@ -290,12 +295,12 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "an exponential of the variable": lambda: tends(sp.exp(d) / d**9, ZERO),
     },
     "limit_compose": {
-        "a division by what is zero": lambda: rewrite(
+        "a division by what is zero": lambda: established(rewrite(
             (
                 instantiate((limit_compose((tends(x + x / d, x),), hole / a, (hole,)),), {x: a * b}),
                 ring((define(a, ZERO, ""),), Equation(a * b + a * b / d, ZERO), (b + b / d,)),
             )
-        ),
+        )),
         "a denominator that vanishes": lambda: limit_compose((tends(1 / d, ZERO),), 1 / hole, (hole,)),
         "a denominator that vanishes by algebra": lambda: limit_compose(
             (tends(1 / d, ZERO),), 1 / (hole + (a + b) ** 2 - a**2 - 2 * a * b - b**2), (hole,)
@@ -337,9 +342,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         ),
         "a limit of another term": lambda: limits.limit_order((above(a, b), tends(1 / d, ZERO)), d),
         "a side that varies": lambda: limits.limit_order((above(1 / d, b / d), tends(1 / d, ZERO)), d),
-        "a side that is defined by the variable": lambda: rewrite(
+        "a side that is defined by the variable": lambda: established(rewrite(
             (limits.limit_order((above(1 / d, c), tends(1 / d, ZERO)), d), define(c, 1 / (2 * d), "")),
-        ),
+        )),
         "limits in two variables": lambda: limits.limit_order(
             (above(1 / d, 1 / n), tends(1 / d, ZERO), limit_rational((), 1 / n, ZERO, n)), d
         ),
@@ -363,7 +368,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "two limits of different terms": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d + 1, ONE))),
         "one limit twice": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d, ZERO))),
         "equations": lambda: limit_unique((taken(a, b), taken(a, c))),
-        "limits that hold each other constant": lambda: limit_unique(
+        "limits that hold each other constant": lambda: established(limit_unique(
             (
                 tends(n / (n + d), ZERO),
                 rewrite(
@@ -374,7 +379,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
                     True,
                 ),
             )
-        ),
+        )),
     },
     "name_limit": {
         "a name that stands in the limit": lambda: name_limit((tends(a / d + b, b),), b, ""),

@@ -18,6 +18,7 @@ from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import admit, defined_where, derivative
 from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import loss, loss_prime, trace_exponent, trace_exponent_slope
 from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
@@ -145,7 +146,7 @@ def test_what_is_defined_by_a_derivative_is_not_held_constant_in_what_it_varies_
     at_one = instantiate((differentiate((curve,), x),), {x: ONE})
     held = limit_rational((), c / d, ZERO, d)
     with pytest.raises(Refused, match="held constant"):
-        rewrite((rewrite((held, name)), at_one))
+        established(rewrite((rewrite((held, name)), at_one)))
 
 
 STEP = sp.Rational(1, 10**10)

@@ -24,11 +24,11 @@ from onestep.derivations.kernel.limits import (
     limit_unique,
     name_limit,
 )
-from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import admit, derivative, substitute
 from onestep.derivations.kernel.theorem import Theorem, rule
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 
@@ -402,7 +402,7 @@ def test_derivatives_are_taken_where_conditions_hold_all_around() -> None:
     low = 1 - x**2 - y**2
     assert {Condition(low), Condition(low, Demand.NONNEGATIVE)} <= slope_where(low).conditions
     with pytest.raises(Refused, match="never above zero"):
-        slope_where(-(x**2) - y**2)
+        established(slope_where(-(x**2) - y**2))
 
 
 def test_averages_that_exist_are_admitted() -> None:

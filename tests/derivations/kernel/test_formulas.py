@@ -10,8 +10,7 @@ import sympy as sp
 from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear, stein
 from onestep.derivations.kernel.calculus import average_limit
-from onestep.derivations.kernel.conditions import can_hold, exists, far_out
-from onestep.derivations.kernel.functions.formulas import formulas_of, in_full
+from onestep.derivations.kernel.conditions import far_out
 from onestep.derivations.kernel.inequalities import specialise
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_order, limit_rational, taylor
 from onestep.derivations.kernel.search.leaves import define
@@ -27,6 +26,10 @@ from onestep.derivations.kernel.statements import (
 )
 from onestep.derivations.kernel.terms import admit
 from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.kernel.vacuity.conditions import can_hold
+from onestep.derivations.kernel.vacuity.established import asked_by, established
+from onestep.derivations.kernel.vacuity.existence import exists
+from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime
 from onestep.derivations.language.normal_probabilities import OwensT
@@ -161,7 +164,7 @@ FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
 @pytest.mark.parametrize("falsehood", FALSEHOODS, ids=lambda made: made.__name__)
 def test_what_a_formula_makes_false_is_refused(falsehood: Callable[[], Theorem]) -> None:
     with pytest.raises(Refused):
-        falsehood()
+        established(falsehood())
 
 
 def test_a_variable_bound_again_counts_as_another() -> None:
@@ -187,7 +190,7 @@ def test_what_leads_in_an_average_is_asked_too() -> None:
     above = AtLeast(5 * c / d + c, c * Expectation(sp.exp(z), z))
     bound = order((_not_negative(mean), parts), above, (c / d, -c / d))
     limit = limit_order((bound, limit_rational((), 5 * c / d + c, c, d)), d)
-    assert Condition(low, Demand.NONNEGATIVE) in limit.conditions
+    assert Condition(low, Demand.NONNEGATIVE) in asked_by(limit)
 
 
 def test_what_leads_stands_in_for_no_condition() -> None:

@@ -12,10 +12,10 @@ from onestep.derivations.kernel.averages import average, linear, moment
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.inequalities import largest
 from onestep.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
-from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, sigma
 from tests.derivations.kernel.test_falsehoods import (
@@ -211,9 +211,9 @@ def test_what_leaves_its_sign_is_not_held_along(right: str) -> None:
 
 def test_conditions_hold_from_some_value_of_the_variable_on() -> None:
     with pytest.raises(Refused, match="as it has to be"):
-        below_five(define(f(x), 5 - x, "", x))
+        established(below_five(define(f(x), 5 - x, "", x)))
     with pytest.raises(Refused, match="as it has to be"):
-        where_a_sum_is_not_zero()
+        established(where_a_sum_is_not_zero())
 
 
 def test_what_is_said_to_tend_somewhere_has_no_other_value() -> None:
@@ -289,7 +289,7 @@ def test_a_bound_of_small_values_has_no_limit(bounded: Callable[[], Theorem]) ->
 def test_conditions_that_exclude_each_other_are_refused() -> None:
     pair = (under_a_root(b - 1), under_a_root(-b - 1))
     with pytest.raises(Refused, match="nor is"):
-        order(pair, AtLeast(ZERO, sp.Integer(2)), (ONE, ONE))
+        established(order(pair, AtLeast(ZERO, sp.Integer(2)), (ONE, ONE)))
 
 
 def saddle_without_curvature() -> Theorem:

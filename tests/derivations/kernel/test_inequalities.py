@@ -21,6 +21,7 @@ from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Refused
 from onestep.derivations.kernel.terms import nonnegative, positive
 from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.kernel.vacuity.established import established
 from tests.shared.leaves import above, taken
 
 a, b, c, e, x = sp.symbols("a b c e x", real=True)
@@ -131,7 +132,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "a symbol that a hypothesis speaks of": lambda: specialise((at_least(h, ONE), at_least(a)), h),
         "a symbol that a definition speaks of": lambda: specialise((define(x, h + 1, ""), at_least(a)), h),
         "a limit": lambda: specialise((limit_rational((), h / d, ZERO, d), at_least(a)), h),
-        "what may be negative as a term": lambda: specialise((BERNOULLI, at_least(sp.sqrt(-1 - p))), h),
+        "what may be negative as a term": lambda: established(specialise((BERNOULLI, at_least(sp.sqrt(-1 - p))), h)),
     },
 }  # fmt: skip
 

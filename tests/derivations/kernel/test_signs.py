@@ -20,7 +20,6 @@ from onestep.derivations.kernel.algebra import (
 from onestep.derivations.kernel.averages import average, dilate, linear, moment, rotate
 from onestep.derivations.kernel.calculus import same_slope
 from onestep.derivations.kernel.conditions import meanings_of
-from onestep.derivations.kernel.functions.points import above_somewhere, nonzero_somewhere
 from onestep.derivations.kernel.limits import (
     limit_compose,
     limit_exponential,
@@ -30,13 +29,14 @@ from onestep.derivations.kernel.limits import (
     squeeze,
 )
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import negative, nonnegative, nonzero, positive
 from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, sigma
+from onestep.derivations.language.points import above_somewhere, nonzero_somewhere
 from tests.derivations.kernel.test_falsehoods import Bound, no_limit
 from tests.derivations.kernel.test_held_constant import (
     Q,
@@ -156,7 +156,7 @@ def test_a_name_below_zero_leaves_a_condition_on_what_it_means() -> None:
     assert Condition(-x, Demand.NONNEGATIVE) in define(n, x, "").conditions
     assert Condition(x) in define(n, x, "").conditions
     with pytest.raises(Refused):
-        define(n, p, "")
+        established(define(n, p, ""))
 
 
 def test_what_a_function_is_defined_for_is_no_name_that_it_rests_on() -> None:
@@ -403,7 +403,7 @@ def test_what_leads_keeps_its_sign_where_roots_are_taken_of_fractions() -> None:
     at_end = limit_order((low, tends(1 / d, ZERO)), d)
     for value in (ONE, -ONE):
         with pytest.raises(Refused):
-            instantiate((at_end,), dict.fromkeys((x, u), value))
+            established(instantiate((at_end,), dict.fromkeys((x, u), value)))
 
 
 def test_what_leads_in_a_condition_is_held_constant() -> None:
@@ -416,4 +416,4 @@ def test_what_leads_in_a_condition_is_held_constant() -> None:
     limit = squeeze((above, below, tends(1 / d, ZERO), tends(-1 / d, ZERO)))
     assert {Condition(y), Condition(y, Demand.CONSTANT, d)} <= limit.conditions
     with pytest.raises(Refused, match="held constant"):
-        rewrite((limit, define(y, 1 / d, "")))
+        established(rewrite((limit, define(y, 1 / d, ""))))

@@ -16,6 +16,7 @@ from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import derivative, substitute
 from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_second, with_slopes
 
@@ -46,7 +47,7 @@ def test_taylor_holds_the_curve_and_the_increment_constant() -> None:
         taylor((), F, 2, t * D, D)
     moving = define(F(x), x**2 / D, "a curve that moves with the variable", x)
     with pytest.raises(Refused, match="held constant"):
-        rewrite((taylor((), F, 2, t, D), slope_at(moving, x, sp.Integer(0))))
+        established(rewrite((taylor((), F, 2, t, D), slope_at(moving, x, sp.Integer(0)))))
     expansion = taylor((), F, 2, t, D)
     with pytest.raises(Refused):
         instantiate((expansion,), {t: D})

@@ -8,11 +8,11 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import order, ring
-from onestep.derivations.kernel.search.along import established
 from onestep.derivations.kernel.search.leaves import define, proved
 from onestep.derivations.kernel.search.steps import by_ring
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, sides
 from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, ge, le
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from onestep.verify.checks.points import ByNumbers, BySearch, Point

@@ -1,4 +1,4 @@
-"""What functions and their named slopes are: the formulas that leaves give, and how names rest on each other."""
+"""What functions and their named slopes are: the formulas that leaves give."""
 
 from __future__ import annotations
 
@@ -10,26 +10,15 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from onestep.derivations.kernel.conditions import are_universal, reached_from, slopes_named
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
-from onestep.derivations.kernel.terms import (
-    derivative,
-    free,
-    masked,
-    negative,
-    nonnegative,
-    nonzero,
-    positive,
-    substitute,
-)
+from onestep.derivations.kernel.terms import derivative, free, names, shares_sign, substitute
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from onestep.derivations.language.named_functions import DERIVATIVES
 
 # The arguments of a function that has a formula, and what it makes of them.
 Formulas = Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]
 Told = frozenset[tuple[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]]
-# What each name rests on.
-Meanings = dict[sp.Expr, frozenset[sp.Expr]]
-_SLOPES: list[tuple[Any, Meanings]] = []  # the functions that have names for their slopes by now, and `slopes_named`
 
 
 @lru_cache(maxsize=4096)
@@ -79,46 +68,24 @@ def _tells(leaf: Assumption, name: sp.Expr, meaning: sp.Expr, found: Formulas, s
 
 def _circle(head: Any, formula: sp.Expr, found: Formulas) -> bool:
     """Whether a formula for a function speaks of it, by way of the formulas that are found."""
-    rests = {name: _heads(meaning) for name, (_, meaning) in found.items()}
-    return any(name == head or head in reached_from(name, rests) for name in _heads(formula))
-
-
-@lru_cache(maxsize=4096)
-def have_slopes(assumptions: frozenset[Assumption]) -> None:
-    """Raises Refused where a function with a named slope has none, by way of the formulas of others."""
-    for head, (arguments, meaning) in formulas_of(assumptions, True).items():
-        if (head in DERIVATIVES or head in PARTIALS) and _heads(meaning):
-            _has_slopes(meaning, arguments, needed(meaning, assumptions))
-
-
-@lru_cache(maxsize=4096)
-def _has_slopes(meaning: sp.Expr, arguments: tuple[sp.Symbol, ...], told: Told) -> None:
-    whole = masked(in_full(meaning, dict(told)), frozenset(arguments))
-    for argument in arguments:
-        derivative(whole, argument)
+    rests = {name: heads(meaning) for name, (_, meaning) in found.items()}
+    return any(name == head or head in reached_from(name, rests) for name in heads(formula))
 
 
 @lru_cache(maxsize=65536)
 def needed(term: sp.Expr, assumptions: frozenset[Assumption]) -> Told:
     """The formulas for the functions in a term, for those in these formulas, and so on: many assumptions share them."""
     formulas = formulas_of(assumptions, True)
-    found, near = dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]](), _heads(term)
+    found, near = dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]](), heads(term)
     while fresh := {head: formulas[head] for head in near if head in formulas and head not in found}:
         found |= fresh
-        near = frozenset().union(*(_heads(formula) for _, formula in fresh.values()))
+        near = frozenset().union(*(heads(formula) for _, formula in fresh.values()))
     return frozenset(found.items())
 
 
 @lru_cache(maxsize=65536)
-def _heads(term: sp.Expr) -> frozenset[Any]:
+def heads(term: sp.Expr) -> frozenset[Any]:
     return frozenset(name for name in names(term) if not isinstance(name, sp.Symbol))
-
-
-def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
-    """Whether a term decidedly has the sign that a symbol is declared to have."""
-    decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
-    decided &= not symbol.is_negative or negative(value)
-    return decided and (not symbol.is_nonzero or nonzero(value))
 
 
 def in_full(term: sp.Expr, formulas: Formulas, anew: bool = True) -> sp.Expr:
@@ -142,22 +109,6 @@ def in_full(term: sp.Expr, formulas: Formulas, anew: bool = True) -> sp.Expr:
     return term.func(*parts)
 
 
-def reached_from(name: sp.Expr, meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> frozenset[sp.Expr]:
-    """All that a name rests on, by way of any number of meanings."""
-    found, fresh = set[sp.Expr](), frozenset({name})
-    while fresh:
-        fresh = frozenset().union(*(meanings.get(other, frozenset()) for other in fresh)) - found
-        found |= fresh
-    return frozenset(found)
-
-
-@lru_cache(maxsize=65536)
-def names(term: sp.Expr) -> frozenset[sp.Expr]:
-    """The symbols of a term and the heads of its functions."""
-    own = (term,) if isinstance(term, sp.Symbol) else (term.func,) if isinstance(term, AppliedUndef) else ()
-    return frozenset(own).union(*map(names, term.args))
-
-
 @lru_cache(maxsize=65536)
 def in_exponents(term: sp.Expr) -> frozenset[sp.Symbol]:
     """The symbols in the exponents of a term."""
@@ -177,20 +128,3 @@ def relatives(found: frozenset[sp.Expr]) -> frozenset[sp.Expr]:
             if family & found:
                 found |= family
     return found
-
-
-def slopes_named() -> Meanings:
-    """The functions that each named slope is one of: two may have one slope."""
-    named = (tuple(DERIVATIVES.items()), tuple(PARTIALS.items()))
-    if not _SLOPES or _SLOPES[0][0] != named:  # compared by identity, which is cheaper than to hash a function
-        pairs = [*named[0], *((function, slope) for function, slopes in named[1] for slope in slopes)]
-        found: Meanings = {}
-        for function, slope in pairs:
-            found[slope] = found.get(slope, frozenset()) | {function}
-        _SLOPES[:] = [(named, found)]
-    return _SLOPES[0][1]
-
-
-def are_universal(arguments: tuple[sp.Expr, ...], universal: frozenset[sp.Symbol]) -> bool:
-    """Whether the arguments of a function that is defined are different symbols, all that stand for any value."""
-    return frozenset(arguments) == universal and len(arguments) == len(universal)

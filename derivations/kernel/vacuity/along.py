@@ -4,9 +4,6 @@ A limit speaks of a family: for each value of its variable from one on, values o
 the assumptions hold, those that it holds constant the same along the family. Where no such family is, the limit says
 nothing, and what follows from it may be false at the one point at which the assumptions hold. Whether there is one
 cannot be decided; `hold_all_along` asks for a way to make it, and refuses what has none.
-
-No rule asks it: a theorem without such a family is true of nothing. Who calls a theorem proved asks `established`, once
-of the whole: along a family for it, all that it was made of holds too.
 """
 
 from __future__ import annotations
@@ -21,26 +18,34 @@ from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.conditions import (
     defined,
-    functions_of_lemmas,
-    in_the_end,
     meanings_in,
-    not_refuted,
     put_in,
+    reached_from,
     resting,
     said,
     spoken,
     supposed,
 )
-from onestep.derivations.kernel.functions.formulas import (
-    formulas_of,
-    in_full,
-    names,
-    reached_from,
-    relatives,
-    shares_sign,
-)
 from onestep.derivations.kernel.rational import degrees
-from onestep.derivations.kernel.search.far_out import (
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
+from onestep.derivations.kernel.terms import (
+    derivative,
+    free,
+    names,
+    nonnegative,
+    nonzero,
+    outside_averages,
+    shares_sign,
+    substitute,
+)
+from onestep.derivations.kernel.vacuity.conditions import (
+    averaged,
+    binds,
+    functions_of_lemmas,
+    in_the_end,
+    not_refuted,
+)
+from onestep.derivations.kernel.vacuity.far_out import (
     Conditions,
     Names,
     Told,
@@ -50,29 +55,8 @@ from onestep.derivations.kernel.search.far_out import (
     saddle_point,
     signs_far_out,
 )
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import (
-    averaged,
-    binds,
-    derivative,
-    free,
-    nonnegative,
-    nonzero,
-    outside_averages,
-    substitute,
-)
-from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, relatives
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
-
-
-def established(theorem: Theorem) -> Theorem:
-    """The theorem, made again from its leaves by its rules, of which a family is found along which it speaks.
-
-    Raises Refused where a rule does not make it, or no family is found.
-    """
-    again = replay(theorem)
-    hold_all_along(again.conditions, again.assumptions)
-    return again
 
 
 @lru_cache(maxsize=16384)

@@ -1,0 +1,222 @@
+"""Conditions that nothing refutes: by signs, by the meanings of names, or far out in the variable of a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from itertools import combinations
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from onestep.derivations.kernel.conditions import (
+    forms,
+    meanings_in,
+    meanings_of,
+    moving_with,
+    of_leading,
+    put_in,
+    reached_from,
+    said,
+    spoken,
+    supposed,
+)
+from onestep.derivations.kernel.rational import degrees, vanishing
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Ground, Refused, sides
+from onestep.derivations.kernel.terms import (
+    REAL_FUNCTIONS,
+    averages,
+    bound,
+    bounded_below,
+    free,
+    names,
+    negative,
+    nonnegative,
+    outside_averages,
+    positive,
+)
+from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.points import above_somewhere
+
+
+@lru_cache(maxsize=16384)
+def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where conditions hold nowhere, or by them something is constant that is not."""
+    # Names of limits and slopes stand for something too.
+    given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
+    meanings = {**given, **meanings_in(assumptions)}
+    for condition in conditions:
+        if not condition.of_variable and not _can_be_met(condition, _used(condition.term, meanings)):
+            raise Refused(f"{condition.term} never {condition.demand}")
+    _can_be_met_together(conditions)
+    _constants_are_constant(conditions, assumptions)
+
+
+@lru_cache(maxsize=4096)
+def _can_be_met_together(conditions: frozenset[Condition]) -> None:
+    """Raises Refused where two terms that are not to be negative add up to less than zero, or to zero though one of
+    them is not to be zero; or where one term is to be above zero that never is.
+    """
+    above = [c for c in conditions if c.demand is Demand.NONNEGATIVE]
+    for condition in above:
+        if Condition(condition.term) in conditions and nonnegative(-condition.term):
+            raise Refused(f"{condition.term} is never above zero")
+    for first, second in combinations(above, 2):
+        if not free(first.term) & free(second.term) or above_somewhere(first.term, second.term):
+            continue
+        total = sp.expand(first.term + second.term)
+        if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
+            raise Refused(f"{first.term} is not negative, nor is {second.term}")
+
+
+@lru_cache(maxsize=16384)
+def _can_be_met(condition: Condition, meanings: frozenset[tuple[sp.Symbol, sp.Expr]]) -> bool:
+    """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
+    for term in put_in(condition.term, dict(meanings)):
+        if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
+            return False
+        if condition.demand is Demand.NONNEGATIVE and negative(term):
+            return False
+    return True
+
+
+def _used(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> frozenset[tuple[sp.Symbol, sp.Expr]]:
+    """The meanings of the names in a term, of those in these meanings, and so on: many assumptions share them."""
+    found, near = set[tuple[sp.Symbol, sp.Expr]](), free(term)
+    while fresh := {(name, meanings[name]) for name in near if name in meanings} - found:
+        found |= fresh
+        near = frozenset().union(*(free(meaning) for _, meaning in fresh))
+    return frozenset(found)
+
+
+def _constants_are_constant(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
+    """What a limit or a derivative took for constant does not rest on its variable."""
+    for condition in conditions:
+        term, variable = condition.term, condition.variable
+        moves = condition.demand is Demand.CONSTANT and term in moving_with(variable, assumptions)
+        if moves or (condition.demand is Demand.APART and variable in reached_from(term, meanings_of(assumptions))):
+            raise Refused(f"{term} was held constant in {variable}, which it is defined by")
+
+
+def grows(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> None:
+    """Raises Refused where the variable of a limit cannot grow: a name, below zero, or held by a hypothesis."""
+    alone = (
+        leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS)
+        and frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal == {variable}
+        for leaf in assumptions
+    )
+    if variable in meanings_of(assumptions) or variable.is_negative or any(alone):
+        raise Refused(f"{variable} grows, and is a name for something, or held")
+
+
+@lru_cache(maxsize=16384)
+def stays(condition: Condition, variable: sp.Symbol, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
+    """What a condition that `conditions.far_out` left as it is asks of what leads in its averages, if that is known.
+
+    Raises Refused where it fails far out, or where more than it is said of a function of what moves with the variable:
+    both may be true at one value of the variable alone.
+    """
+    moving = moving_with(variable, assumptions)
+    if condition.of_variable or not free(condition.term) & {variable, *moving}:
+        return frozenset()
+    *_, term = forms(condition.term, assumptions, True)
+    asked: frozenset[Condition] = frozenset()
+    with suppress(Refused):
+        leads = degrees(in_the_end(averaged(term), variable), variable)
+        asked = of_leading(condition, leads.top, leads.leading)
+    whole = in_full(term, formulas_of(assumptions))
+    not_refuted(condition, whole, variable)
+    heads = {call.func for call in whole.atoms(AppliedUndef) if free(call) & {variable, *moving}}
+    if condition.demand is Demand.NONNEGATIVE and heads and binds(whole):
+        raise Refused(f"{condition.term} may not be as it has to be as {variable} grows")
+    leaves = supposed(assumptions)
+    if condition.demand is Demand.NONZERO and not outside_averages(whole).atoms(AppliedUndef):
+        # What tends somewhere may be nonzero everywhere, and what has another name, if nothing is said of that.
+        leaves = said(assumptions)
+        links = [leaf for leaf in leaves if all(isinstance(side, AppliedUndef) for side in sides(leaf.statement))]
+        leaves = [leaf for leaf in leaves if leaf not in links]
+        for pair in [{side.func for side in sides(leaf.statement)} for leaf in links] * len(links):
+            heads |= pair if pair & heads else set()
+    # What is said of a function is said of its slopes, and the other way round.
+    ways = meanings_of(assumptions)
+    near = heads.union(*(reached_from(head, ways) for head in heads))
+    told = frozenset().union(*(names(side) for leaf in leaves for side in sides(leaf.statement)))
+    told |= functions_of_lemmas(assumptions)
+    if near & told.union(*(reached_from(name, ways) for name in told if not isinstance(name, sp.Symbol))):
+        raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
+    return asked
+
+
+def not_refuted(condition: Condition, term: sp.Expr, variable: sp.Symbol) -> None:
+    """Raises Refused where a condition fails from some value of the variable on, or speaks of a root, an elementary
+    function or a power of what varies with it. Of functions without a formula nothing is known, and the condition
+    stays.
+    """
+    if positive(term):
+        return
+    try:
+        term = in_the_end(averaged(signless(term)), variable)
+        found = degrees(term, variable) if variable in free(term) else None
+    except Refused as unknown:
+        powers = [power for power in term.atoms(sp.Pow) if power.exp.is_Rational and not power.exp.is_Integer]
+        varying = [*(power.base for power in powers), *(power.exp for power in term.atoms(sp.Pow))]
+        if any(variable in free(part) for part in (*varying, *term.atoms(*REAL_FUNCTIONS))):
+            raise Refused(f"{condition.term} may not be as it has to be as {variable} grows") from unknown
+        return
+    below = found is not None and negative(found.top * found.leading)
+    if found is not None and (found.over < 0 or (condition.demand is Demand.NONNEGATIVE and below)):
+        raise Refused(f"{condition.term} is not as it has to be as {variable} grows")
+
+
+def signless(term: sp.Expr) -> sp.Expr:
+    """A term without the factors that are positive."""
+    if isinstance(term, sp.Mul):
+        return sp.Mul(*(signless(part) for part in term.args if not positive(part)))
+    return sp.Pow(signless(term.base), term.exp) if isinstance(term, sp.Pow) else term
+
+
+def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
+    """A term with averages that depend on a variable by what leads in them as it grows. Raises Refused where their
+    integrands are not rational in it, or what leads in a denominator may be small, as in E[1/(1 + d z^2)].
+    """
+    found: dict[sp.Expr, sp.Expr] = {}
+    for average in averages(term):
+        if variable in free(average):
+            for base in (p.base for p in average.integrand.atoms(sp.Pow) if not nonnegative(p.exp)):
+                parts = sp.Add.make_args(in_the_end(base, variable))
+                if len(parts) > 1 and variable in free(base) and free(base) & bound(average):
+                    head = degrees(sp.Add(*parts), variable)
+                    if not (all(map(nonnegative, parts)) and bounded_below(head.top / head.leading, bound(average))):
+                        raise Refused(f"{base} may be small as {variable} grows")
+            inner = degrees(in_the_end(average.integrand, variable), variable)
+            power = sp.Rational((inner.over - inner.under).numerator, (inner.over - inner.under).denominator)
+            found[average] = variable**power * Expectation(inner.top / inner.leading, *average.variables)
+    return term.xreplace(found)
+
+
+def averaged(term: sp.Expr) -> sp.Expr:
+    """A term with its averages as sums, constants moved out of them, and of polynomials their values."""
+    if not isinstance(term, Expectation):
+        return term.func(*map(averaged, term.args)) if term.has(Expectation) else term
+    total: sp.Expr = sp.Integer(0)
+    for part in sp.Add.make_args(sp.expand(averaged(term.integrand))):
+        factor, rest = part.as_independent(*term.variables, as_Add=False)
+        if rest.is_polynomial(*term.variables):
+            powers = (rest.as_powers_dict()[name] for name in term.variables)
+            rest = sp.Mul(*(sp.factorial2(k - 1) * (1 - k % 2) for k in powers))
+        total += factor * Expectation(rest, *term.variables)
+    return total
+
+
+def binds(term: sp.Expr) -> bool:
+    """Whether that a term is not negative may bind its functions: one that stands alone is chosen."""
+    return not (positive(term) or isinstance(term, AppliedUndef))
+
+
+@lru_cache(maxsize=4096)
+def functions_of_lemmas(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
+    """The heads of functions of which lemmas speak: their symbols stand for any value."""
+    spoken_of = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.ground is Ground.LEMMA))
+    return frozenset(name for name in spoken_of if not isinstance(name, sp.Symbol))
