@@ -158,7 +158,7 @@ def congruence(premises: tuple[Theorem, ...], context: sp.Expr, hole: sp.Symbol)
     if left == right:
         raise Refused(f"{context} does not tell {equation.left} from {equation.right}")
     inside = defined_where(context)
-    conditions = inside.union(*(_substituted(c, {hole: side}) for c in inside for side in sides(equation)))
+    conditions = inside.union(*(substituted(c, {hole: side}) for c in inside for side in sides(equation)))
     return Conclusion(Equation(left, right), conditions=frozenset(c for c in conditions if hole not in free(c.term)))
 
 
@@ -228,7 +228,7 @@ def order(
 def in_place(theorem: Theorem, values: Mapping[sp.Symbol, sp.Expr]) -> tuple[Statement, frozenset[Condition]]:
     """A theorem's statement and conditions with terms for symbols, and where these terms are defined."""
     demanded = frozenset().union(*map(defined_where, values.values()))
-    conditions = demanded.union(*(_substituted(condition, values) for condition in theorem.conditions))
+    conditions = demanded.union(*(substituted(condition, values) for condition in theorem.conditions))
     return _mapped(theorem.statement, lambda term: substitute(term, values)), conditions
 
 
@@ -255,7 +255,7 @@ def holds_for_all(by: Theorem, variables: set[sp.Symbol]) -> None:
         raise Refused(f"{', '.join(map(str, spoken & variables))} is averaged over, and the equation speaks of it")
 
 
-def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> frozenset[Condition]:
+def substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> frozenset[Condition]:
     """The conditions that come of one when symbols take values."""
     if condition.demand is Demand.IS:
         return frozenset({Condition(substitute(condition.term, values), Demand.IS, condition.variable)})

@@ -237,8 +237,7 @@ def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *pa
     """The conditions under which two integrands are equal for all values of the variables, and ``parts`` are defined:
     SymPy cancels equal factors of theirs.
 
-    Where the first integrand is defined is no condition: an average of it stands for an integral that exists, and
-    `admit` lets it be averaged only if nothing but functions that are not known decides where that is.
+    Where the first integrand is defined is no condition: an average of it stands for an integral that exists.
     """
     conditions = vanishing(first - second, (first, second))
     if conditions is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -23,15 +22,13 @@ from onestep.derivations.language.points import above_somewhere
 
 ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
 REAL_FUNCTIONS = (*ELEMENTARY, OwensT, SignProduct)
-# At most pi/2 in size: with it a variable in an exponent is no more than linear, as in exp(z erf(z)).
-_BOUNDED = (sp.erf, sp.tanh, sp.sin, sp.cos, sp.atan)
 
 # What is declared with a sign, or has one of its own.
 _DECLARED = (sp.Rational, sp.Symbol, type(sp.pi), type(sp.E), AppliedUndef)
 
-# Numbers, sums, products and averages, and nothing that is derived from their classes.
+# Numbers, sums and products, and nothing that is derived from their classes.
 _NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi, sp.E)))
-_PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
+_PLAIN = (*_NUMBERS, sp.Add, sp.Mul)
 
 # A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
 REAL, *_SIGNED = (
@@ -50,14 +47,15 @@ _SEEN: dict[int, sp.Basic] = {}
 _ORDINARY = vars(sp.Function("f", real=True)).keys()
 
 
-def plain(term: sp.Expr) -> sp.Expr:
+def admit(term: sp.Expr) -> sp.Expr:
     """``term`` itself, built of nothing but what is admitted. Raises Refused if it is not."""
     if _SEEN.get(id(term)) is term:
         return term
     for part in getattr(term, "args", ()):
-        plain(part)
+        admit(part)
     fine = (
         type(term) in (*_PLAIN, *REAL_FUNCTIONS)
+        or (type(term) is Expectation and _normal(term.variables))
         or (type(term) is sp.Pow and (term.exp.is_Rational or not term.base.is_number or positive(term.base)))
         or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (REAL, *_SIGNED))
         or without_formula(type(term))
@@ -70,6 +68,12 @@ def plain(term: sp.Expr) -> sp.Expr:
     return term
 
 
+def _normal(variables: tuple[sp.Expr, ...]) -> bool:
+    """Whether different symbols without a sign are averaged over."""
+    real = all(isinstance(v, sp.Symbol) and v.assumptions0 == REAL for v in variables)
+    return real and len(set(variables)) == len(variables)
+
+
 def without_formula(head: Any) -> bool:
     """Whether a function is a name with a declared sign, and SymPy knows nothing else of it."""
     if type(head) is not UndefinedFunction or head.__bases__ != (AppliedUndef,):
@@ -78,174 +82,6 @@ def without_formula(head: Any) -> bool:
     signs = {name: value for name, value in vars(head).items() if name.startswith("is_")}
     ordinary = vars(head).keys() - signs.keys() <= _ORDINARY and {type(v) for v in signs.values()} <= {bool, type(None)}
     return ordinary and dict(head.default_assumptions) == declared and declared in (REAL, *_SIGNED)
-
-
-def admit(term: sp.Expr) -> sp.Expr:
-    """``term`` itself. Raises Refused if it is no term of the kernel."""
-    return _admitted(plain(term))
-
-
-@lru_cache(maxsize=131072)
-def _admitted(term: sp.Expr) -> sp.Expr:
-    for part in term.args:
-        _admitted(part)
-    if isinstance(term, Expectation):
-        _admit_average(term)
-    return term
-
-
-def _admit_average(term: Expectation) -> None:
-    """An average is over symbols without a sign, of what is defined for all their values and grows exponentially at
-    most: beyond that the integral may not exist.
-    """
-    if not all(isinstance(v, sp.Symbol) and v.assumptions0 == REAL for v in term.variables):
-        raise Refused(f"{term} is no average over normal variables")
-    variables = bound(term).union(*map(bound, averages(term.integrand)))
-    # Of a function that is not known a lemma or hypothesis says where it is positive.
-    spoken = [c.term for c in defined_where(term.integrand) if free(c.term) & bound(term)]
-    if any(free(masked(part, variables)) & variables for part in spoken):
-        raise Refused(f"{term} averages over what is not defined")
-    if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
-        raise Refused(f"{term} averages over an exponent")
-    for condition in _integrable_where(term):
-        if free(condition.term) & variables or negative(condition.term) or condition.term == 0:
-            raise Refused(f"{term} may not exist: it grows too fast")
-
-
-def masked(term: sp.Expr, variables: frozenset[sp.Symbol]) -> sp.Expr:
-    """A term with names for what functions that are not known make of ``variables``."""
-    return term.xreplace({call: sp.Dummy("call", real=True) for call in _calls(term, variables)})
-
-
-def _calls(term: sp.Expr, variables: frozenset[sp.Symbol]) -> set[sp.Expr]:
-    """The functions that are not known of ``variables`` in a term."""
-    return {call for call in term.atoms(AppliedUndef) if call.free_symbols & variables}
-
-
-_NONE = frozenset({sp.Integer(0)})
-
-
-@lru_cache(maxsize=16384)
-def _integrable_where(average: Expectation) -> frozenset[Condition]:
-    """Where an integrand grows by less than exp(z^2/2) in each variable z, as far as signs do not decide it."""
-    outer, found = bound(average), set[Condition]()
-    integrand = apart(average.integrand, outer | free(average), letters(average))
-    everywhere = outer.union(*map(bound, averages(integrand)))
-    for variable in everywhere:
-        for rate in _rates(integrand, variable, everywhere, variable in outer):
-            left = sp.expand(sp.Rational(1, 2) - rate)
-            if not positive(left):
-                found |= {Condition(left), Condition(left, Demand.NONNEGATIVE)}
-    return frozenset(found)
-
-
-def apart(term: sp.Expr, taken: frozenset[sp.Symbol], used: frozenset[sp.Symbol]) -> sp.Expr:
-    """A term with other names for what an average within it binds again: the rates of one name are those of one
-    variable. What is ``taken`` is bound around it or free, and no name that is ``used`` is a new one.
-    """
-    if not averages(term):
-        return term
-    if not isinstance(term, Expectation):
-        return term.func(*(apart(part, taken, used) for part in term.args))
-    own: list[sp.Symbol] = []
-    for variable in term.variables:
-        name = variable
-        while variable in taken and name in used:
-            name = sp.Symbol(f"{name.name}'", real=True)
-        used |= {name}
-        own.append(name)
-    integrand = substitute(term.integrand, dict(zip(term.variables, own, strict=True)))
-    return Expectation(apart(integrand, taken | {*own}, used), *own)
-
-
-def _rates(term: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol], within: bool) -> frozenset[sp.Expr]:
-    """Coefficients of z^2 in the exponents that a term grows by, one for each of its parts, ``within`` an average over
-    z or before one.
-
-    What functions that are not known make of ``among`` grows as a lemma says that it may. Raises Refused where a part
-    grows faster than exponentially.
-    """
-    if isinstance(term, Expectation) and z in term.variables:
-        return _NONE if within else _rates(term.integrand, z, among, True)
-    if not term.has(z):
-        return _NONE
-    if term.func is sp.exp:
-        return _NONE if nonnegative(-term.exp) else frozenset({_rate(term.exp, z, among)})
-    inner = [_rates(part, z, among, within) for part in term.args]
-    if isinstance(term, sp.Pow):
-        if nonnegative(-term.exp):
-            if not (bounded_below(term.base, among) or _not_steep(term.base, among)):
-                raise Refused(f"{term} may grow too fast where {term.base} is small")
-            return _NONE
-        return frozenset(sp.Abs(term.exp) * rate for rate in inner[0]) if within else inner[0]
-    if isinstance(term, sp.Mul) and within:
-        return frozenset(sp.Add(*rates) for rates in product(*inner))
-    grows = isinstance(term, sp.Add | sp.Mul | Expectation) or term.func in (sp.Abs, sp.Max)
-    return frozenset().union(*inner) if grows else _NONE
-
-
-def _not_steep(term: sp.Expr, among: frozenset[sp.Symbol]) -> bool:
-    """Whether a term goes to zero exponentially at most, by the exponents in it: an average of exponentials is not
-    below the exponential of the average.
-    """
-    if isinstance(term, Expectation):
-        return _not_steep(term.integrand, among - bound(term))
-    if term.func is sp.exp:
-        exponent = sp.expand(masked(term.exp, among))
-        used = exponent.free_symbols & among
-        return not used or bool(exponent.is_polynomial(*used) and sp.Poly(exponent, *used).total_degree() < 2)
-    return isinstance(term, AppliedUndef) or all(_not_steep(part, among) for part in term.args)
-
-
-def bounded_below(base: sp.Expr, moving: frozenset[sp.Symbol]) -> bool:
-    """Whether a term is a sum of what is not negative, and of something positive that does not move."""
-    parts = sp.Add.make_args(base)
-    return all(map(nonnegative, parts)) and any(positive(part) and not free(part) & moving for part in parts)
-
-
-def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Expr:
-    """The coefficient of z^2 in an exponent. A product c z t of two variables is at most |c| (z^2 + t^2)/2."""
-    total: sp.Expr = sp.Integer(0)
-    for part in sp.Add.make_args(sp.expand(exponent)):
-        constant, rest = part.as_independent(*among, as_Add=False)
-        least = sp.Mul(*(_least(factor, among) for factor in sp.Mul.make_args(rest)))
-        more, rest = least.as_independent(*among, as_Add=False)
-        constant, others = constant * more, rest.free_symbols - {z}
-        steady = sp.Mul(*(factor for factor in sp.Mul.make_args(rest) if factor.func not in _BOUNDED))
-        # What a function makes of a variable averaged over within is a number, beside which z may grow.
-        if z not in rest.free_symbols or steady == 1 or steady in among or _calls(outside_averages(rest), among):
-            continue
-        if rest == z**2:
-            total += constant
-        elif len(others) == 1 and rest == z * next(iter(others)):
-            total += sp.Abs(constant) / 2
-        elif not nonnegative(-part):
-            raise Refused(f"exp({exponent}) grows too fast in {z}")
-    return total
-
-
-def _least(factor: sp.Expr, among: frozenset[sp.Symbol]) -> sp.Expr:
-    """What a factor with functions of ``among`` is at least, whatever they are, if that is positive: where an average
-    grows too fast even so, there are no functions for which it exists. Otherwise the factor.
-    """
-    least = _floor(factor, among)
-    return least if positive(least) and _calls(outside_averages(factor), among) else factor
-
-
-def _floor(term: sp.Expr, among: frozenset[sp.Symbol]) -> sp.Expr:
-    """What a term is at least, whatever its functions of ``among`` are, where it is not zero: not negative then."""
-    if not _calls(outside_averages(term), among):
-        return term if nonnegative(term) else sp.Integer(0)
-    least = [_floor(part, among) for part in term.args]
-    if isinstance(term, sp.Add | sp.Mul):
-        return term.func(*least) if all(map(nonnegative, term.args)) else sp.Integer(0)
-    if isinstance(term, sp.Pow):
-        return least[0] ** term.exp if positive(term.exp) else sp.Integer(0)
-    if isinstance(term, sp.Max):
-        return sp.Max(0, *least)
-    if term.func is sp.exp:
-        return sp.exp(least[0]) if nonnegative(term.exp) else sp.Integer(0)
-    return least[0] if term.func is sp.Abs else sp.Integer(0)
 
 
 @lru_cache(maxsize=131072)
@@ -328,7 +164,6 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
         found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
     if isinstance(term, Expectation):
         found = frozenset(condition for condition in found if not free(condition.term) & bound(term))
-        found |= frozenset(c for c in _integrable_where(term) if not free(c.term) & bound(term))
     return found
 
 
@@ -384,11 +219,6 @@ def shares_sign(value: sp.Expr, symbol: sp.Symbol) -> bool:
     decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
     decided &= not symbol.is_negative or negative(value)
     return decided and (not symbol.is_nonzero or nonzero(value))
-
-
-def outside_averages(term: sp.Expr) -> sp.Expr:
-    """A term with one in place of each of its averages."""
-    return term.xreplace(dict.fromkeys(averages(term), sp.Integer(1)))
 
 
 @lru_cache(maxsize=65536)

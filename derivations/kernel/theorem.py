@@ -32,7 +32,7 @@ from onestep.derivations.kernel.statements import (
     sides,
     variables,
 )
-from onestep.derivations.kernel.terms import admit, defined_where, plain, without_formula
+from onestep.derivations.kernel.terms import admit, defined_where, without_formula
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _written(part: Any) -> None:
         for name in part.__dataclass_fields__:
             _written(getattr(part, name))
     elif type(part) not in (str, int, bool, NoneType, Ground) and not without_formula(part):
-        plain(part)
+        admit(part)
 
 
 def replay(theorem: Theorem) -> Theorem:

@@ -34,7 +34,6 @@ from onestep.derivations.kernel.terms import (
     names,
     nonnegative,
     nonzero,
-    outside_averages,
     shares_sign,
     substitute,
 )
@@ -56,6 +55,7 @@ from onestep.derivations.kernel.vacuity.far_out import (
     signs_far_out,
 )
 from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, relatives
+from onestep.derivations.kernel.vacuity.growth import outside_averages
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 

@@ -28,15 +28,14 @@ from onestep.derivations.kernel.terms import (
     REAL_FUNCTIONS,
     averages,
     bound,
-    bounded_below,
     free,
     names,
     negative,
     nonnegative,
-    outside_averages,
     positive,
 )
 from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full
+from onestep.derivations.kernel.vacuity.growth import bounded_below, outside_averages
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.points import above_somewhere
 

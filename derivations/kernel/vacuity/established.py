@@ -6,11 +6,12 @@ from functools import cache
 
 import sympy as sp
 
+from onestep.derivations.kernel.conditions import far_out
 from onestep.derivations.kernel.statements import Condition, variables
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.kernel.vacuity.along import hold_all_along
 from onestep.derivations.kernel.vacuity.conditions import can_hold, grows, stays
-from onestep.derivations.kernel.vacuity.existence import all_exist
+from onestep.derivations.kernel.vacuity.existence import exist_where
 
 
 def established(theorem: Theorem) -> Theorem:
@@ -21,7 +22,6 @@ def established(theorem: Theorem) -> Theorem:
     in its proof may not exist, where its conditions hold nowhere, or where no family is found.
     """
     again = replay(theorem)
-    all_exist(again)
     conditions = asked_by(again)
     can_hold(conditions, again.assumptions)
     hold_all_along(conditions, again.assumptions)
@@ -29,15 +29,18 @@ def established(theorem: Theorem) -> Theorem:
 
 
 def asked_by(theorem: Theorem) -> frozenset[Condition]:
-    """The conditions of a theorem, and far out what they ask of what leads in averages.
+    """The conditions of a theorem, those under which the averages in its proof exist, and far out what they ask of what
+    leads in averages.
 
-    Raises Refused where the variable of a limit cannot grow, or a condition fails as it does.
+    Raises Refused where an average may not exist, the variable of a limit cannot grow, or a condition fails as it does.
     """
-    asked = [theorem.conditions]
-    for variable in _variables(theorem):
-        grows(variable, theorem.assumptions)
-        asked += [stays(condition, variable, theorem.assumptions) for condition in theorem.conditions]
-    return frozenset().union(*asked)
+    assumptions = theorem.assumptions
+    conditions = theorem.conditions | exist_where(theorem)
+    for variable in sorted(_variables(theorem), key=str):
+        grows(variable, assumptions)
+        conditions = frozenset().union(*(far_out(c, variable, assumptions) for c in conditions))
+        conditions = conditions.union(*(stays(c, variable, assumptions) for c in conditions))
+    return conditions
 
 
 def _variables(theorem: Theorem) -> frozenset[sp.Symbol]:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from collections.abc import Mapping
+from functools import lru_cache
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from onestep.derivations.kernel.algebra import replace, substituted
 from onestep.derivations.kernel.conditions import meanings_in, put_in
-from onestep.derivations.kernel.statements import Assumption, Demand, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import (
-    admit,
-    apart,
-    averages,
-    bound,
-    bounded_below,
-    derivative,
-    free,
-    letters,
-    masked,
-    nonnegative,
+from onestep.derivations.kernel.statements import (
+    Assumption,
+    Condition,
+    Demand,
+    Equation,
+    Ground,
+    Refused,
+    Tends,
+    sides,
 )
+from onestep.derivations.kernel.terms import averages, bound, derivative, free, letters, nonnegative
 from onestep.derivations.kernel.theorem import Theorem, nodes
 from onestep.derivations.kernel.vacuity.formulas import Told, formulas_of, heads, in_exponents, in_full, needed
+from onestep.derivations.kernel.vacuity.growth import apart, averages_exist_where, bounded_below, masked
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
@@ -30,66 +31,79 @@ from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 _UNDER_AVERAGES = ("limit_average", "average_limit")
 
 
-def all_exist(theorem: Theorem) -> None:
-    """Raises Refused where an average in a proof may not exist, or may not tend to its limit, or a function has not got
-    the slopes that it has names for: by what functions are, as the leaves of the whole say it.
+def exist_where(theorem: Theorem) -> frozenset[Condition]:
+    """Where all averages in a proof exist, by what functions are, as the leaves of the whole say it.
+
+    Raises Refused where one may not, or may not tend to its limit, where a function has not got the slopes that it has
+    names for, or where what is averaged over decides.
     """
     assumptions = theorem.assumptions
     _have_slopes(assumptions)
-    for average in _averaged_over(theorem):
-        exists(average, assumptions)
-    for node in _limits_under_averages(theorem):
-        _dominated(node, needed(sides(node.statement)[0], assumptions))
-
-
-def _averaged_over(theorem: Theorem) -> frozenset[Expectation]:
-    """The averages in a proof."""
-    for node in nodes(theorem):  # premises first, so that no proof is too deep
-        found = _averages_to(node)
-    return found
-
-
-@cache
-def _averages_to(node: Theorem) -> frozenset[Expectation]:
-    own = map(averages, sides(node.statement))
-    return frozenset().union(*own, *map(_averages_to, node.premises))
-
-
-def _limits_under_averages(theorem: Theorem) -> frozenset[Theorem]:
-    """The limits that a proof takes under averages."""
+    found: dict[int, frozenset[Condition]] = {}
     for node in nodes(theorem):
-        found = _limits_to(node)
-    return found
+        if node.rule in _UNDER_AVERAGES:
+            _dominated(node, needed(sides(node.statement)[0], assumptions))
+        beneath = [found[id(premise)] for premise in node.premises]
+        own = (_side_exists_where(term, assumptions) for term in _terms(node))
+        found[id(node)] = _carried(node, beneath).union(*own) if any(beneath) else frozenset().union(*own)
+    return found[id(theorem)]
 
 
-@cache
-def _limits_to(node: Theorem) -> frozenset[Theorem]:
-    own = frozenset({node} if node.rule in _UNDER_AVERAGES else ())
-    return own.union(*map(_limits_to, node.premises))
+def _terms(node: Theorem) -> tuple[sp.Expr, ...]:
+    """What a theorem speaks of: its sides, and slopes of theirs that its rule found."""
+    if node.rule != "same_slope":
+        return sides(node.statement)
+    x = node.arguments[2]
+    return (*sides(node.statement), *(derivative(side, x) for side in sides(node.statement)))
+
+
+def _carried(node: Theorem, beneath: list[frozenset[Condition]]) -> frozenset[Condition]:
+    """What the conditions of premises are for a theorem. Raises Refused where they speak of a variable that the rule
+    takes all values of.
+    """
+    values: Mapping[sp.Symbol, sp.Expr] = {}
+    every = frozenset[sp.Symbol]()
+    match node.rule:
+        case "instantiate":
+            (values,) = node.arguments
+        case "specialise":
+            values = {node.arguments[0]: sides(node.premises[1].statement)[0]}
+        case "average" | "average_limit":
+            every = frozenset(node.arguments[0])
+        case "same_slope":
+            every = frozenset({node.arguments[2]})
+        case "rewrite":
+            old, new = sides(node.premises[1].statement)
+            old, new = (new, old) if True in node.arguments else (old, new)
+            caught = (replace(side, old, new)[1] for side in sides(node.premises[0].statement))
+            if any(free(c.term) & variable for variable in caught for c in beneath[1]):
+                raise Refused(f"{old} = {new} may not hold for all values of what is averaged over")
+    if any(free(condition.term) & every for conditions in beneath for condition in conditions):
+        raise Refused(f"an average may not exist for all values of {', '.join(map(str, every))}")
+    first, *others = beneath
+    return frozenset().union(*(substituted(c, values) for c in first), *others)
 
 
 @lru_cache(maxsize=65536)
-def exists(average: Expectation, assumptions: frozenset[Assumption]) -> None:
-    """Raises Refused where the meaning of a function, the formula that a leaf gives, or what an exponent is may make an
-    average infinite.
-    """
-    term, meanings = average, meanings_in(assumptions)
-    if any(name in meanings for name in in_exponents(average)):
-        *_, term = put_in(in_full(average, formulas_of(assumptions, True)), meanings)
-    _exists_by(term, needed(term, assumptions))
+def _side_exists_where(term: sp.Expr, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
+    """Where averages exist, by the meaning of a function, the formula that a leaf gives, or what an exponent is."""
+    meanings = meanings_in(assumptions)
+    if any(name in meanings for average in averages(term) for name in in_exponents(average)):
+        *_, term = put_in(in_full(term, formulas_of(assumptions, True)), meanings)
+    return averages_exist(term, needed(term, assumptions)) if averages(term) else frozenset()
 
 
 @lru_cache(maxsize=16384)
-def _exists_by(average: sp.Expr, told: Told) -> None:
-    """Raises Refused where an average with formulas in place of functions may not exist, or where a function has a
-    formula for arguments of one sign and is averaged over others too.
+def averages_exist(term: sp.Expr, told: Told) -> frozenset[Condition]:
+    """Where averages exist, with formulas in place of functions. Raises Refused where they may not, or where a function
+    has a formula for arguments of one sign and is averaged over others too.
     """
-    term, with_formula = in_full(average, dict(told), False), {head for head, _ in told}
-    admit(term)
-    for inner in averages(term) if with_formula else ():
+    whole, with_formula = in_full(term, dict(told), False), {head for head, _ in told}
+    for inner in averages(whole) if with_formula else ():
         for call in inner.integrand.atoms(AppliedUndef):
             if free(call) & bound(inner) and call.func in with_formula:
-                raise Refused(f"{average} may not exist: {call} may have a formula, by its sign")
+                raise Refused(f"{term} may not exist: {call} may have a formula, by its sign")
+    return averages_exist_where(whole)
 
 
 @lru_cache(maxsize=4096)

@@ -9,9 +9,9 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear, stein
-from onestep.derivations.kernel.calculus import average_limit
+from onestep.derivations.kernel.calculus import average_limit, same_slope
 from onestep.derivations.kernel.conditions import far_out
-from onestep.derivations.kernel.inequalities import specialise
+from onestep.derivations.kernel.inequalities import multiply, specialise
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_order, limit_rational, taylor
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import (
@@ -24,12 +24,12 @@ from onestep.derivations.kernel.statements import (
     Refused,
     Tends,
 )
-from onestep.derivations.kernel.terms import admit
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.kernel.vacuity.conditions import can_hold
 from onestep.derivations.kernel.vacuity.established import asked_by, established
-from onestep.derivations.kernel.vacuity.existence import exists
-from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full
+from onestep.derivations.kernel.vacuity.existence import averages_exist
+from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, needed
+from onestep.derivations.kernel.vacuity.growth import averages_exist_where
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime
 from onestep.derivations.language.normal_probabilities import OwensT
@@ -152,12 +152,38 @@ def a_slope_by_way_of_another() -> Theorem:
     return rewrite((taylor((), sigma, 1, ONE, d), instantiate((formula,), {x: 1 / d})))
 
 
+def _below_one_half(formula: Theorem, q: sp.Expr) -> Theorem:
+    """1 - 2 q >= 0 of sigma(x) = exp(q x^2), by Stein's lemma: (1 - 2 q) E[z^2 sigma] = E[sigma]."""
+    rate = Equation(sigma_prime(x), 2 * q * x * sigma(x))
+    slope = ring((differentiate((formula,), x), formula), rate, (ONE, -2 * q * x))
+    parts = rewrite((stein((), Expectation(z**2 * sigma(z), z), z, z * sigma(z)), instantiate((slope,), {x: z})))
+    split = linear((), parts.statement.right, ((ONE, sigma(z)), (2 * q, z**2 * sigma(z))))
+    mean, square = Expectation(sigma(z), z), Expectation(z**2 * sigma(z), z)
+    equation = ring((parts, split), Equation((1 - 2 * q) * square, mean), (ONE, ONE))
+    above = order((instantiate((formula,), {x: z}),), AtLeast(sigma(z), ZERO), (ONE,), ((sp.exp(q * z**2), ONE),))
+    both = (average((above,), (z,)), average((order((above,), AtLeast(z**2 * sigma(z), ZERO), (z**2,)),), (z,)))
+    low = AtLeast(1 - 2 * q + 1 / square, 1 / square)
+    low = order((multiply(both), equation), low, (1 / square**2, 1 / square))
+    return order((low,), AtLeast(1 - 2 * q, ZERO), (ONE,))
+
+
+def a_formula_with_a_name_that_a_model_makes_large() -> Theorem:
+    formula = define(sigma(x), sp.exp(y * x**2), "a formula", x)
+    return rewrite((_below_one_half(formula, y), taken(y, ONE, ground=Ground.MODEL)))
+
+
+def a_formula_with_a_definition_for_a_name() -> Theorem:
+    formula = define(sigma(x), sp.exp(y * x**2), "a formula", x)
+    return rewrite((_below_one_half(formula, y), define(y, ONE, "a number")))
+
+
 FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
     a_name_that_vanishes_within, a_name_that_vanishes_outside, a_name_that_is_said_to_vanish,
     a_function_that_is_said_to_vanish, a_formula_that_widens, a_formula_that_widens_and_comes_late,
     a_variable_bound_twice, a_lemma_that_names_no_universal_symbol, a_formula_on_the_left,
     a_formula_for_one_more_symbol, a_formula_by_way_of_another, a_formula_by_way_of_two_others,
     a_formula_for_arguments_of_one_sign, a_formula_that_comes_late, owens_function_stays_up, a_slope_by_way_of_another,
+    a_formula_with_a_name_that_a_model_makes_large, a_formula_with_a_definition_for_a_name,
 )  # fmt: skip
 
 
@@ -170,17 +196,17 @@ def test_what_a_formula_makes_false_is_refused(falsehood: Callable[[], Theorem])
 def test_a_variable_bound_again_counts_as_another() -> None:
     """As with another letter: E[E_x[exp(zx/2 + x^2/8)]^2] is there, and not with 3/8 in place of 1/8 and t outside."""
     for inner in (z, x):
-        admit(Expectation(Expectation(sp.exp(inner * t / 2 + inner**2 / 8), inner), z, t))
+        averages_exist_where(Expectation(Expectation(sp.exp(inner * t / 2 + inner**2 / 8), inner), z, t))
         with pytest.raises(Refused):
-            admit(Expectation(t * Expectation(sp.exp(inner * t / 2 + 3 * inner**2 / 8), inner), z, t))
+            averages_exist_where(Expectation(t * Expectation(sp.exp(inner * t / 2 + 3 * inner**2 / 8), inner), z, t))
 
 
 def test_what_is_bounded_adds_no_rate_to_what_is_linear() -> None:
     for exponent in (x * sp.erf(z) * sp.cos(x), z * sp.atan(x), sp.tanh(x * z), z * sp.erf(f(z))):
-        admit(Expectation(sp.exp(3 * exponent), x, z))
+        averages_exist_where(Expectation(sp.exp(3 * exponent), x, z))
     for exponent in (x**2 * sp.erf(z), -(x**2) * sp.erf(z), x * z * sp.cos(z), x**3 * sp.erf(z)):
         with pytest.raises(Refused):
-            admit(Expectation(sp.exp(3 * exponent), x, z))
+            averages_exist_where(Expectation(sp.exp(3 * exponent), x, z))
 
 
 def test_what_leads_in_an_average_is_asked_too() -> None:
@@ -241,9 +267,10 @@ def test_a_formula_speaks_of_no_variable_averaged_over_but_by_its_arguments(anew
 def test_what_is_known_of_an_average_depends_on_the_formulas() -> None:
     """One average, by formulas of one function that differ: it exists by one and by no other one."""
     bell, steep = (define(k(x, y), sp.exp(sign * x**2), "a bell or not", x, y) for sign in (-1, 1))
-    exists(Expectation(k(z, t), z), bell.assumptions)
+    average_of = Expectation(k(z, t), z)
+    assert not averages_exist(average_of, needed(average_of, bell.assumptions))
     with pytest.raises(Refused, match="too fast"):
-        exists(Expectation(k(z, t), z), steep.assumptions)
+        averages_exist(average_of, needed(average_of, steep.assumptions))
 
 
 def test_a_formula_that_narrows_is_averaged() -> None:
@@ -260,3 +287,45 @@ def test_of_two_formulas_the_first_by_its_text_counts(factor: int) -> None:
     lemmas = (taken(f(x), formula, x, ground=Ground.LEMMA) for formula in both)
     told = formulas_of(frozenset().union(*(lemma.assumptions for lemma in lemmas)))
     assert told[f] == ((x,), min(both, key=sp.srepr))
+
+
+def test_where_an_average_exists_is_asked_by_way_of_a_formula() -> None:
+    formula = define(sigma(x), sp.exp(y * x**2), "a formula", x)
+    assert Condition(HALF - y, Demand.NONNEGATIVE) in asked_by(_below_one_half(formula, y))
+
+
+def without_trace(rate: sp.Expr) -> Theorem:
+    """t (t + rate) = t^2 + t rate, by way of E[exp(rate z^2)], of which nothing is seen in it."""
+    weight = sp.exp(rate * z**2)
+    split = linear((), Expectation(2 * weight, z), ((sp.Integer(2), weight),))
+    return ring((split,), Equation(t * (t + rate), t**2 + t * rate), (ZERO,))
+
+
+def test_where_an_average_exists_is_asked_of_the_values_that_symbols_take() -> None:
+    assert Condition(HALF - y, Demand.NONNEGATIVE) in asked_by(without_trace(y))
+    assert asked_by(instantiate((without_trace(y),), {y: -ONE})) == frozenset()
+    with pytest.raises(Refused, match="never"):
+        established(instantiate((without_trace(y),), {y: ONE}))
+    sign = order((), AtLeast(x**2, ZERO), (), ((ONE, x),))
+    assert Condition(HALF - x**2, Demand.NONNEGATIVE) in asked_by(specialise((without_trace(s), sign), s))
+
+
+def under_an_average(rate: sp.Expr) -> Theorem:
+    """2 E[t (t + rate)] = E[...] by an equation that need not hold for all y."""
+    inside = t * (t + rate)
+    return rewrite((linear((), Expectation(2 * inside, y), ((sp.Integer(2), inside),)), without_trace(rate)))
+
+
+def test_an_average_exists_for_all_values_that_are_averaged_over() -> None:
+    for made in (lambda rate: average((without_trace(rate),), (y,)), under_an_average):
+        established(made(-(y**2)))
+        with pytest.raises(Refused, match="for all values"):
+            established(made(y))
+
+
+def test_a_slope_that_two_sides_have_in_common_exists() -> None:
+    side = Expectation(sp.sqrt(sp.exp(-(z**2)) + x**2), z)
+    start = ring((taken(y, t),), Equation(side.subs(x, 0) + y, side.subs(x, 0) + t), (ONE,))
+    theorem = same_slope((start,), side + y, side + t, x, ZERO)
+    with pytest.raises(Refused, match="may grow too fast"):
+        established(theorem)
