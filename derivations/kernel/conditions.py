@@ -65,7 +65,8 @@ def unfolded(term: sp.Expr, assumptions: frozenset[Assumption]) -> sp.Expr:
     """A term with what functions are, by definition or a lemma, in their place, but for those under averages."""
     for leaf in assumptions if isinstance(term, AppliedUndef) else ():
         name, meaning = sides(leaf.statement)
-        if name.func == term.func and _says_what(leaf) and all(map(shares_sign, term.args, name.args)):
+        fits = name.func == term.func and len(name.args) == len(term.args) and _says_what(leaf)
+        if fits and all(map(shares_sign, term.args, name.args)):
             return unfolded(substitute(meaning, dict(zip(name.args, term.args, strict=True))), assumptions)
     under = isinstance(term, Expectation) or not term.args
     return term if under else term.func(*(unfolded(part, assumptions) for part in term.args))

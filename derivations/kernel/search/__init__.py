@@ -1,6 +1,5 @@
 """Finding proofs. No truth rests on what is here: whatever it does, what comes out was made by the rules.
 
 `leaves` is where a derivation begins, `steps` its next line, `averages` works averages out, and `goals` goes back from
-what is wanted to what is known. `along` and `far_out` look for values for which a theorem says something: a verdict
-asks that, and no rule.
+what is wanted to what is known.
 """
