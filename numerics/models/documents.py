@@ -316,12 +316,23 @@ def estimate_document(estimate: Estimate, seeds: int) -> Document:
 
 
 def spectrum_document(found: Spectrum) -> Document:
-    """The spectrum; outliers that grow carry their slope per sample and their correction of order one."""
+    """The spectrum; outliers that grow carry their slope per sample, their correction of order one, and the number of
+    samples from which on they are where these say.
+    """
+    same = "another outlier has the same slope, and their difference grows with the root of the number of samples"
+    grown = (
+        {
+            "per_sample": outlier.slope,
+            "correction": outlier.correction,
+            "from_samples": finite(least if math.isinf(least := outlier.from_samples) else math.ceil(least), same),
+        }
+        for outlier in found.outliers
+    )
     return {
         "edges": [list(interval) for interval in found.edges],
         "atom_at_zero": found.atom_at_zero,
         "outliers": [
-            *({"per_sample": outlier.slope, "correction": outlier.correction} for outlier in found.outliers),
+            *grown,
             *found.detached,
         ],
         "x": found.x.tolist(),

@@ -160,6 +160,7 @@ def spectrum(model: Model) -> Spectrum:
     x, density, cumulative = (np.concatenate([getattr(piece, name) for piece in pieces]) for name in _CURVES)
     fine = max(abs(total - 1.0), error, abs(mean)) <= MASS_GOAL and bool(np.all(density >= 0.0))
     edges = tuple(band.edges for band in found)
+    outliers = tuple(outlier.outside(edges[-1][1]) for outlier in outliers) if edges else outliers
     detached = detached_eigenvalues(table, edges, lambda at: axis.at(at).values, equations.overlap)
     return Spectrum(
         edges, atom, outliers, detached, x, density, cumulative, below, total, error, abs(mean), fine,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,15 +27,29 @@ class Outlier:
     """An eigenvalue n slope + correction + O(1/p), n = alpha p/beta samples; it fluctuates by O(sqrt p) with them.
 
     slope is an eigenvalue of sqrt(pi_a pi_b) E[mu0_a mu0_b], for one group E[mu0^2]: equation (191). The correction is
-    the mean at the draw's own spike and bulk, which for a network fluctuate from batch to batch.
+    the mean at the draw's own spike and bulk, which for a network fluctuate from batch to batch. from_samples: so many
+    it takes for the correction to hold to a tenth of what other outliers add to it, and for the outlier to leave the
+    bulk. repelled: the differences from the other slopes, and the variances that they are to be compared with.
     """
 
     slope: float
     correction: float
+    from_samples: float = 0.0
+    repelled: tuple[tuple[float, float], ...] = ()
 
     def at(self, samples: int) -> float:
-        """The eigenvalue for n samples."""
-        return samples * self.slope + self.correction
+        """The eigenvalue for n samples; by the eigenvalues of two rows and columns where another outlier is near."""
+        moved = self.correction
+        for gap, variance in self.repelled:
+            apart = abs(gap) * samples
+            near = (math.sqrt(apart**2 + 4.0 * variance * samples) - apart) / 2.0
+            moved += math.copysign(near, gap) - (variance / gap if gap else 0.0)
+        return samples * self.slope + moved
+
+    def outside(self, edge: float) -> Outlier:
+        """The same, beyond the upper edge of a bulk; where that is infinite nothing is said."""
+        beyond = max((edge - self.correction) / self.slope, 0.0) if math.isfinite(edge) else 0.0
+        return replace(self, from_samples=max(self.from_samples, beyond))
 
 
 def outliers_of(model: Model, table: Profile, rows: RowLaw) -> tuple[Outlier, ...]:
@@ -50,7 +64,9 @@ def outliers_of(model: Model, table: Profile, rows: RowLaw) -> tuple[Outlier, ..
     H_e] u, where w = sum_a pi_a (c_a mu1_a^2 + mu2_a^2), S_a = (alpha/beta) E[c_a mu1_a^2 + mu2_a^2], H_w has w inside
     the expectation and H_e = sqrt(pi_a pi_b) E[mu0_a e_b], symmetrised. The spread of the neurons' means gives G_ab =
     sqrt(pi_a pi_b) sum_c pi_c x_ac.R_c x_bc, x_ac = (E[kappa mu0_a mu1_c], E[mu0_a k2_c]) and R_c/d the covariance of
-    (s, delta). For one group with rows of equal norm
+    (s, delta). The Gram matrix of the means is n H plus sqrt(n) times what fluctuates with the samples' kappa, so that
+    eigenvalues repel each other: sum_j E[f_i^2 f_j^2]/(l_i - l_j), f_i = sum_a u_ia sqrt(pi_a) mu0_a. For one group
+    with rows of equal norm
 
         n E[mu0^2] + (alpha/beta) E[w] + E[mu0^2 w]/E[mu0^2] + alpha c {E[kappa mu0 mu1]^2/E[mu0^2]
             + E[(kappa^2 - 1) mu0 mu0'']}.
@@ -73,12 +89,22 @@ def outliers_of(model: Model, table: Profile, rows: RowLaw) -> tuple[Outlier, ..
     values, vectors = np.linalg.eigh(gram)
     whole = float(table.weights @ (w + np.sum(means**2, axis=0)))
     found = []
-    for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
+    pairs = tuple(zip(values[::-1], vectors.T[::-1], strict=True))
+    for value, vector in pairs:
         # A mean at the rounding of the activation itself is none.
         if value > 1e-12 * whole:
             correction = float(vector**2 @ own + vector @ (heavy + pull) @ vector / value + vector @ moved @ vector)
-            found.append(Outlier(float(value), correction))
+            square = (vector @ means) ** 2 * table.weights
+            others = [(float(value - other), float(square @ (u @ means) ** 2)) for other, u in pairs if u is not vector]
+            found.append(_repelled(float(value), correction, tuple(others)))
     return tuple(found)
+
+
+def _repelled(slope: float, alone: float, others: tuple[tuple[float, float], ...]) -> Outlier:
+    """An outlier with what the others add. Where a difference vanishes nothing of order one is added."""
+    added = sum(variance / gap for gap, variance in others if gap)
+    needed = max((10.0 * variance / gap**2 if gap else math.inf for gap, variance in others if variance), default=0.0)
+    return Outlier(slope, alone + added, needed, others)
 
 
 def _second_order(model: Model, table: Profile, rows: RowLaw) -> tuple[Array, Array]:

@@ -33,7 +33,8 @@ Examples:
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
 comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction, which
-holds at the draw's own spike and bulk. Ridge and loss play no part and need not be given; with --spike and --bulk
+holds at the draw's own spike and bulk, from the n on that is said: where it leaves the bulk, and is further from other
+outliers than they fluctuate. Ridge and loss play no part and need not be given; with --spike and --bulk
 target, noise and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
 
 --simulate D draws one sample at dimension D: spiked random features, or with --bulk-model network or --kind network a
@@ -222,12 +223,7 @@ def spectrum_text(document: dict[str, Any]) -> str:
     intervals = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in document["edges"])
     rows = [("support", intervals or "none"), ("share of zeros", number(document["atom_at_zero"]))]
     for outlier in document["outliers"]:
-        text = (
-            f"{number(outlier['per_sample'], 8)} n + {number(outlier['correction'], 8)}"
-            if isinstance(outlier, dict)
-            else number(outlier, 8)
-        )
-        rows.append(("outlier", text))
+        rows.append(("outlier", _grown(outlier) if isinstance(outlier, dict) else number(outlier, 8)))
     rows += [("mass", number(document["mass"])), ("status", document["status"])]
     sampled = document.get("simulation")
     if sampled:
@@ -238,6 +234,21 @@ def spectrum_text(document: dict[str, Any]) -> str:
         }
         rows += list(shown.items())
     return table(rows)
+
+
+# Below so many samples nobody takes a limit for a sample.
+_FEW = 100
+
+
+def _grown(outlier: dict[str, Any]) -> str:
+    """An outlier that grows with the number of samples, and from how many on."""
+    from onestep.reports.command_line.console import number
+
+    least, correction = outlier["from_samples"], outlier["correction"]
+    text = f"{number(outlier['per_sample'], 8)} n {'-' if correction < 0.0 else '+'} {number(abs(correction), 8)}"
+    if isinstance(least, dict):
+        return f"{text}; {least['reason']}"
+    return f"{text}, from n = {number(least, 3)} on" if least > _FEW else text
 
 
 def draw(found: Spectrum, sampled: Any, file: Path) -> None:

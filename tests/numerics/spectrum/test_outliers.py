@@ -202,3 +202,62 @@ def test_the_secular_determinant_has_every_pair_of_groups_and_of_overlaps() -> N
     below = np.hstack([K @ (f * weights) @ m.T, np.eye(size) + K @ (f * weights) @ f.T])
     found = outliers._secular(table, np.array([first, both, second, *tau]), K)
     assert found == pytest.approx(float(np.linalg.det(np.vstack([top, below]))), rel=1e-9)
+
+
+TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
+THREE = (ReadoutGroup(1.0, 0.3), ReadoutGroup(0.4, 0.3, bias=1.0), ReadoutGroup(-0.7, 0.4, bias=-0.5))
+
+
+@pytest.mark.parametrize(("student", "readout"), [("relu", TWO), ("tanh", THREE)], ids=["relu", "tanh"])
+def test_outliers_repel_each_other_as_those_of_drawn_means_do(
+    student: str, readout: tuple[ReadoutGroup, ...]
+) -> None:
+    model = _model(student, readout=readout)
+    found = [outlier for outlier in spectrum(model).outliers if outlier.slope > 1e-3]
+    assert len(found) > 1
+    rng, n, draws = np.random.default_rng(5), 3000, 3000
+    line = np.linspace(-7.0, 7.0, 2801)
+    weights = np.exp(-0.5 * line**2) / math.sqrt(2.0 * math.pi) * (line[1] - line[0])
+    groups = zip(model.slopes, model.bulks, model.biases, model.fractions, strict=True)
+    means = np.array(
+        [math.sqrt(share) * conditional_moments_of(model.activation, r, c, b, line).mean for r, c, b, share in groups]
+    )
+    vectors = np.linalg.eigh((means * weights) @ means.T)[1][:, ::-1][:, : len(found)]
+    off = []
+    for _ in range(draws):
+        kappa = rng.standard_normal(n)
+        drawn = np.array([np.interp(kappa, line, own) for own in means])
+        gram = drawn @ drawn.T
+        # What has mean n times the slope is taken off: it fluctuates by sqrt(n).
+        off.append(np.linalg.eigvalsh(gram)[::-1][: len(found)] - np.einsum("ai,ab,bi->i", vectors, gram, vectors))
+    mean, error = np.mean(off, axis=0), np.std(off, axis=0) / math.sqrt(draws)
+    for outlier, measured, deviation in zip(found, mean, error, strict=True):
+        added = sum(variance / gap for gap, variance in outlier.repelled)
+        # 4.5 standard errors (1e-5 of normal samples), and the next order, a tenth of a repulsion at from_samples.
+        assert abs(measured - added) < 4.5 * deviation + 0.1 * abs(added) * outlier.from_samples / n
+        assert deviation < 0.1 * abs(added)
+
+
+def test_near_outliers_part_by_the_root_of_the_samples() -> None:
+    far, near, same = (outliers._repelled(2.0, 1.0, ((gap, 0.5),)) for gap in (1.0, 1e-3, 0.0))
+    assert far.correction == 1.5
+    assert far.at(10**6) == pytest.approx(2.0 * 10**6 + 1.5, abs=1e-6)
+    assert far.from_samples == 5.0
+    assert near.from_samples == pytest.approx(5e6)
+    assert near.at(100) == pytest.approx(200.0 + 1.0 + math.sqrt(50.0), abs=0.1)
+    assert same.from_samples == math.inf
+    assert same.at(100) == pytest.approx(201.0 + math.sqrt(50.0))
+    below = outliers._repelled(2.0, 1.0, ((-1.0, 0.5),))
+    assert below.correction == 0.5
+    assert below.at(100) == pytest.approx(200.5, abs=1e-2)
+    assert outliers._repelled(2.0, 1.0, ()).at(7) == 15.0
+
+
+def test_an_outlier_says_from_how_many_samples_on_it_leaves_the_bulk() -> None:
+    small = Model(activation("tanh"), activation("sin"), **(VALUES | {"spike": 0.01}))  # type: ignore[arg-type]
+    found = spectrum(small)
+    ((outlier,), edge) = (found.outliers, found.edges[-1][1])
+    assert outlier.from_samples * outlier.slope + outlier.correction == pytest.approx(edge)
+    (large,) = spectrum(_model()).outliers
+    assert large.from_samples < 20.0
+    assert large.outside(math.inf).from_samples == large.from_samples
