@@ -298,10 +298,10 @@ class _Reader:
         return power(base, exponent)
 
     def _call(self, node: ast.Call, depth: int) -> Expression:
-        if not isinstance(node.func, ast.Name):
-            raise ExpressionError(
-                f"only a function of the language can be called, not {self._source(node.func)}; {_EXAMPLE}"
-            )
+        if not isinstance(node.func, ast.Name) or node.func.id in ("z", *_CONSTANTS):
+            first = self._source(node.func)
+            hint = "a product is written with *, as in 2*(z + 1)" if len(node.args) == 1 else _EXAMPLE
+            raise ExpressionError(f"only a function of the language can be called, not {first}; {hint}")
         name = node.func.id
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             raise ExpressionError(f"{name} takes plain arguments only, {_EXAMPLE}")

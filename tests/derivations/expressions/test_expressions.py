@@ -328,3 +328,9 @@ def test_sympy_reads_the_same_function() -> None:
 def test_a_product_without_its_sign_is_answered_by_one_with_it(text: str, hint: str) -> None:
     with pytest.raises(ExpressionError, match=rf"is not well formed; {re.escape(hint)}"):
         parse(text)
+
+
+@pytest.mark.parametrize("text", ["2(z + 1)", "z(z + 1)", "(z + 1)(z + 2)", "pi(z)", "3 + e(z)*z"])
+def test_a_product_before_a_parenthesis_is_told(text: str) -> None:
+    with pytest.raises(ExpressionError, match=r"called, not '.*'; a product is written with \*, as in 2\*\(z \+ 1\)"):
+        parse(text)
