@@ -36,7 +36,7 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
 
     listed = (*PAPER.errata, *PAPER.conventions)
     chosen = listed if erratum is None else find(listed, erratum)
-    from onestep.reports.command_line.console import note, print_json, provenance
+    from onestep.reports.command_line.console import Progress, note, print_json, provenance
     from onestep.reports.command_line.machine.workers import pool
     from onestep.reports.page.misprints import document_of_errata_section as document
     from onestep.verify.ledger.errata import conventions, examine_errata
@@ -45,8 +45,8 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     parameters = {} if erratum is None else {"erratum": erratum}
     if not as_json:
         note("checking the printed formulas and their corrections", quiet)
-    with pool() as executor:
-        ledger = examine_errata(PAPER, "quick", executor, chosen)
+    with Progress("checking errata", len(PAPER.modules), quiet=quiet) as progress, pool() as executor:
+        ledger = examine_errata(PAPER, "quick", executor, chosen, lambda name: progress.step(name.rsplit(".", 1)[-1]))
     found = {"errata": misprints(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
     if as_json:
         documents = {name: [document(report) for report in reports] for name, reports in found.items()}

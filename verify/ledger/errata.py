@@ -101,15 +101,20 @@ def examine_errata(
     profile_name: str = "quick",
     executor: Executor | None = None,
     chosen: Sequence[Erratum] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Ledger:
     """The printed claims of errata and conventions (all, unless chosen) and those that correct them, checked alone.
 
-    That is without their mutants and without what they rest on.
+    That is without their mutants and without what they rest on. ``progress`` is told each module that is done.
     """
     listed = (*paper.errata, *paper.conventions) if chosen is None else chosen
     wanted = frozenset(id_ for erratum in listed for id_ in (erratum.printed, erratum.corrected))
     run = executor.map if executor else map
-    found = dict(pair for part in run(partial(_evidence, wanted, profile_name, paper), paper.modules) for pair in part)
+    found: dict[str, tuple[Evidence, ...]] = {}
+    parts = run(partial(_evidence, wanted, profile_name, paper), paper.modules)
+    for module, part in zip(paper.modules, parts, strict=True):
+        found |= dict(part)
+        progress(module)
     return Ledger(profile_name, tuple(_entry(c, found[c.id]) for c in collected(paper.modules) if c.id in wanted))
 
 

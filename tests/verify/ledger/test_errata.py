@@ -66,7 +66,9 @@ def test_errata_and_conventions_are_examined_alone_and_told_apart() -> None:
 
 
 def test_what_was_chosen_is_examined_and_no_more() -> None:
-    ledger = examine_errata(PAPER_OF_TOYS, chosen=LISTED[:1])
+    done: list[str] = []
+    ledger = examine_errata(PAPER_OF_TOYS, chosen=LISTED[:1], progress=done.append)
+    assert done == list(PAPER_OF_TOYS.modules)
     assert [entry.claim.id for entry in ledger.entries] == ["toy.ours", "toy.printed"]
     assert errata.errata(ledger, PAPER_OF_TOYS)[0].id == "sign"
     assert conventions(ledger, PAPER_OF_TOYS) == ()
@@ -80,6 +82,8 @@ def test_what_was_refuted_and_is_on_no_list_is_named() -> None:
 
 
 def test_a_correction_has_its_own_verdict_and_not_that_of_what_it_rests_on() -> None:
-    ledger = examine_errata(PAPER_OF_TOYS, chosen=LISTED[:1])
+    done: list[str] = []
+    ledger = examine_errata(PAPER_OF_TOYS, chosen=LISTED[:1], progress=done.append)
+    assert done == list(PAPER_OF_TOYS.modules)
     resting = replace(ledger, entries=tuple(replace(e, weakest=Verdict.UNTESTED) for e in ledger.entries))
     assert errata.errata(resting, PAPER_OF_TOYS)[0].corrected_verdict is Verdict.PROVED
