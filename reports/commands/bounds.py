@@ -191,7 +191,7 @@ def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], d
 
     header = [*swept, "lower bound", "least error", f"at width {width}", "at ridge", "upper bound"]
     with_eta = any(document["best_eta"] for _, document in results)
-    header += ["least error over eta", "at eta"] if with_eta else []
+    header += ["least error at the ridge given", "at eta"] if with_eta else []
     rows = []
     for point, document in results:
         best, ridge = document["best_ridge"], document["best_ridge"]["ridge"]
