@@ -213,6 +213,8 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
     },
     "average": {
         "a variable with a sign": lambda: average((order((), AtLeast(p, ZERO), (), ((p, ONE),)),), (p,)),
+        "one of two": lambda: average((order((), AtLeast(p * z**2, ZERO), (), ((p, z),)),), (z, p)),
+        "one variable twice": lambda: average((ring((), Equation(z**2 - 1, (z - 1) * (z + 1))),), (z, z)),
         "a variable that is a term": lambda: average((define(f(x), x + 1, "", x),), (f(x),)),
         "what a hypothesis says of the variable": lambda: average((taken(f(z), a),), (z,)),
         "a limit": lambda: average((tends(f(z) / d, ZERO),), (z,)),

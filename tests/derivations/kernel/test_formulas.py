@@ -12,7 +12,14 @@ from onestep.derivations.kernel.averages import average, linear, stein
 from onestep.derivations.kernel.calculus import average_limit, same_slope
 from onestep.derivations.kernel.conditions import far_out
 from onestep.derivations.kernel.inequalities import multiply, specialise
-from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_order, limit_rational, taylor
+from onestep.derivations.kernel.limits import (
+    limit_average,
+    limit_compose,
+    limit_order,
+    limit_rational,
+    limit_unique,
+    taylor,
+)
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -25,7 +32,7 @@ from onestep.derivations.kernel.statements import (
     Tends,
 )
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity.conditions import can_hold
+from onestep.derivations.kernel.vacuity.conditions import can_hold, stays
 from onestep.derivations.kernel.vacuity.established import asked_by, established
 from onestep.derivations.kernel.vacuity.existence import averages_exist
 from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, needed
@@ -329,3 +336,19 @@ def test_a_slope_that_two_sides_have_in_common_exists() -> None:
     theorem = same_slope((start,), side + y, side + t, x, ZERO)
     with pytest.raises(Refused, match="may grow too fast"):
         established(theorem)
+
+
+def test_a_variable_grows_however_deep_in_a_proof_its_limit_is() -> None:
+    """y = t of two limits of one term, two steps further down, beside d := 3."""
+    at = tuple(said(Tends(f(d), value, d)) for value in (y, t))
+    equal = ring((ring((limit_unique(at),), Equation(y + 1, t + 1), (ONE,)),), Equation(y, t), (ONE,))
+    established(equal)
+    with pytest.raises(Refused, match="grows, and is a name"):
+        established(ring((equal, define(d, sp.Integer(3), "a number")), Equation(y + d, t + 3), (ONE, ONE)))
+
+
+def test_a_condition_on_what_moves_with_a_variable_is_asked_far_out() -> None:
+    moving = define(t, 5 - d, "what moves").assumptions
+    with pytest.raises(Refused, match="as d grows"):
+        stays(Condition(t - y, Demand.NONNEGATIVE), d, moving)
+    assert stays(Condition(y, Demand.NONNEGATIVE), d, moving) == frozenset()

@@ -145,6 +145,8 @@ def test_a_gap_in_the_support() -> None:
     model = _model("tanh", alpha=8.0, beta=0.5, readout=groups)
     found = spectrum(model)
     assert len(found.edges) == 2
+    for outlier in found.outliers:  # they leave the whole of it
+        assert outlier.at(math.ceil(outlier.from_samples)) > 0.9 * found.edges[1][1]
     assert found.mass == pytest.approx(1.0, abs=1e-6)
     # Neurons of small variance carry the lower interval: half of all.
     below = found.x <= found.edges[0][1]

@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, ring
+from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search.leaves import define, proved
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
@@ -23,7 +24,7 @@ from onestep.verify.protocol.conditions import Holding, holding
 from onestep.verify.protocol.evidence import Outcome, Proof
 from tests.shared.toy import claim
 
-x, y, a, q = sp.symbols("x y a q", real=True)
+x, y, z, a, q = sp.symbols("x y z a q", real=True)
 t = sp.Symbol("t", real=True)
 ONE = sp.Integer(1)
 
@@ -115,6 +116,14 @@ def test_conditions_are_read_by_ranges_and_by_meanings() -> None:
     named = ring((define(a, x + 1, ""), conditioned(a)), Equation(a + 1 / a, x + 1 + a), (ONE, ONE))
     assert holding((named,), over(-0.5, 1.0)) == holding((), box)
     assert holding((named,), over(-2.0, 1.0)).failing == ("$a \\neq 0$",)
+
+
+def test_where_averages_exist_is_compared_with_the_domain() -> None:
+    """2 E[exp(x z^2)] = E[2 exp(x z^2)] for x below a half."""
+    weight = sp.exp(x * z**2)
+    theorem = linear((), Expectation(2 * weight, z), ((sp.Integer(2), weight),))
+    assert holding((theorem,), over(-1.0, 0.4)) == Holding()
+    assert holding((theorem,), over(-1.0, 0.6)).failing == ("$\\frac{1}{2} - x > 0$",)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.1, 1.0), (-1.0, -0.1)])
