@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import count
 
 import sympy as sp
 
@@ -21,6 +22,7 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import (
+    any_value,
     averages,
     bound,
     constants,
@@ -28,6 +30,7 @@ from onestep.derivations.kernel.terms import (
     derivative,
     free,
     letters,
+    nearby,
     negative,
     nonnegative,
     nonzero,
@@ -137,8 +140,7 @@ def rewrite(premises: tuple[Theorem, ...], backwards: bool = False) -> Conclusio
     statement = _mapped(theorem.statement, replaced)
     if statement == theorem.statement:
         raise Refused(f"{old} does not stand in {theorem.statement}")
-    holds_for_all(by, captured)
-    return Conclusion(statement)
+    return Conclusion(statement, conditions=theorem.conditions | for_all(by, captured), instead=True)
 
 
 @rule
@@ -178,12 +180,27 @@ def differentiate(premises: tuple[Theorem, ...], x: sp.Symbol) -> Conclusion:
 
 
 def inside(conditions: frozenset[Condition], x: sp.Symbol) -> frozenset[Condition]:
-    """What makes conditions hold on an open set of values of x: what is not negative is not zero, either.
+    """What makes conditions hold on an open set of values of x: what is not negative is not zero, either, and averages
+    exist for values nearby.
 
     Raises Refused where a term, moduli aside, has no derivative, and so may jump: a modulus does not.
     """
-    asked = [c.term for c in conditions if not c.of_variable and x in free(c.term)]
-    return frozenset(Condition(term) for term in asked if derivative(term.replace(sp.Abs, lambda t: t), x) is not None)
+    found: frozenset[Condition] = frozenset()
+    for condition in conditions:
+        if not condition.of_variable and x in free(condition.term):
+            found |= around(condition, x)
+    return found
+
+
+def around(condition: Condition, x: sp.Symbol, *moving: sp.Symbol) -> frozenset[Condition]:
+    """What makes a condition hold on an open set of values of x, see `inside`, with what moves along with x."""
+    if condition.demand is Demand.EXISTS:
+        used = free(condition.term)
+        near = ({v: nearby(v, k) for v in (x, *moving)} for k in count())
+        values = next(terms for terms in near if not used & free(sp.Add(*terms.values())) - {x, *moving})
+        return frozenset({Condition(substitute(condition.term, values), Demand.EXISTS)})
+    derivative(condition.term.replace(sp.Abs, lambda t: t), x)
+    return frozenset({Condition(condition.term)})
 
 
 @rule
@@ -248,11 +265,25 @@ def _mapped(statement: Statement, change: Callable[[sp.Expr], sp.Expr]) -> State
     return type(statement)(first, second)
 
 
-def holds_for_all(by: Theorem, variables: set[sp.Symbol]) -> None:
-    """Whether no assumption and no condition of an equation speaks of the variables averaged over."""
-    spoken = fixed(by.assumptions).union(*(free(c.term) for c in by.conditions if isinstance(c.term, sp.Expr)))
+def for_all(by: Theorem, variables: set[sp.Symbol]) -> frozenset[Condition]:
+    """The conditions of a theorem for all values of some variables: that an average exists is asked for each of them.
+
+    Raises Refused where an assumption or another condition speaks of one.
+    """
+    found = frozenset(at_any_value(c, variables) if c.demand is Demand.EXISTS else c for c in by.conditions)
+    spoken = fixed(by.assumptions).union(*(free(c.term) for c in found if isinstance(c.term, sp.Expr)))
     if spoken & variables:
         raise Refused(f"{', '.join(map(str, spoken & variables))} is averaged over, and the equation speaks of it")
+    return found
+
+
+def at_any_value(condition: Condition, variables: set[sp.Symbol]) -> Condition:
+    """A condition with symbols that stand for any value, and that nothing is put in for, in place of variables."""
+    term = condition.term
+    for variable in sorted(variables & free(term), key=str):
+        names = (any_value(variable, k) for k in count())
+        term = substitute(term, {variable: next(name for name in names if name not in free(term))})
+    return Condition(term, condition.demand)
 
 
 def substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> frozenset[Condition]:
@@ -266,6 +297,8 @@ def substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> fr
             raise Refused(f"{condition.term} is held constant in {condition.variable}")
         return constants((values[condition.term],), condition.variable, condition.demand)
     term = substitute(condition.term, values)
+    if condition.demand is Demand.EXISTS:
+        return frozenset({Condition(term, Demand.EXISTS)} if averages(term) else ())
     decided = nonzero if condition.demand is Demand.NONZERO else nonnegative
     return frozenset() if decided(term) else frozenset({Condition(term, condition.demand)})
 

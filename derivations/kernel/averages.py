@@ -6,9 +6,11 @@ derivation assumes of the growth of its functions is among its hypotheses.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import holds_for_all
+from onestep.derivations.kernel.algebra import for_all
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
 from onestep.derivations.kernel.terms import admit, defined_where, derivative, free, nonnegative, nonzero, substitute
@@ -92,9 +94,10 @@ def average(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...]) -> 
     statement = theorem.statement
     if isinstance(statement, Tends):
         raise Refused("a limit does not pass under an average")
-    holds_for_all(theorem, set(variables))
+    conditions = for_all(theorem, set(variables))
     left, right = Expectation(statement.left, *variables), Expectation(statement.right, *variables)
-    return _by(SAME if isinstance(statement, Equation) else MONOTONE, type(statement)(left, right))
+    lemma = SAME if isinstance(statement, Equation) else MONOTONE
+    return replace(_by(lemma, type(statement)(left, right), conditions), instead=True)
 
 
 @rule
@@ -242,6 +245,8 @@ def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *pa
     conditions = vanishing(first - second, (first, second))
     if conditions is not None:
         conditions = conditions.union(*(defined_where(admit(part)) for part in parts))
+        # Where averages within exist is a condition of those that are concluded.
+        conditions = frozenset(c for c in conditions if c.demand is not Demand.EXISTS)
         given = (vanishing(sp.Integer(0), (first,)) or frozenset()) | defined_where(first)
         conditions = frozenset(c for c in conditions if not free(c.term) & set(variables) or not _given(c, given))
     if conditions is None or any(free(condition.term) & set(variables) for condition in conditions):

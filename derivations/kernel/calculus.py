@@ -4,17 +4,28 @@ an average, and what has one slope and one value.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
-from onestep.derivations.kernel.conditions import forms, meanings_of, resting_on, spoken, unfolded
+from onestep.derivations.kernel.algebra import EXCHANGE, around, at_any_value, for_all
+from onestep.derivations.kernel.conditions import (
+    defined,
+    forms,
+    meanings_of,
+    reached_from,
+    resting_on,
+    spoken,
+    unfolded,
+)
 from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import (
     REAL,
     admit,
+    any_value,
     constants,
     defined_where,
     derivative,
@@ -84,16 +95,41 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     leaves = {Assumption.definition(name, Equation(name, sp.Derivative(statement.left, x, evaluate=False)), meaning)}
     if any(x in free(average) for average in statement.right.atoms(Expectation)):
         leaves.add(EXCHANGE)
-    asked = [c.term for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x})]
-    for term in asked:
-        *_, whole = forms(term, theorem.assumptions, True)
+    asked = [c for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x})]
+    held = constants((statement.right,), x, Demand.APART)
+    for condition in asked:
+        if condition.demand is Demand.EXISTS:
+            average = unfolded(condition.term, theorem.assumptions)
+            held |= around(Condition(average, Demand.EXISTS), x, *_moved(average, x, moving, theorem.assumptions))
+            continue
+        *_, whole = forms(condition.term, theorem.assumptions, True)
         whole = unfolded(whole, theorem.assumptions)
         # What has no slope may jump, and hold at one value of x alone: a modulus does not.
-        if names(whole) & moving or derivative(whole.replace(sp.Abs, lambda t: t), x) is None:
-            raise Refused(f"{term} may not keep its sign as {x} varies")
+        if names(whole) & moving:
+            raise Refused(f"{condition.term} may not keep its sign as {x} varies")
+        around(Condition(whole, condition.demand), x)
+        held |= {Condition(condition.term)}
     found = derivative(statement.right, x)
-    held = constants((statement.right,), x, Demand.APART) | {Condition(found, Demand.IS, name)}
-    return Conclusion(Equation(name, found), frozenset(leaves), held | frozenset(map(Condition, asked)))
+    held |= {Condition(found, Demand.IS, name)}
+    return Conclusion(Equation(name, found), frozenset(leaves), held)
+
+
+def _moved(
+    term: sp.Expr, x: sp.Symbol, moving: frozenset[sp.Expr], assumptions: frozenset[Assumption]
+) -> list[sp.Symbol]:
+    """The names in a term that move with x, by definitions that do not jump. Raises Refused where one may."""
+    meanings, used = meanings_of(assumptions), names(term) & moving
+    reached = used.union(*(reached_from(name, meanings) for name in used)) & moving
+    for leaf in assumptions:
+        if leaf.ground is Ground.DEFINITION and defined(leaf)[0] in reached:
+            whole = unfolded(sides(leaf.statement)[1], assumptions)
+            for symbol in free(whole) & (moving | {x}):
+                derivative(whole.replace(sp.Abs, lambda t: t), symbol)
+            if not isinstance(leaf.statement, Equation) or names(whole) & moving - free(whole):
+                raise Refused(f"{leaf.name} may jump as {x} varies")
+    if not used <= free(term):
+        raise Refused(f"{term} may not exist for all values of {x} nearby")
+    return sorted(free(term) & used, key=str)
 
 
 @rule
@@ -108,9 +144,7 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
     if not isinstance(limit, Tends) or limit.variable in variables:
         raise Refused(f"{limit} is no limit in another variable than those averaged over")
     kept = frozenset(c for c in theorem.conditions if not c.of_variable or c.term not in variables)
-    touched = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
-    if touched & set(variables):
-        raise Refused(f"{', '.join(map(str, touched & set(variables)))} is averaged over, and the limit speaks of it")
+    kept = for_all(replace(theorem, conditions=kept), set(variables))
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
 
@@ -133,17 +167,18 @@ def same_slope(
     for equation, what in ((rates, "have one slope"), (initial, f"are equal at {start}")):
         if equation not in known and admit(equation.left) != equation.right:
             raise Refused(f"nothing says that {left} and {right} {what}")
-    for theorem in premises:
-        holds_for_all(theorem, {x})
+    conditions = defined_where(admit(start)).union(*(for_all(theorem, {x}) for theorem in premises))
     if x in free(start) or not (x.assumptions0 == REAL or (x.is_nonnegative and nonnegative(start))):
         raise Refused(f"{x} has no interval of values from {start} on")
-    closed = sp.Dummy("x", nonnegative=True) if x.is_nonnegative else x
+    closed = any_value(sp.Symbol(x.name, nonnegative=True) if x.is_nonnegative else x, 0)
     for side in (left, right):
         inside = substitute(side, {x: closed})
-        if any(closed in free(condition.term) for condition in defined_where(inside)):
+        exist = {c for c in defined_where(inside) | defined_where(derivative(side, x)) if c.demand is Demand.EXISTS}
+        conditions |= {at_any_value(c, {x}) for c in exist}
+        if any(closed in free(condition.term) for condition in defined_where(inside) - exist):
             raise Refused(f"{side} is not defined for all values of {x}")
         if any(closed in free(call) for call in inside.atoms(AppliedUndef)):
             raise Refused(f"{side} may jump at an end of the values of {x}")
     averaged = any(x in free(average) for side in (left, right) for average in side.atoms(Expectation))
     lemmas = frozenset({EXCHANGE, DOMINATED}) if averaged else frozenset[Assumption]()
-    return Conclusion(Equation(left, right), lemmas, defined_where(admit(start)))
+    return Conclusion(Equation(left, right), lemmas, conditions, instead=True)

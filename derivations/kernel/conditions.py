@@ -5,6 +5,7 @@ whatever names, is not constant in it. What a condition asks for far out is said
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -13,8 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import constants, free, names, nonzero, positive, shares_sign, substitute
-from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.kernel.terms import bound, constants, free, names, nonzero, positive, shares_sign, substitute
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 # What each name rests on.
@@ -34,10 +34,9 @@ def far_out(condition: Condition, variable: sp.Symbol, assumptions: frozenset[As
     if condition.of_variable or not free(condition.term) & {variable, *moving}:
         return frozenset({condition})
     *_, term = forms(condition.term, assumptions, True)
-    try:
-        found = degrees(term, variable) if not names(term) & moving else None
-    except Refused:
-        found = None
+    found = None
+    with suppress(Refused):
+        found = degrees(term, variable) if not names(term) & moving and condition.demand is not Demand.EXISTS else None
     if found is None:
         return frozenset({condition, Condition(variable, Demand.CONSTANT, variable)})
     # It leads with all else constant: what moves with the variable later on is not put in.
@@ -61,15 +60,19 @@ def forms(term: sp.Expr, assumptions: frozenset[Assumption], defined: bool = Fal
     return put_in(term, meanings_in(assumptions, defined))
 
 
-def unfolded(term: sp.Expr, assumptions: frozenset[Assumption]) -> sp.Expr:
-    """A term with what functions are, by definition or a lemma, in their place, but for those under averages."""
+def unfolded(
+    term: sp.Expr, assumptions: frozenset[Assumption], within: frozenset[sp.Symbol] = frozenset()
+) -> sp.Expr:
+    """A term with what functions are, by definition or a lemma, in their place, but where an average around them binds
+    another symbol of that name: ``within``.
+    """
     for leaf in assumptions if isinstance(term, AppliedUndef) else ():
         name, meaning = sides(leaf.statement)
         fits = name.func == term.func and len(name.args) == len(term.args) and _says_what(leaf)
-        if fits and all(map(shares_sign, term.args, name.args)):
-            return unfolded(substitute(meaning, dict(zip(name.args, term.args, strict=True))), assumptions)
-    under = isinstance(term, Expectation) or not term.args
-    return term if under else term.func(*(unfolded(part, assumptions) for part in term.args))
+        if fits and all(map(shares_sign, term.args, name.args)) and not (free(meaning) - free(name)) & within:
+            return unfolded(substitute(meaning, dict(zip(name.args, term.args, strict=True))), assumptions, within)
+    within |= bound(term)
+    return term.func(*(unfolded(part, assumptions, within) for part in term.args)) if term.args else term
 
 
 def _says_what(leaf: Assumption) -> bool:

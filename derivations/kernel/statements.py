@@ -96,6 +96,7 @@ class Demand(StrEnum):
 
     NONZERO = "is not zero"
     NONNEGATIVE = "is not negative"
+    EXISTS = "exists"
     CONSTANT = "does not depend on"
     APART = "is not defined by way of"
     IS = "is the value of"
@@ -103,9 +104,9 @@ class Demand(StrEnum):
 
 @dataclass(frozen=True)
 class Condition:
-    """Where a theorem holds: what is demanded of ``term``, a symbol or a function where it is to be constant in the
-    ``variable`` of a limit, or of a derivative: then hypotheses may bind both at the point where it is taken. What a
-    name ``variable`` for a limit or a slope was found to be is on record, too.
+    """Where a theorem holds: what is demanded of ``term``; an average is to exist, and a symbol or a function to be
+    constant in the ``variable`` of a limit, or of a derivative: then hypotheses may bind both at the point where it is
+    taken. What a name ``variable`` for a limit or a slope was found to be is on record, too.
     """
 
     term: sp.Expr

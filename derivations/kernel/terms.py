@@ -8,7 +8,8 @@ over an index) is refused, so that no rule meets it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import count
 from typing import Any
 
 import sympy as sp
@@ -44,6 +45,9 @@ REAL, *_SIGNED = (
 
 # Terms whose parts are all plain, by identity: what says that it equals a plain term need not be one.
 _SEEN: dict[int, sp.Basic] = {}
+# What stands for any value, and of these what for any near one or zero.
+ANY: set[sp.Symbol] = set()
+NEAR: dict[sp.Symbol, sp.Expr] = {}
 _ORDINARY = vars(sp.Function("f", real=True)).keys()
 
 
@@ -57,7 +61,7 @@ def admit(term: sp.Expr) -> sp.Expr:
         type(term) in (*_PLAIN, *REAL_FUNCTIONS)
         or (type(term) is Expectation and _normal(term.variables))
         or (type(term) is sp.Pow and (term.exp.is_Rational or not term.base.is_number or positive(term.base)))
-        or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (REAL, *_SIGNED))
+        or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (REAL, *_SIGNED) and term not in ANY)
         or without_formula(type(term))
     )
     if not fine:
@@ -72,6 +76,28 @@ def _normal(variables: tuple[sp.Expr, ...]) -> bool:
     """Whether different symbols without a sign are averaged over."""
     real = all(isinstance(v, sp.Symbol) and v.assumptions0 == REAL for v in variables)
     return real and len(set(variables)) == len(variables)
+
+
+@cache
+def any_value(variable: sp.Symbol, number: int) -> sp.Symbol:
+    """The symbol of that number that stands for any value of a variable, where a condition asks for all of them: it
+    is in no statement, and nothing is put in for it.
+    """
+    name = sp.Dummy(f"any {variable.name}", **variable.assumptions0)
+    ANY.add(name)
+    return name
+
+
+@cache
+def nearby(variable: sp.Symbol, number: int) -> sp.Expr:
+    """What stands for all values near that of a variable, and of its sign, by symbols of that number."""
+    factor = sp.Dummy("near one", positive=True)
+    summand = sp.Dummy("near zero", **({"nonnegative": True} if variable.is_nonnegative else {"real": True}))
+    NEAR.update({factor: sp.Integer(1), summand: sp.Integer(0)})
+    ANY.update((factor, summand))
+    if variable.is_nonzero:
+        return variable * factor
+    return (variable + summand) * factor if variable.is_nonnegative else variable + summand
 
 
 def without_formula(head: Any) -> bool:
@@ -117,6 +143,12 @@ def bound(term: sp.Expr) -> frozenset[sp.Symbol]:
     return frozenset(term.variables) if isinstance(term, Expectation) else frozenset()
 
 
+@cache
+def _renamed(variable: sp.Symbol, number: int) -> sp.Symbol:
+    """Another name for a bound variable: one for each number, so that terms made again are the same."""
+    return sp.Dummy(variable.name, real=True)
+
+
 def substitute(term: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     """``term`` with symbols replaced all at once; a bound variable that would capture one is renamed first."""
     inside = free(term)
@@ -127,7 +159,9 @@ def substitute(term: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
         return values[term]
     if isinstance(term, Expectation):
         coming = frozenset().union(*(free(value) for value in values.values()))
-        fresh = {v: sp.Dummy(v.name, real=True) for v in term.variables if v in coming}
+        taken = coming | letters(term.integrand)
+        clashing = [variable for variable in term.variables if variable in coming]
+        fresh = {v: next(name for k in count() if (name := _renamed(v, k)) not in taken) for v in clashing}
         integrand = substitute(substitute(term.integrand, fresh), values)
         return Expectation(integrand, *(fresh.get(v, v) for v in term.variables))
     return term.func(*(substitute(part, values) for part in term.args))
@@ -148,8 +182,8 @@ def names(term: sp.Expr) -> frozenset[sp.Expr]:
 
 @lru_cache(maxsize=65536)
 def defined_where(term: sp.Expr) -> frozenset[Condition]:
-    """Where the denominators of a term do not vanish, and its roots, logarithms and arcsines are real, as far as signs
-    do not decide it.
+    """Where the denominators of a term do not vanish, its roots, logarithms and arcsines are real, as far as signs do
+    not decide it, and its averages exist.
     """
     found = frozenset().union(*map(defined_where, term.args))
     if isinstance(term, sp.Pow) and not nonnegative(term.exp) and not nonzero(term.base):
@@ -164,6 +198,7 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
         found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
     if isinstance(term, Expectation):
         found = frozenset(condition for condition in found if not free(condition.term) & bound(term))
+        found |= {Condition(term, Demand.EXISTS)}
     return found
 
 
@@ -173,8 +208,8 @@ def positive(term: sp.Expr) -> bool:
 
 
 def negative(term: sp.Expr) -> bool:
-    """Whether a term is decidedly < 0, multiplied out: what is above zero somewhere is not, and need not be."""
-    return not above_somewhere(term) and positive(sp.expand(-term))
+    """Whether a term is decidedly < 0, as it is or multiplied out: what is above zero somewhere need not be."""
+    return not above_somewhere(term) and (positive(-term) or positive(sp.expand(-term)))
 
 
 def nonnegative(term: sp.Expr) -> bool:

@@ -7,9 +7,10 @@ leaves were tampered with, does not survive it.
 
 What a theorem says: for each family of values of all symbols and functions, one for each value of the variables in
 which its proof takes limits, and with constant what these hold constant, along which its assumptions and conditions
-hold, the averages in its proof exist and, where a limit is taken under them, stay below one bound: its statement holds
-along that family. A theorem is true so where there is no such family, and then says nothing; whether it says something
-is no matter of rules, and asked of what is to be called proved (`vacuity.established`).
+hold, functions have the slopes that they have names for, and what stands under an average has one bound where a limit
+is taken: its statement holds along that family. A theorem is true so where there is no such family, and then says
+nothing; whether it says something is no matter of rules, and asked of what is to be called proved
+(`vacuity.established`).
 """
 
 from __future__ import annotations

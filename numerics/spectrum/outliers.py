@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -22,32 +22,77 @@ Array = NDArray[np.float64]
 _STEP = 1e-3
 
 
+# Where the difference of two slopes is so small that more samples are needed for the first order of what it adds.
+_MOST_SAMPLES = 1e6
+_NODES, _SHARES = np.polynomial.hermite_e.hermegauss(40)
+
+
+@dataclass(frozen=True)
+class Repulsion:
+    """What another outlier of ``gap`` less slope does to one: by X = f_i f_j and D = f_i^2 - f_j^2 - gap, summed over
+    samples, the eigenvalues of two rows and columns are apart by the root of (n gap + sum D)^2 + 4 (sum X)^2.
+
+    square is E[X^2], spread E[D^2], mixed E[X D], third E[X^2 D].
+    """
+
+    gap: float
+    square: float
+    spread: float
+    mixed: float
+    third: float
+
+    @property
+    def first(self) -> float:
+        """E[X^2]/gap, to which it tends; zero where no number of samples that there is comes near that."""
+        return self.square / self.gap if self.needed < _MOST_SAMPLES else 0.0
+
+    @property
+    def needed(self) -> float:
+        """Ten times n times the next order beside the first, (E[D^2] + 2 E[X D]^2/E[X^2] - 3 E[X^2])/(n gap^2) -
+        E[X^2 D]/(n gap E[X^2]).
+        """
+        if not self.square:
+            return 0.0
+        if abs(self.gap) < 1e-8 * math.sqrt(self.square):
+            return math.inf
+        second = (self.spread + 2.0 * self.mixed**2 / self.square - 3.0 * self.square) / self.gap**2
+        return 10.0 * max(abs(second - self.third / (self.gap * self.square)), self.square / self.gap**2)
+
+    def at(self, samples: int) -> float:
+        """Half of the mean of that root, less half of n gap, for sums that are normal, as they are of many samples."""
+        along, across = np.meshgrid(_NODES, _NODES, indexing="ij")
+        weights = np.outer(_SHARES, _SHARES) / (2.0 * math.pi)
+        tilt = self.mixed / math.sqrt(self.spread) if self.spread > 0.0 else 0.0
+        delta = math.sqrt(samples * self.spread) * along
+        omega = math.sqrt(samples) * (tilt * along + math.sqrt(max(self.square - tilt**2, 0.0)) * across)
+        apart = samples * abs(self.gap)
+        # Less what has mean zero, so that nothing cancels where the gap is large.
+        toward = apart + math.copysign(1.0, self.gap) * delta
+        more = 4.0 * omega**2 / (np.hypot(toward, 2.0 * omega) + np.abs(toward)) + np.abs(toward) - toward
+        return math.copysign(0.5 * float(np.sum(weights * more)), self.gap)
+
+
 @dataclass(frozen=True)
 class Outlier:
     """An eigenvalue n slope + correction + O(1/p), n = alpha p/beta samples; it fluctuates by O(sqrt p) with them.
 
     slope is an eigenvalue of sqrt(pi_a pi_b) E[mu0_a mu0_b], for one group E[mu0^2]: equation (191). The correction is
-    the mean at the draw's own spike and bulk, which for a network fluctuate from batch to batch. from_samples: so many
-    it takes for the correction to hold to a tenth of what other outliers add to it, and for the outlier to leave the
-    bulk. repelled: the differences from the other slopes, and the variances that they are to be compared with.
+    the mean at the draw's own spike and bulk, which for a network fluctuate from batch to batch. from_samples: before
+    so many, the line lies below the upper edge of the bulk, or what other outliers add to it is off by a tenth;
+    infinite where they have nearly the same slope, and part like sqrt(n), which is no part of the correction.
     """
 
     slope: float
     correction: float
     from_samples: float = 0.0
-    repelled: tuple[tuple[float, float], ...] = ()
+    repelled: tuple[Repulsion, ...] = ()
 
     def at(self, samples: int) -> float:
-        """The eigenvalue for n samples; by the eigenvalues of two rows and columns where another outlier is near."""
-        moved = self.correction
-        for gap, variance in self.repelled:
-            apart = abs(gap) * samples
-            near = (math.sqrt(apart**2 + 4.0 * variance * samples) - apart) / 2.0
-            moved += math.copysign(near, gap) - (variance / gap if gap else 0.0)
-        return samples * self.slope + moved
+        """The eigenvalue for n samples, with what other outliers do at that n."""
+        return samples * self.slope + self.correction + sum(by.at(samples) - by.first for by in self.repelled)
 
     def outside(self, edge: float) -> Outlier:
-        """The same, beyond the upper edge of a bulk; where that is infinite nothing is said."""
+        """The same, beside a bulk up to an edge; where that is infinite nothing is said."""
         beyond = max((edge - self.correction) / self.slope, 0.0) if math.isfinite(edge) else 0.0
         return replace(self, from_samples=max(self.from_samples, beyond))
 
@@ -90,21 +135,29 @@ def outliers_of(model: Model, table: Profile, rows: RowLaw) -> tuple[Outlier, ..
     whole = float(table.weights @ (w + np.sum(means**2, axis=0)))
     found = []
     pairs = tuple(zip(values[::-1], vectors.T[::-1], strict=True))
-    for value, vector in pairs:
+    for k, (value, vector) in enumerate(pairs):
         # A mean at the rounding of the activation itself is none.
         if value > 1e-12 * whole:
             correction = float(vector**2 @ own + vector @ (heavy + pull) @ vector / value + vector @ moved @ vector)
-            square = (vector @ means) ** 2 * table.weights
-            others = [(float(value - other), float(square @ (u @ means) ** 2)) for other, u in pairs if u is not vector]
-            found.append(_repelled(float(value), correction, tuple(others)))
+            others = _repelling(k, pairs, means, table.weights)
+            added = sum(by.first for by in others)
+            needed = max((by.needed if by.needed < _MOST_SAMPLES else math.inf for by in others), default=0.0)
+            found.append(Outlier(float(value), correction + added, needed, others))
     return tuple(found)
 
 
-def _repelled(slope: float, alone: float, others: tuple[tuple[float, float], ...]) -> Outlier:
-    """An outlier with what the others add. Where a difference vanishes nothing of order one is added."""
-    added = sum(variance / gap for gap, variance in others if gap)
-    needed = max((10.0 * variance / gap**2 if gap else math.inf for gap, variance in others if variance), default=0.0)
-    return Outlier(slope, alone + added, needed, others)
+def _repelling(k: int, pairs: Sequence[tuple[float, Array]], means: Array, weights: Array) -> tuple[Repulsion, ...]:
+    """What the others do to the outlier of number k, of slopes with vectors from the largest down."""
+    slope, vector = pairs[k]
+    own, found = vector @ means, []
+    for j, (other, u) in enumerate(pairs):
+        if j != k:
+            f = u @ means
+            gap = math.copysign(abs(slope - other), j - k)  # the larger one is moved up, however near they are
+            product, difference = own * f, own**2 - f**2 - gap
+            moments = (product**2, difference**2, product * difference, product**2 * difference)
+            found.append(Repulsion(gap, *(float(weights @ moment) for moment in moments)))
+    return tuple(found)
 
 
 def _second_order(model: Model, table: Profile, rows: RowLaw) -> tuple[Array, Array]:

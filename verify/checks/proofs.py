@@ -13,7 +13,7 @@ from sympy.core.relational import Relational
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search.goals import follows
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem, nodes, replay
+from onestep.derivations.kernel.theorem import Theorem, nodes
 from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import settle, takes_limit, vanishes
@@ -187,11 +187,9 @@ def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind
 @lru_cache(maxsize=256)
 def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbol]) -> tuple[Settled, ...]:
     found: list[Settled] = []
-    theorems = [step.theorem for step in derivation.steps if step.theorem is not None]
-    parts = {id(part) for theorem in theorems for part in nodes(theorem) if part is not theorem}
     for step in derivation.steps:
         if step.theorem is not None:
-            found.append(_made_again(step, id(step.theorem) in parts))
+            found.append(_made_again(step))
         found += [settle(obligation, domain, growing) for obligation in step.obligations]
     return tuple(found)
 
@@ -200,11 +198,10 @@ def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbo
 MADE_AGAIN = "made by the kernel, and made again"
 
 
-def _made_again(step: Step, part: bool) -> Settled:
-    """``part``: of a later step's proof. Along what families that one speaks, this one does."""
+def _made_again(step: Step) -> Settled:
     assert step.theorem is not None
     try:
-        replay(step.theorem) if part else established(step.theorem)
+        established(step.theorem)
     except Refused as refusal:
         return Settled(step.reason, Outcome.UNDECIDED, str(refusal))
     return Settled(step.reason, Outcome.SUPPORTS, MADE_AGAIN)

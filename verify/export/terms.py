@@ -198,8 +198,8 @@ def condition_text(condition: Condition, names: Names) -> str:
 
 
 def stated(conditions: Iterable[Condition]) -> list[Condition]:
-    """The conditions that are said in Rocq, in one order."""
-    said = [c for c in conditions if not c.of_variable]
+    """The conditions that are said in Rocq, in one order: averages exist there."""
+    said = [c for c in conditions if not c.of_variable and c.demand is not Demand.EXISTS]
     return sorted(said, key=lambda c: (c.demand.value, in_order(c.term)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import combinations
@@ -63,22 +63,44 @@ def _can_be_met_together(conditions: frozenset[Condition]) -> None:
         if Condition(condition.term) in conditions and nonnegative(-condition.term):
             raise Refused(f"{condition.term} is never above zero")
     for first, second in combinations(above, 2):
-        if not free(first.term) & free(second.term) or above_somewhere(first.term, second.term):
-            continue
-        total = sp.expand(first.term + second.term)
-        if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
-            raise Refused(f"{first.term} is not negative, nor is {second.term}")
+        for total in _sums(first.term, second.term):
+            if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
+                raise Refused(f"{first.term} is not negative, nor is {second.term}")
+
+
+def _sums(first: sp.Expr, second: sp.Expr) -> Iterator[sp.Expr]:
+    """Two terms added up, and so that one part of theirs cancels, as 2 (1 - 3 x) + 3 (2 x - 1)."""
+    if not free(first) & free(second):
+        return
+    if not above_somewhere(first, second):
+        yield sp.expand(first + second)
+    mine, theirs = (sp.expand(term).as_coefficients_dict() for term in (first, second))
+    for part in mine.keys() & theirs.keys() - {sp.Integer(1)}:
+        if mine[part] * theirs[part] < 0:
+            yield sp.expand(first * abs(theirs[part]) + second * abs(mine[part]))
 
 
 @lru_cache(maxsize=16384)
 def _can_be_met(condition: Condition, meanings: frozenset[tuple[sp.Symbol, sp.Expr]]) -> bool:
     """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
     for term in put_in(condition.term, dict(meanings)):
-        if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
+        if condition.demand is Demand.NONZERO and vanishing(term, (term,)) is not None:
             return False
-        if condition.demand is Demand.NONNEGATIVE and negative(term):
+        if condition.demand is Demand.NONNEGATIVE and (negative(term) or _never_reaches_zero(term)):
             return False
     return True
+
+
+def _never_reaches_zero(term: sp.Expr) -> bool:
+    """Whether a polynomial in one symbol is below zero for all its values, as -x^2 + x - 1 is."""
+    if len(free(term)) != 1 or not term.is_polynomial(*free(term)):
+        return False
+    (x,), low = free(term), sp.Integer(1)
+    inside = term.subs(x, -low if x.is_negative else low)
+    if not inside.is_Rational or (not sp.Poly(term, x).domain.is_QQ and not sp.Poly(term, x).domain.is_ZZ):
+        return False
+    ends = (0, None) if x.is_nonnegative else (None, 0) if x.is_negative else (None, None)
+    return bool(inside < 0 and sp.Poly(term, x).count_roots(*ends) == 0)
 
 
 def _used(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> frozenset[tuple[sp.Symbol, sp.Expr]]:

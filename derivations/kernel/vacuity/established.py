@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import permutations
 
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import far_out
-from onestep.derivations.kernel.statements import Condition, variables
+from onestep.derivations.kernel.statements import Condition, Demand, variables
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.kernel.vacuity.along import hold_all_along
 from onestep.derivations.kernel.vacuity.conditions import can_hold, grows, stays
@@ -35,12 +36,20 @@ def asked_by(theorem: Theorem) -> frozenset[Condition]:
     Raises Refused where an average may not exist, the variable of a limit cannot grow, or a condition fails as it does.
     """
     assumptions = theorem.assumptions
-    conditions = theorem.conditions | exist_where(theorem)
-    for variable in sorted(_variables(theorem), key=str):
+    given = frozenset(c for c in theorem.conditions if c.demand is not Demand.EXISTS)
+    asked, variables = set(given), _variables(theorem)
+    exist = exist_where(theorem)
+    for variable in variables:
         grows(variable, assumptions)
-        conditions = frozenset().union(*(far_out(c, variable, assumptions) for c in conditions))
-        conditions = conditions.union(*(stays(c, variable, assumptions) for c in conditions))
-    return conditions
+        asked = asked.union(*(stays(condition, variable, assumptions) for condition in given))
+    # One variable may grow before the other.
+    for order in permutations(sorted(variables, key=str)) if exist else ():
+        found = exist
+        for variable in order:
+            found = frozenset().union(*(far_out(c, variable, assumptions) for c in found))
+            found = found.union(*(stays(c, variable, assumptions) for c in found))
+        asked |= found
+    return frozenset(asked)
 
 
 def _variables(theorem: Theorem) -> frozenset[sp.Symbol]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import replace, substituted
-from onestep.derivations.kernel.conditions import meanings_in, put_in
+from onestep.derivations.kernel.algebra import substituted
+from onestep.derivations.kernel.conditions import meanings_in, put_in, slopes_named
+from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import (
     Assumption,
     Condition,
@@ -20,13 +20,25 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import averages, bound, derivative, free, letters, nonnegative
+from onestep.derivations.kernel.terms import (
+    ANY,
+    NEAR,
+    averages,
+    bound,
+    defined_where,
+    derivative,
+    free,
+    letters,
+    negative,
+    nonnegative,
+)
 from onestep.derivations.kernel.theorem import Theorem, nodes
 from onestep.derivations.kernel.vacuity.formulas import Told, formulas_of, heads, in_exponents, in_full, needed
-from onestep.derivations.kernel.vacuity.growth import apart, averages_exist_where, bounded_below, masked
+from onestep.derivations.kernel.vacuity.growth import BOUNDED, apart, averages_exist_where, bounded_below, masked
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
+Names = frozenset[sp.Symbol]
 # The rules that take a limit under an average.
 _UNDER_AVERAGES = ("limit_average", "average_limit")
 
@@ -34,63 +46,38 @@ _UNDER_AVERAGES = ("limit_average", "average_limit")
 def exist_where(theorem: Theorem) -> frozenset[Condition]:
     """Where all averages in a proof exist, by what functions are, as the leaves of the whole say it.
 
-    Raises Refused where one may not, or may not tend to its limit, where a function has not got the slopes that it has
-    names for, or where what is averaged over decides.
+    Raises Refused where one may not, for all values that are asked for, or may not tend to its limit, or where a
+    function has not got the slopes that it has names for.
     """
     assumptions = theorem.assumptions
     _have_slopes(assumptions)
-    found: dict[int, frozenset[Condition]] = {}
-    for node in nodes(theorem):
+    for node in nodes(theorem):  # premises first, so that no proof is too deep for what is found along it
         if node.rule in _UNDER_AVERAGES:
             _dominated(node, needed(sides(node.statement)[0], assumptions))
-        beneath = [found[id(premise)] for premise in node.premises]
-        own = (_side_exists_where(term, assumptions) for term in _terms(node))
-        found[id(node)] = _carried(node, beneath).union(*own) if any(beneath) else frozenset().union(*own)
-    return found[id(theorem)]
-
-
-def _terms(node: Theorem) -> tuple[sp.Expr, ...]:
-    """What a theorem speaks of: its sides, and slopes of theirs that its rule found."""
-    if node.rule != "same_slope":
-        return sides(node.statement)
-    x = node.arguments[2]
-    return (*sides(node.statement), *(derivative(side, x) for side in sides(node.statement)))
-
-
-def _carried(node: Theorem, beneath: list[frozenset[Condition]]) -> frozenset[Condition]:
-    """What the conditions of premises are for a theorem. Raises Refused where they speak of a variable that the rule
-    takes all values of.
-    """
-    values: Mapping[sp.Symbol, sp.Expr] = {}
-    every = frozenset[sp.Symbol]()
-    match node.rule:
-        case "instantiate":
-            (values,) = node.arguments
-        case "specialise":
-            values = {node.arguments[0]: sides(node.premises[1].statement)[0]}
-        case "average" | "average_limit":
-            every = frozenset(node.arguments[0])
-        case "same_slope":
-            every = frozenset({node.arguments[2]})
-        case "rewrite":
-            old, new = sides(node.premises[1].statement)
-            old, new = (new, old) if True in node.arguments else (old, new)
-            caught = (replace(side, old, new)[1] for side in sides(node.premises[0].statement))
-            if any(free(c.term) & variable for variable in caught for c in beneath[1]):
-                raise Refused(f"{old} = {new} may not hold for all values of what is averaged over")
-    if any(free(condition.term) & every for conditions in beneath for condition in conditions):
-        raise Refused(f"an average may not exist for all values of {', '.join(map(str, every))}")
-    first, *others = beneath
-    return frozenset().union(*(substituted(c, values) for c in first), *others)
+        slopes = _slopes_to(node)
+    for call in slopes:
+        _slope_is_there(call, needed(call, assumptions))
+    asked = (condition.term for condition in theorem.conditions if condition.demand is Demand.EXISTS)
+    return frozenset().union(*(_exists_where(average, assumptions) for average in asked))
 
 
 @lru_cache(maxsize=65536)
-def _side_exists_where(term: sp.Expr, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
-    """Where averages exist, by the meaning of a function, the formula that a leaf gives, or what an exponent is."""
-    meanings = meanings_in(assumptions)
-    if any(name in meanings for average in averages(term) for name in in_exponents(average)):
-        *_, term = put_in(in_full(term, formulas_of(assumptions, True)), meanings)
-    return averages_exist(term, needed(term, assumptions)) if averages(term) else frozenset()
+def _exists_where(average: sp.Expr, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
+    """Where an average exists, by the meaning of a function, the formula that a leaf gives, or what an exponent is."""
+    term, meanings = average, meanings_in(assumptions)
+    if any(name in meanings for name in in_exponents(average)):
+        *_, term = put_in(in_full(average, formulas_of(assumptions, True)), meanings)
+    found = frozenset().union(*map(_nearby, averages_exist(term, needed(term, assumptions))))
+    if any(free(masked(condition.term, frozenset(ANY))) & ANY for condition in found):
+        raise Refused(f"{average} may not exist for all values of what is averaged over")
+    return frozenset(condition for condition in found if not free(condition.term) & ANY)
+
+
+def _nearby(condition: Condition) -> frozenset[Condition]:
+    """What makes a condition hold for all values near one: that it does there, strictly, and does not jump."""
+    for name in free(condition.term) & NEAR.keys():
+        derivative(condition.term.replace(sp.Abs, lambda t: t), name)
+    return substituted(condition, NEAR)
 
 
 @lru_cache(maxsize=16384)
@@ -124,8 +111,7 @@ def _defined_with_slopes(name: sp.Expr, meaning: sp.Expr) -> None:
     """
     if name.func not in DERIVATIVES and name.func not in PARTIALS:
         return
-    for argument in name.args:
-        derivative(masked(meaning, frozenset(name.args)), argument)
+    _has_slopes(meaning, tuple(name.args), frozenset())
     slope = DERIVATIVES.get(name.func)
     shared = list(DERIVATIVES.values()).count(slope) > 1
     if slope is not None and shared and derivative(meaning, *name.args) != slope(*name.args):
@@ -134,9 +120,26 @@ def _defined_with_slopes(name: sp.Expr, meaning: sp.Expr) -> None:
 
 @lru_cache(maxsize=4096)
 def _has_slopes(meaning: sp.Expr, arguments: tuple[sp.Symbol, ...], told: Told) -> None:
+    """Raises Refused where a term has no slope in one of its arguments."""
     whole = masked(in_full(meaning, dict(told)), frozenset(arguments))
     for argument in arguments:
         derivative(whole, argument)
+
+
+@cache
+def _slopes_to(node: Theorem) -> frozenset[sp.Expr]:
+    """The named slopes at places of which a proof speaks."""
+    calls = (call for side in sides(node.statement) for call in side.atoms(AppliedUndef) if call.func in slopes_named())
+    return frozenset(calls).union(*map(_slopes_to, node.premises))
+
+
+@lru_cache(maxsize=16384)
+def _slope_is_there(call: sp.Expr, told: Told) -> None:
+    """Raises Refused where a function has a formula that has no slope at a place."""
+    value = in_full(call, dict(told))
+    refuted = (c.term == 0 or (c.demand is Demand.NONNEGATIVE and negative(c.term)) for c in defined_where(value))
+    if value.has(sp.nan, sp.zoo, sp.oo) or any(refuted):
+        raise Refused(f"{call} is the slope of what has none there")
 
 
 @lru_cache(maxsize=4096)
@@ -157,6 +160,10 @@ def _dominated(limit: Theorem, told: Told) -> None:
     values = {call: sp.Dummy(**call.func._kwargs) for call in calls}
     term = term.xreplace(values)
     ways = (free(statement.expression) - still - within) | {variable, *values.values()}
+    if limit.rule == "average_limit" and isinstance(term, Expectation):
+        for part in sp.Add.make_args(sp.expand(term.integrand)):
+            if not _stays_bounded(part, within, ways, variable):
+                raise Refused(f"{part} may not stay bounded as {variable} grows")
     for part in term.atoms(sp.Pow, sp.exp):
         if not (free(part) & within and free(part) & ways):
             continue
@@ -171,3 +178,32 @@ def _dominated(limit: Theorem, told: Told) -> None:
             )  # fmt: skip
         if not fine:
             raise Refused(f"{part} may not stay bounded as {variable} grows")
+
+
+def _stays_bounded(term: sp.Expr, within: Names, ways: Names, variable: sp.Symbol) -> bool:
+    """Whether a term grows with what is averaged over alone, whatever denominators and exponentials in it do, of which
+    `_dominated` asks: of functions that are not known the lemma asks it.
+    """
+    if not free(term) & ways or any(free(call) & ways for call in term.atoms(AppliedUndef)):
+        return True
+    if not free(term) & within:
+        return not _grows(term, ways - {variable}, variable)
+    if isinstance(term, sp.Mul):
+        alone, mixed = term.as_independent(*within, as_Add=False)
+        return all(_stays_bounded(part, within, ways, variable) for part in (alone, *sp.Mul.make_args(mixed)))
+    if isinstance(term, sp.Pow):
+        return not nonnegative(term.exp) or _stays_bounded(term.base, within, ways, variable)
+    if isinstance(term, sp.Add | Expectation) or term.func in (sp.Abs, sp.Max):
+        return all(_stays_bounded(part, within | bound(term), ways, variable) for part in term.args)
+    return term.func in (sp.exp, *BOUNDED)
+
+
+def _grows(term: sp.Expr, moving: Names, variable: sp.Symbol) -> bool:
+    """Whether a term may grow beyond all bounds with a variable."""
+    if free(term) & moving:
+        return True
+    try:
+        found = degrees(term, variable)
+    except Refused:
+        return not (term.func is sp.exp and nonnegative(-term.exp))
+    return found.over > found.under

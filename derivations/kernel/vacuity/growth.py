@@ -23,7 +23,7 @@ from onestep.derivations.kernel.terms import (
 from onestep.derivations.language.expectation import Expectation
 
 # At most pi/2 in size: with it a variable in an exponent is no more than linear, as in exp(z erf(z)).
-_BOUNDED = (sp.erf, sp.tanh, sp.sin, sp.cos, sp.atan)
+BOUNDED = (sp.erf, sp.tanh, sp.sin, sp.cos, sp.atan)
 _NONE = frozenset({sp.Integer(0)})
 
 
@@ -31,9 +31,11 @@ _NONE = frozenset({sp.Integer(0)})
 def averages_exist_where(term: sp.Expr) -> frozenset[Condition]:
     """Where the averages in a term exist, as far as signs do not decide it. Raises Refused where they may not."""
     found = frozenset().union(*map(averages_exist_where, term.args))
-    if isinstance(term, Expectation):
-        found = frozenset(c for c in found | _exists_where(term) if not free(c.term) & bound(term))
-    return found
+    if any(free(masked(condition.term, bound(term))) & bound(term) for condition in found):
+        raise Refused(f"{term} averages over what may not exist")
+    # That an average within exists for all values of what a function makes of them is asked of that function.
+    found = frozenset(condition for condition in found if not free(condition.term) & bound(term))
+    return found | _exists_where(term) if isinstance(term, Expectation) else found
 
 
 def _exists_where(term: Expectation) -> frozenset[Condition]:
@@ -42,7 +44,8 @@ def _exists_where(term: Expectation) -> frozenset[Condition]:
     """
     variables = bound(term).union(*map(bound, averages(term.integrand)))
     # Of a function that is not known a lemma or hypothesis says where it is positive.
-    spoken = [c.term for c in defined_where(term.integrand) if free(c.term) & bound(term)]
+    where = (c for c in defined_where(term.integrand) if c.demand is not Demand.EXISTS)
+    spoken = [c.term for c in where if free(c.term) & bound(term)]
     if any(free(masked(part, variables)) & variables for part in spoken):
         raise Refused(f"{term} averages over what is not defined")
     if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
@@ -155,7 +158,7 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
         least = sp.Mul(*(_least(factor, among) for factor in sp.Mul.make_args(rest)))
         more, rest = least.as_independent(*among, as_Add=False)
         constant, others = constant * more, rest.free_symbols - {z}
-        steady = sp.Mul(*(factor for factor in sp.Mul.make_args(rest) if factor.func not in _BOUNDED))
+        steady = sp.Mul(*(factor for factor in sp.Mul.make_args(rest) if factor.func not in BOUNDED))
         # What a function makes of a variable averaged over within is a number, beside which z may grow.
         if z not in rest.free_symbols or steady == 1 or steady in among or _calls(outside_averages(rest), among):
             continue

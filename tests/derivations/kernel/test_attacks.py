@@ -423,7 +423,8 @@ def test_a_name_has_the_sign_of_its_meaning_or_says_so() -> None:
     assert not define(c, p + w, "").conditions
     assert {k.demand for k in define(c, x, "").conditions} == {Demand.NONNEGATIVE, Demand.NONZERO}
     assert {k.demand for k in define(w, x, "").conditions} == {Demand.NONNEGATIVE}
-    assert {k.demand for k in name_limit((tends(x / d + y, y),), c, "").conditions} == {*Demand} - {Demand.APART}
+    named = name_limit((tends(x / d + y, y),), c, "").conditions
+    assert {k.demand for k in named} == {*Demand} - {Demand.APART, Demand.EXISTS}
 
 
 def test_what_cancels_stays_a_condition() -> None:

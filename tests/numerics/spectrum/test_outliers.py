@@ -208,14 +208,20 @@ TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
 THREE = (ReadoutGroup(1.0, 0.3), ReadoutGroup(0.4, 0.3, bias=1.0), ReadoutGroup(-0.7, 0.4, bias=-0.5))
 
 
-@pytest.mark.parametrize(("student", "readout"), [("relu", TWO), ("tanh", THREE)], ids=["relu", "tanh"])
+# Near slopes, of which the outliers part like sqrt(n) at 1,500 samples.
+NEAR = "cos(z) + 1.14593*sin(z)"
+
+
+@pytest.mark.parametrize(
+    ("student", "readout"), [("relu", TWO), ("tanh", THREE), (NEAR, TWO)], ids=["relu", "tanh", "near slopes"]
+)
 def test_outliers_repel_each_other_as_those_of_drawn_means_do(
     student: str, readout: tuple[ReadoutGroup, ...]
 ) -> None:
     model = _model(student, readout=readout)
     found = [outlier for outlier in spectrum(model).outliers if outlier.slope > 1e-3]
     assert len(found) > 1
-    rng, n, draws = np.random.default_rng(5), 3000, 3000
+    rng, n, draws = np.random.default_rng(5), 1500, 4000
     line = np.linspace(-7.0, 7.0, 2801)
     weights = np.exp(-0.5 * line**2) / math.sqrt(2.0 * math.pi) * (line[1] - line[0])
     groups = zip(model.slopes, model.bulks, model.biases, model.fractions, strict=True)
@@ -232,25 +238,37 @@ def test_outliers_repel_each_other_as_those_of_drawn_means_do(
         off.append(np.linalg.eigvalsh(gram)[::-1][: len(found)] - np.einsum("ai,ab,bi->i", vectors, gram, vectors))
     mean, error = np.mean(off, axis=0), np.std(off, axis=0) / math.sqrt(draws)
     for outlier, measured, deviation in zip(found, mean, error, strict=True):
-        added = sum(variance / gap for gap, variance in outlier.repelled)
-        # 4.5 standard errors (1e-5 of normal samples), and the next order, a tenth of a repulsion at from_samples.
-        assert abs(measured - added) < 4.5 * deviation + 0.1 * abs(added) * outlier.from_samples / n
-        assert deviation < 0.1 * abs(added)
+        added = sum(by.at(n) for by in outlier.repelled)
+        # 4.5 standard errors (1e-5 of normal samples), and two per cent that sums of so few are not normal.
+        assert abs(measured - added) < 4.5 * deviation + 0.02 * abs(added)
+        assert deviation < 0.03 * abs(added)
+
+
+def _apart(gap: float) -> outliers.Repulsion:
+    return outliers.Repulsion(gap, square=0.5, spread=0.0, mixed=0.0, third=0.0)
 
 
 def test_near_outliers_part_by_the_root_of_the_samples() -> None:
-    far, near, same = (outliers._repelled(2.0, 1.0, ((gap, 0.5),)) for gap in (1.0, 1e-3, 0.0))
-    assert far.correction == 1.5
-    assert far.at(10**6) == pytest.approx(2.0 * 10**6 + 1.5, abs=1e-6)
-    assert far.from_samples == 5.0
-    assert near.from_samples == pytest.approx(5e6)
-    assert near.at(100) == pytest.approx(200.0 + 1.0 + math.sqrt(50.0), abs=0.1)
-    assert same.from_samples == math.inf
-    assert same.at(100) == pytest.approx(201.0 + math.sqrt(50.0))
-    below = outliers._repelled(2.0, 1.0, ((-1.0, 0.5),))
-    assert below.correction == 0.5
-    assert below.at(100) == pytest.approx(200.5, abs=1e-2)
-    assert outliers._repelled(2.0, 1.0, ()).at(7) == 15.0
+    assert _apart(1.0).first == 0.5
+    assert _apart(-1.0).first == -0.5
+    assert _apart(1.0).at(10**6) == pytest.approx(0.5, rel=1e-5)
+    assert _apart(-1.0).at(10**6) == pytest.approx(-0.5, rel=1e-5)
+    assert _apart(1.0).needed == pytest.approx(15.0)
+    # Beyond reach: no number is added, and at each n the mean of |sum X| = sqrt(2 n E[X^2]/pi), up or down.
+    for gap, sign in ((1e-5, 1.0), (-1e-5, -1.0), (0.0, 1.0), (-0.0, -1.0)):
+        assert _apart(gap).first == 0.0
+        assert _apart(gap).at(100) == pytest.approx(sign * math.sqrt(100.0 / math.pi), rel=0.03)  # a kink: 40 nodes
+    assert _apart(0.0).needed == math.inf
+    assert outliers.Repulsion(0.3, 0.0, 0.0, 0.0, 0.0).at(100) == 0.0
+
+
+def test_the_next_order_of_a_repulsion_is_that_of_its_mean() -> None:
+    """Normal sums: n (n gap at(n)/E[X^2]/... - 1) at large n, of a spread and a mixed moment."""
+    for pair in (outliers.Repulsion(1.0, 1.0, 4.0, 0.0, 0.0), outliers.Repulsion(-1.5, 2.0, 3.0, 0.8, 0.0)):
+        n = 4000
+        second = n * (pair.at(n) / pair.first - 1.0)
+        # The order after it is a hundredth of it.
+        assert 10.0 * abs(second) == pytest.approx(pair.needed, rel=0.05) or pair.needed > 10.0 * abs(second)
 
 
 def test_an_outlier_says_from_how_many_samples_on_it_leaves_the_bulk() -> None:

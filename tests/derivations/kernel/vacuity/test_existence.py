@@ -1,0 +1,189 @@
+"""Averages that do not exist, or not for all that a proof makes of them, prove nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import congruence, differentiate, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.averages import average, linear, stein
+from onestep.derivations.kernel.calculus import average_limit, same_slope, slope
+from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero
+from onestep.derivations.kernel.limits import (
+    limit_average,
+    limit_compose,
+    limit_order,
+    limit_rational,
+    limit_unique,
+    taylor,
+)
+from onestep.derivations.kernel.search.leaves import define
+from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused
+from onestep.derivations.kernel.terms import any_value, derivative
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.kernel.vacuity.established import asked_by, established
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, sigma_prime
+from tests.shared.leaves import above, taken
+
+x, y, z, t, hole = sp.symbols("x y z t hole", real=True)
+d, n, p = sp.symbols("d n p", positive=True)
+c = sp.Symbol("c", real=True)
+Q, rate = sp.symbols("Q rate", real=True)
+ZERO, ONE, HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
+
+
+def below_one_half(q: sp.Expr, weight: sp.Expr = ONE) -> Theorem:
+    """1 - 2 q >= 0 by Stein's lemma where weight exp(q z^2) has an average: (1 - 2 q) E[z^2 exp] = E[exp], A S = M, so
+    A = (S/M) A^2.
+    """
+    bell, left = weight * sp.exp(q * z**2), 1 - 2 * q
+    parts = stein((), Expectation(z**2 * bell, z), z, z * bell)
+    split = linear((), parts.statement.right, ((ONE, bell), (2 * q, z**2 * bell)))
+    mean, square = Expectation(bell, z), Expectation(z**2 * bell, z)
+    equation = ring((parts, split), Equation(left * square, mean), (ONE, ONE))
+    return order((equation,), AtLeast(left, ZERO), (-left / mean,), ((square / mean, left),))
+
+
+def in_the_limit(q: sp.Expr, variable: sp.Symbol, value: sp.Expr) -> Theorem:
+    low = below_one_half(q)
+    return limit_order((low, limit_rational((), low.statement.left, value, variable)), variable)
+
+
+def a_limit_whose_variable_takes_a_value() -> Theorem:
+    """1 - 2 (3/4 - 1/d) >= 0 for d < 4 alone: -1/2 >= 0."""
+    return in_the_limit(sp.Rational(3, 4) - 1 / d, d, -HALF)
+
+
+def two_variables_of_which_one_comes_first() -> Theorem:
+    """1 - 2 (3/4 - d/(4 n)) >= 0 for n < d alone."""
+    low = in_the_limit(sp.Rational(3, 4) - d / (4 * n), n, -HALF)
+    other = order((), AtLeast(1 / d + 1, ZERO), (), ((1 / d + 1, ONE),))
+    beside = limit_order((other, limit_rational((), 1 / d + 1, ONE, d)), d)
+    return order((low, beside), low.statement, (ONE, ZERO))
+
+
+def the_end_of_an_interval() -> Theorem:
+    """sqrt(p) E[exp((1/2 - p) z^2)] is 1/sqrt(2) for all p > 0, and has no value at zero."""
+    bell = sp.exp((HALF - p) * z**2)
+    left = sp.sqrt(p) * Expectation(bell, z)
+    parts = stein((), Expectation(z**2 * bell, z), z, z * bell)
+    split = linear((), parts.statement.right, ((ONE, bell), (1 - 2 * p, z**2 * bell)))
+    minus = linear((), Expectation(derivative(bell, p), z), ((-ONE, z**2 * bell),))
+    half = 1 / (2 * sp.sqrt(p))
+    still = ring((parts, split, minus), Equation(derivative(left, p), ZERO), (-half, -half, sp.sqrt(p)))
+    return same_slope((still,), left, ZERO, p, ZERO)
+
+
+def what_grows_beside_what_narrows() -> Theorem:
+    """E[d/(1 + d^2 exp(-2 z^2))] grows like d^(1/4), of an integrand that tends to zero for all z."""
+    return average_limit((limit_rational((), d / (1 + d**2 * sp.exp(-2 * z**2)), ZERO, d),), (z,))
+
+
+def a_kink() -> Theorem:
+    """sigma'(0) = -sigma'(0) and sigma'(0)^2 = 1 of sigma(x) = sqrt(x^2 + x^4), by Taylor's formula to both sides."""
+    kink = define(sigma(x), sp.sqrt(x**2 + x**4), "has a kink at zero", x)
+    at = {v: instantiate((kink,), {x: v}) for v in (1 / d, -1 / d, ZERO)}
+    up, down = (
+        rewrite((rewrite((taylor((), sigma, 1, sign, d), at[sign / d])), at[ZERO])) for sign in (ONE, -ONE)
+    )
+    same = limit_unique((up, down))
+    square = limit_compose((up,), hole**2, (hole,))
+    one = limit_unique((square, limit_rational((), 1 + 1 / d**2, ONE, d)))
+    return ring((same, one), Equation(ONE, ZERO), (sigma_prime(ZERO) / 2, -ONE))
+
+
+def an_exponent_that_gets_a_meaning_later() -> Theorem:
+    """Of a y that takes the value 3/4 before y := -5 joins."""
+    bad = instantiate((below_one_half(y, 2**y),), {y: sp.Rational(3, 4)})
+    return order((bad, define(y, sp.Integer(-5), "a number")), bad.statement, (ONE, ZERO))
+
+
+def a_name_of_a_formula_that_takes_a_value_before() -> Theorem:
+    """-1 >= 0 of sigma >= 1 with sigma' = (3/2) x sigma, and c := -1 in it, before sigma(x) = exp(c x^2) joins."""
+    parts = stein((), Expectation(z**2 * sigma(z), z), z, z * sigma(z))
+    slopes = taken(sigma_prime(x), sp.Rational(3, 2) * x * sigma(x), x)
+    parts = rewrite((parts, instantiate((slopes,), {x: z})))
+    split = linear((), parts.statement.right, ((ONE, sigma(z)), (sp.Rational(3, 2), z**2 * sigma(z))))
+    low = instantiate((above(sigma(x), ONE, x),), {x: z})
+    one = average((low,), (z,))
+    two = average((order((low,), AtLeast(z**2 * sigma(z), ZERO), (z**2,), ((ONE, z),)),), (z,))
+    bad = instantiate((order((parts, split, one, two), AtLeast(-ONE, ZERO), (ONE, ONE, ONE, HALF)),), {c: -ONE})
+    formula = define(sigma(x), sp.exp(c * x**2), "a formula", x)
+    value = taken(c, sp.Rational(3, 4), ground=Ground.MODEL)
+    return order((bad, formula, value), bad.statement, (ONE, ZERO, ZERO))
+
+
+def a_divisor_that_is_zero_where_it_is_defined() -> Theorem:
+    zero = (x**2 + x) / x - x - 1
+    return congruence((ring((), Equation(zero, ZERO)),), hole / zero, hole)
+
+
+def an_average_within_that_does_not_exist() -> Theorem:
+    inner = Expectation(sp.exp(t * z**2), z)
+    return limit_average((limit_rational((), 1 / d, ZERO, d),), Expectation(sp.exp(-hole * inner), t), (hole,))
+
+
+def square_is_zero() -> Theorem:
+    """y^2 = 0 by y^2 = Max(0, 2 h(y) - 1) and 1 - 2 h(y) >= 0, where exp(h(y) z^2) has an average: at y = 0 alone, if
+    h is (1 + y^2)/2 but at zero.
+    """
+    q = sp.Function("h", real=True)(y)
+    most = sp.Max(0, 2 * q - 1)
+    product = multiply((below_one_half(q), largest((), (ZERO, 2 * q - 1), 0)))
+    low = order((product, largest((), (ZERO, 2 * q - 1))), AtLeast(-(most**2), ZERO), (ONE, -ONE))
+    zero = antisymmetric((low, order((), AtLeast(ZERO, -(most**2)), (), ((ONE, most),))))
+    none = root_of_zero((ring((zero,), Equation(most**2, ZERO), (-ONE,)),), most, 2)
+    return ring((none, taken(y**2, most, y)), Equation(y**2, ZERO), (ONE, ONE))
+
+
+def a_derivative_at_one_point() -> Theorem:
+    return differentiate((differentiate((square_is_zero(),), y),), y)
+
+
+def a_slope_at_one_point() -> Theorem:
+    quantity = ring((define(Q, y**2, "a square"), square_is_zero()), Equation(Q, ZERO), (ONE, ONE))
+    return slope((quantity,), y, rate, "dQ/dy")
+
+
+FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
+    a_limit_whose_variable_takes_a_value, two_variables_of_which_one_comes_first, the_end_of_an_interval,
+    what_grows_beside_what_narrows, a_kink, an_exponent_that_gets_a_meaning_later,
+    a_name_of_a_formula_that_takes_a_value_before, a_divisor_that_is_zero_where_it_is_defined,
+    an_average_within_that_does_not_exist, a_derivative_at_one_point, a_slope_at_one_point,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("falsehood", FALSEHOODS, ids=lambda made: made.__name__)
+def test_what_averages_that_do_not_exist_prove_is_refused(falsehood: Callable[[], Theorem]) -> None:
+    with pytest.raises(Refused):
+        established(falsehood())
+
+
+def test_after_a_limit_its_variable_takes_no_value() -> None:
+    with pytest.raises(Refused, match="held constant"):
+        instantiate((a_limit_whose_variable_takes_a_value(),), {d: ONE})
+
+
+def without_trace(bell: sp.Expr, of: sp.Symbol) -> Theorem:
+    """of (of + t) = of^2 + of t, by way of an average of which nothing is seen in it."""
+    split = linear((), Expectation(2 * bell, z), ((sp.Integer(2), bell),))
+    return ring((split,), Equation(of * (of + t), of**2 + of * t), (ZERO,))
+
+
+def test_a_derivative_is_taken_where_averages_exist_all_around() -> None:
+    theorem = established(differentiate((without_trace(sp.exp(c * z**2), c),), c))
+    assert Condition(HALF - c, Demand.NONNEGATIVE) in asked_by(theorem)
+    for sign in ({"positive": True}, {"nonnegative": True}, {"negative": True}):
+        signed = sp.Symbol("s", **sign)
+        bell = sp.exp((signed if signed.is_negative else -signed) * z**4)
+        assert not asked_by(established(differentiate((without_trace(bell, signed),), signed)))
+
+
+def test_what_stands_for_any_value_is_no_term() -> None:
+    with pytest.raises(Refused, match="is no term"):
+        ring((), Equation((any_value(x, 0) + 1) * t, any_value(x, 0) * t + t))
+    assert any_value(x, 0) is any_value(x, 0)
+    assert any_value(x, 0) != any_value(x, 1)
