@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import quad
 
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model
@@ -24,7 +25,6 @@ _STEP = 1e-3
 
 # Where the difference of two slopes is so small that more samples are needed for the first order of what it adds.
 _MOST_SAMPLES = 1e6
-_NODES, _SHARES = np.polynomial.hermite_e.hermegauss(40)
 
 
 @dataclass(frozen=True)
@@ -47,29 +47,42 @@ class Repulsion:
         return self.square / self.gap if self.needed < _MOST_SAMPLES else 0.0
 
     @property
-    def needed(self) -> float:
-        """Ten times n times the next order beside the first, (E[D^2] + 2 E[X D]^2/E[X^2] - 3 E[X^2])/(n gap^2) -
-        E[X^2 D]/(n gap E[X^2]).
+    def second(self) -> float:
+        """n times the next order beside the first: (E[D^2] + 2 E[X D]^2/E[X^2] - 3 E[X^2])/gap^2 less
+        E[X^2 D]/(gap E[X^2]).
         """
+        wide = self.spread + 2.0 * self.mixed**2 / self.square - 3.0 * self.square
+        return wide / self.gap**2 - self.third / (self.gap * self.square)
+
+    @property
+    def needed(self) -> float:
+        """The number of samples for which the next order is a tenth of the first."""
         if not self.square:
             return 0.0
         if abs(self.gap) < 1e-8 * math.sqrt(self.square):
             return math.inf
-        second = (self.spread + 2.0 * self.mixed**2 / self.square - 3.0 * self.square) / self.gap**2
-        return 10.0 * max(abs(second - self.third / (self.gap * self.square)), self.square / self.gap**2)
+        return 10.0 * max(abs(self.second), self.square / self.gap**2)
 
     def at(self, samples: int) -> float:
-        """Half of the mean of that root, less half of n gap, for sums that are normal, as they are of many samples."""
-        along, across = np.meshgrid(_NODES, _NODES, indexing="ij")
-        weights = np.outer(_SHARES, _SHARES) / (2.0 * math.pi)
-        tilt = self.mixed / math.sqrt(self.spread) if self.spread > 0.0 else 0.0
-        delta = math.sqrt(samples * self.spread) * along
-        omega = math.sqrt(samples) * (tilt * along + math.sqrt(max(self.square - tilt**2, 0.0)) * across)
+        """Half of the mean of that root, less half of n gap, for sums that are normal, as they are of many samples.
+
+        |v| is the integral of (1 - exp(-t^2 |v|^2))/t^2 over t > 0, by sqrt(pi), and the mean of that exponential is known
+        for a normal v = (n gap + sum D, 2 sum X): smooth in t, and refined by QUADPACK to the tolerance given.
+        """
         apart = samples * abs(self.gap)
-        # Less what has mean zero, so that nothing cancels where the gap is large.
-        toward = apart + math.copysign(1.0, self.gap) * delta
-        more = 4.0 * omega**2 / (np.hypot(toward, 2.0 * omega) + np.abs(toward)) + np.abs(toward) - toward
-        return math.copysign(0.5 * float(np.sum(weights * more)), self.gap)
+        along, across, both = (samples * moment for moment in (self.spread, 4.0 * self.square, 2.0 * self.mixed))
+        scale = math.sqrt(apart**2 + along + across)
+        if not self.square:
+            return 0.0
+
+        def integrand(s: float) -> float:
+            t = (s / scale) ** 2
+            determinant = 2.0 * t * (along + across) + 4.0 * t**2 * (along * across - both**2)  # less one
+            exponent = -t * apart**2 * (1.0 + 2.0 * t * across) / (1.0 + determinant) - 0.5 * math.log1p(determinant)
+            return (math.expm1(-t * apart**2) - math.expm1(exponent)) / s**2
+
+        value, _ = quad(integrand, 0.0, math.inf, epsabs=1e-9, epsrel=1e-9, limit=200)
+        return math.copysign(0.5 * scale * value / math.sqrt(math.pi), self.gap)
 
 
 @dataclass(frozen=True)

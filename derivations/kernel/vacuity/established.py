@@ -37,13 +37,13 @@ def asked_by(theorem: Theorem) -> frozenset[Condition]:
     """
     assumptions = theorem.assumptions
     given = frozenset(c for c in theorem.conditions if c.demand is not Demand.EXISTS)
-    asked, variables = set(given), _variables(theorem)
+    asked, growing = set(given), _variables(theorem)
     exist = exist_where(theorem)
-    for variable in variables:
+    for variable in growing:
         grows(variable, assumptions)
         asked = asked.union(*(stays(condition, variable, assumptions) for condition in given))
     # One variable may grow before the other.
-    for order in permutations(sorted(variables, key=str)) if exist else ():
+    for order in permutations(sorted(growing, key=str)) if exist else ():
         found = exist
         for variable in order:
             found = frozenset().union(*(far_out(c, variable, assumptions) for c in found))

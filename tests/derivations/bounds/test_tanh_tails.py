@@ -9,6 +9,7 @@ from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.tanh_tails import exponential_tails, slope_bound, triangle
 from onestep.derivations.kernel.statements import AtLeast, Ground, Refused
 from onestep.derivations.kernel.theorem import replay
+from onestep.derivations.kernel.vacuity.established import asked_by
 from onestep.derivations.language.derivation import ge
 
 BOUND = sp.exp(2 * s.c - 2 * s.r * sp.Abs(s.kappa)) * (1 - sp.erf(sp.sqrt(2 * s.c)))
@@ -17,7 +18,7 @@ BOUND = sp.exp(2 * s.c - 2 * s.r * sp.Abs(s.kappa)) * (1 - sp.erf(sp.sqrt(2 * s.
 def test_the_bound_is_a_theorem() -> None:
     theorem = replay(exponential_tails(ge(s.mu1, BOUND)))
     assert theorem.statement == AtLeast(s.mu1, BOUND)
-    assert not theorem.conditions
+    assert not asked_by(theorem)
     models = {leaf.name for leaf in theorem.assumptions if leaf.ground is Ground.MODEL}
     assert models == {"tanh activation", "the spike's sign"}
 

@@ -23,6 +23,7 @@ from onestep.derivations.kernel.algebra import assume
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
 from onestep.derivations.kernel.terms import positive
 from onestep.derivations.kernel.theorem import Theorem, replay
+from onestep.derivations.kernel.vacuity.established import asked_by
 from onestep.derivations.language import symbols as s
 
 
@@ -85,7 +86,7 @@ def test_the_saddle_point_has_one_solution(setting: Setting) -> None:
         replay(theorem)
         assert theorem.statement == Equation(other, one)
         # The law of the bulk has to have a mean; the rest is decided by signs.
-        assert len(theorem.conditions) == 1
+        assert len(asked_by(theorem)) == 1
 
 
 def test_without_ridge_and_unit_the_map_is_homogeneous_and_nothing_is_proved() -> None:

@@ -11,6 +11,7 @@ from onestep.derivations.kernel.search.goals import follows
 from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Equation, Ground, sides
 from onestep.derivations.kernel.theorem import replay
+from onestep.derivations.kernel.vacuity.established import asked_by
 from onestep.derivations.language import symbols as s
 
 
@@ -27,7 +28,7 @@ def test_the_schur_complement_is_that_of_matrices() -> None:
 
 
 def test_the_law_holds_without_conditions() -> None:
-    assert not law_of_averages().conditions
+    assert not asked_by(law_of_averages())
 
 
 def test_the_law_rests_on_two_hypotheses() -> None:

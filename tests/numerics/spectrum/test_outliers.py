@@ -257,7 +257,12 @@ def test_near_outliers_part_by_the_root_of_the_samples() -> None:
     # Beyond reach: no number is added, and at each n the mean of |sum X| = sqrt(2 n E[X^2]/pi), up or down.
     for gap, sign in ((1e-5, 1.0), (-1e-5, -1.0), (0.0, 1.0), (-0.0, -1.0)):
         assert _apart(gap).first == 0.0
-        assert _apart(gap).at(100) == pytest.approx(sign * math.sqrt(100.0 / math.pi), rel=0.03)  # a kink: 40 nodes
+        assert _apart(gap).at(100) + 50.0 * gap == pytest.approx(sign * math.sqrt(100.0 / math.pi), rel=1e-7)
+    # Equal in both directions, half of the mean of a Rayleigh variable; and turned by a mixed moment, the same length.
+    equal = outliers.Repulsion(0.0, 0.5, 2.0, 0.0, 0.0).at(100)
+    assert equal == pytest.approx(0.5 * math.sqrt(100.0 * math.pi), rel=1e-8)
+    flat = outliers.Repulsion(0.0, 1.0, 0.0, 0.0, 0.0).at(100)
+    assert outliers.Repulsion(0.0, 0.5, 2.0, 1.0, 0.0).at(100) == pytest.approx(flat, rel=1e-8)
     assert _apart(0.0).needed == math.inf
     assert outliers.Repulsion(0.3, 0.0, 0.0, 0.0, 0.0).at(100) == 0.0
 
@@ -267,8 +272,9 @@ def test_the_next_order_of_a_repulsion_is_that_of_its_mean() -> None:
     for pair in (outliers.Repulsion(1.0, 1.0, 4.0, 0.0, 0.0), outliers.Repulsion(-1.5, 2.0, 3.0, 0.8, 0.0)):
         n = 4000
         second = n * (pair.at(n) / pair.first - 1.0)
-        # The order after it is a hundredth of it.
-        assert 10.0 * abs(second) == pytest.approx(pair.needed, rel=0.05) or pair.needed > 10.0 * abs(second)
+        # The order after it is some 1/n of it.
+        assert second == pytest.approx(pair.second, rel=0.02)
+        assert pair.needed == pytest.approx(10.0 * max(abs(pair.second), pair.square / pair.gap**2))
 
 
 def test_an_outlier_says_from_how_many_samples_on_it_leaves_the_bulk() -> None:
