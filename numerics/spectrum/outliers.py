@@ -66,8 +66,8 @@ class Repulsion:
     def at(self, samples: int) -> float:
         """Half of the mean of that root, less half of n gap, for sums that are normal, as they are of many samples.
 
-        |v| is the integral of (1 - exp(-t^2 |v|^2))/t^2 over t > 0, by sqrt(pi), and the mean of that exponential is known
-        for a normal v = (n gap + sum D, 2 sum X): smooth in t, and refined by QUADPACK to the tolerance given.
+        |v| is the integral of (1 - exp(-t^2 |v|^2))/t^2 over t > 0, by sqrt(pi), and the mean of that exponential is
+        known for a normal v = (n gap + sum D, 2 sum X): smooth in t, and refined by QUADPACK to the tolerance given.
         """
         apart = samples * abs(self.gap)
         along, across, both = (samples * moment for moment in (self.spread, 4.0 * self.square, 2.0 * self.mixed))
