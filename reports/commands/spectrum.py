@@ -33,8 +33,8 @@ Examples:
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
 comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction, which
-holds at the draw's own spike and bulk, from the n on that is said: where it leaves the bulk, and is further from other
-outliers than they fluctuate. Ridge and loss play no part and need not be given; with --spike and --bulk
+holds at the draw's own spike and bulk, from the n on that is said: where this line leaves the bulk, and what other
+outliers add to it holds to a tenth. Ridge and loss play no part and need not be given; with --spike and --bulk
 target, noise and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
 
 --simulate D draws one sample at dimension D: spiked random features, or with --bulk-model network or --kind network a
