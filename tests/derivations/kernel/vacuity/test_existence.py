@@ -187,3 +187,54 @@ def test_what_stands_for_any_value_is_no_term() -> None:
         ring((), Equation((any_value(x, 0) + 1) * t, any_value(x, 0) * t + t))
     assert any_value(x, 0) is any_value(x, 0)
     assert any_value(x, 0) != any_value(x, 1)
+
+
+def beside_a_limit(bell: sp.Expr) -> Theorem:
+    """c^2 + c t + 1/d -> c^2 + c t, by way of an average of which nothing is seen in it."""
+    whole = c * (c + t)
+    return rewrite((limit_rational((), whole + 1 / d, whole, d), without_trace(bell, c)))
+
+
+def test_below_and_above_a_value_that_is_not_negative_averages_exist() -> None:
+    """E[exp(-(s - 1) z^4)] exists at s = 1 and above, and at no s below."""
+    s = sp.Symbol("s", nonnegative=True)
+    for low, exists in ((ONE, False), (ZERO, True)):
+        at = instantiate((differentiate((without_trace(sp.exp(-(s - low) * z**4), s),), s),), {s: low})
+        if exists:
+            established(at)
+        else:
+            with pytest.raises(Refused, match="grows too fast"):
+                established(at)
+
+
+def test_what_is_averaged_over_twice_takes_two_values() -> None:
+    """E[exp((x - y) z^2/4)] does not exist for all x and y, though it does for x = y."""
+    once = average((without_trace(sp.exp((x - y) * z**2 / 4), c),), (x,))
+    with pytest.raises(Refused, match="for all values"):
+        established(average((instantiate((once,), {y: x}),), (x,)))
+
+
+def test_a_limit_under_an_average_is_taken_where_averages_exist_for_all_values() -> None:
+    established(average_limit((beside_a_limit(sp.exp(-(x**2) * z**2)),), (x,)))
+    with pytest.raises(Refused, match="for all values"):
+        established(average_limit((beside_a_limit(sp.exp(x * z**2)),), (x,)))
+
+
+def test_what_an_average_asks_far_out_is_asked() -> None:
+    established(beside_a_limit(sp.exp(-d * z**2)))
+    with pytest.raises(Refused, match="as d grows"):
+        established(beside_a_limit(sp.exp(sp.exp(d) * z**2)))
+
+
+@pytest.mark.parametrize(("moves", "allowed"), [(x, True), (sp.Abs(x), True), (sp.ceiling(x), False)])
+def test_a_slope_is_taken_where_what_moves_along_does_not_jump(moves: sp.Expr, allowed: bool) -> None:
+    """Of Q := x^2, by way of E[exp(-y^2 z^2)] with y := w/4 and w by way of x."""
+    w = sp.Symbol("w", real=True)
+    names = (define(y, w / 4, "a name"), define(w, moves, "what moves"))
+    leaves = (define(Q, x**2, "a square"), without_trace(sp.exp(-(y**2) * z**2), c), *names)
+    equation = ring(leaves, Equation(Q, x**2), (ONE, ZERO, ZERO, ZERO))
+    if allowed:
+        established(slope((equation,), x, rate, "dQ/dx"))
+    else:
+        with pytest.raises(Refused, match="no derivative"):
+            slope((equation,), x, rate, "dQ/dx")
