@@ -8,7 +8,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import substituted
-from onestep.derivations.kernel.conditions import meanings_in, put_in, slopes_named
+from onestep.derivations.kernel.conditions import meanings_in, moving_with, put_in, slopes_named, spoken, supposed
 from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -34,7 +34,14 @@ from onestep.derivations.kernel.terms import (
 )
 from onestep.derivations.kernel.theorem import Theorem, nodes
 from onestep.derivations.kernel.vacuity.formulas import Told, formulas_of, heads, in_exponents, in_full, needed
-from onestep.derivations.kernel.vacuity.growth import BOUNDED, apart, averages_exist_where, bounded_below, masked
+from onestep.derivations.kernel.vacuity.growth import (
+    BOUNDED,
+    apart,
+    averages_exist_where,
+    bounded_below,
+    for_some_functions,
+    masked,
+)
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
@@ -52,25 +59,39 @@ def exist_where(theorem: Theorem) -> frozenset[Condition]:
     assumptions = theorem.assumptions
     _have_slopes(assumptions)
     for node in nodes(theorem):  # premises first, so that no proof is too deep for what is found along it
-        if node.rule in _UNDER_AVERAGES:
-            _dominated(node, needed(sides(node.statement)[0], assumptions))
+        if isinstance(node.statement, Tends) and node.rule in _UNDER_AVERAGES:
+            moving = moving_with(node.statement.variable, assumptions)
+            _dominated(node, needed(node.statement.expression, assumptions), moving, _held_to(assumptions))
         slopes = _slopes_to(node)
-    for call in slopes:
-        _slope_is_there(call, needed(call, assumptions))
+    at_places = (_slope_is_there(call, needed(call, assumptions), theorem.fixed) for call in slopes)
     asked = (condition.term for condition in theorem.conditions if condition.demand is Demand.EXISTS)
-    return frozenset().union(*(_exists_where(average, assumptions) for average in asked))
+    recorded = frozenset((c.variable, c.term) for c in theorem.conditions if c.demand is Demand.IS)
+    return frozenset().union(*at_places, *(_exists_where(average, assumptions, recorded) for average in asked))
+
+
+@lru_cache(maxsize=4096)
+def _held_to(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
+    """The functions of which more is said than what they tend to, or another name: what the lemma asks may not be."""
+    told = (leaf for leaf in supposed(assumptions) if not isinstance(leaf.statement, Tends))
+    told = (leaf for leaf in told if not all(isinstance(side, AppliedUndef) for side in sides(leaf.statement)))
+    return frozenset(name for leaf in told for name in spoken(leaf) if not isinstance(name, sp.Symbol))
 
 
 @lru_cache(maxsize=65536)
-def _exists_where(average: sp.Expr, assumptions: frozenset[Assumption]) -> frozenset[Condition]:
-    """Where an average exists, by the meaning of a function, the formula that a leaf gives, or what an exponent is."""
-    term, meanings = average, meanings_in(assumptions)
-    if any(name in meanings for name in in_exponents(average)):
+def _exists_where(
+    average: sp.Expr, assumptions: frozenset[Assumption], recorded: frozenset[tuple[sp.Symbol | None, sp.Expr]]
+) -> frozenset[Condition]:
+    """Where an average exists, by the meaning of a function, the formula that a leaf gives, or what an exponent is, by
+    what names of limits and slopes are ``recorded`` to be, too.
+    """
+    term, meanings = average, {**{name: value for name, value in recorded if name}, **meanings_in(assumptions)}
+    whole = in_full(average, dict(needed(average, assumptions)), False)
+    if any(name in meanings for name in in_exponents(whole)):
         *_, term = put_in(in_full(average, formulas_of(assumptions, True)), meanings)
     found = frozenset().union(*map(_nearby, averages_exist(term, needed(term, assumptions))))
     if any(free(masked(condition.term, frozenset(ANY))) & ANY for condition in found):
         raise Refused(f"{average} may not exist for all values of what is averaged over")
-    return frozenset(condition for condition in found if not free(condition.term) & ANY)
+    return frozenset().union(*(for_some_functions(condition, frozenset(ANY)) for condition in found))
 
 
 def _nearby(condition: Condition) -> frozenset[Condition]:
@@ -134,19 +155,27 @@ def _slopes_to(node: Theorem) -> frozenset[sp.Expr]:
 
 
 @lru_cache(maxsize=16384)
-def _slope_is_there(call: sp.Expr, told: Told) -> None:
-    """Raises Refused where a function has a formula that has no slope at a place."""
-    value = in_full(call, dict(told))
-    refuted = (c.term == 0 or (c.demand is Demand.NONNEGATIVE and negative(c.term)) for c in defined_where(value))
-    if value.has(sp.nan, sp.zoo, sp.oo) or any(refuted):
+def _slope_is_there(call: sp.Expr, told: Told, fixed: frozenset[sp.Symbol]) -> frozenset[Condition]:
+    """Where a function with a formula has a slope at a place, if that stands for no other one. Raises Refused where it
+    has none.
+    """
+    if call.func not in dict(told):
+        return frozenset()
+    arguments, meaning = dict(told)[call.func]
+    where = defined_where(in_full(meaning, dict(told)))
+    at = dict(zip(arguments, call.args, strict=True))
+    asked = frozenset().union(*(substituted(c, at) for c in where if c.demand is not Demand.EXISTS))
+    if any(c.term == 0 or (c.demand is Demand.NONNEGATIVE and negative(c.term)) for c in asked):
         raise Refused(f"{call} is the slope of what has none there")
+    return asked if free(sp.Tuple(*call.args)) <= fixed else frozenset()
 
 
 @lru_cache(maxsize=4096)
-def _dominated(limit: Theorem, told: Told) -> None:
+def _dominated(limit: Theorem, told: Told, moving: frozenset[sp.Expr], held: frozenset[sp.Expr]) -> None:
     """Raises Refused where what stands under an average may grow beyond all bounds as its limit is taken, far out in a
     variable averaged over: by a denominator that comes near zero, or an exponential that widens. Of functions that are
-    not known the lemma asks it; ``told`` are the formulas of others.
+    not known the lemma asks it, unless they are ``held`` to something; ``told`` are the formulas of others, and names
+    that are ``moving`` may grow.
     """
     statement = limit.statement
     assert isinstance(statement, Tends)
@@ -159,10 +188,10 @@ def _dominated(limit: Theorem, told: Told) -> None:
     calls = [c for c in term.atoms(AppliedUndef) if not c.free_symbols & within and c.func not in still]
     values = {call: sp.Dummy(**call.func._kwargs) for call in calls}
     term = term.xreplace(values)
-    ways = (free(statement.expression) - still - within) | {variable, *values.values()}
+    ways = (free(statement.expression) - still - within) | {variable, *values.values()} | free(term) & moving
     if limit.rule == "average_limit" and isinstance(term, Expectation):
         for part in sp.Add.make_args(sp.expand(term.integrand)):
-            if not _stays_bounded(part, within, ways, variable):
+            if not _stays_bounded(part, within, ways, variable, held):
                 raise Refused(f"{part} may not stay bounded as {variable} grows")
     for part in term.atoms(sp.Pow, sp.exp):
         if not (free(part) & within and free(part) & ways):
@@ -180,21 +209,26 @@ def _dominated(limit: Theorem, told: Told) -> None:
             raise Refused(f"{part} may not stay bounded as {variable} grows")
 
 
-def _stays_bounded(term: sp.Expr, within: Names, ways: Names, variable: sp.Symbol) -> bool:
+def _stays_bounded(
+    term: sp.Expr, within: Names, ways: Names, variable: sp.Symbol, held: frozenset[sp.Expr]
+) -> bool:
     """Whether a term grows with what is averaged over alone, whatever denominators and exponentials in it do, of which
-    `_dominated` asks: of functions that are not known the lemma asks it.
+    `_dominated` asks: of functions that are not known the lemma asks it, unless more is said of them than that.
     """
-    if not free(term) & ways or any(free(call) & ways for call in term.atoms(AppliedUndef)):
+    calls = (c for c in term.atoms(AppliedUndef) if free(c) & ways)
+    if not free(term) & ways or any(call.func not in held for call in calls) or isinstance(term, AppliedUndef):
         return True
     if not free(term) & within:
         return not _grows(term, ways - {variable}, variable)
     if isinstance(term, sp.Mul):
         alone, mixed = term.as_independent(*within, as_Add=False)
-        return all(_stays_bounded(part, within, ways, variable) for part in (alone, *sp.Mul.make_args(mixed)))
+        return all(_stays_bounded(part, within, ways, variable, held) for part in (alone, *sp.Mul.make_args(mixed)))
     if isinstance(term, sp.Pow):
-        return not nonnegative(term.exp) or _stays_bounded(term.base, within, ways, variable)
+        return nonnegative(-term.exp) or (
+            nonnegative(term.exp) and _stays_bounded(term.base, within, ways, variable, held)
+        )
     if isinstance(term, sp.Add | Expectation) or term.func in (sp.Abs, sp.Max):
-        return all(_stays_bounded(part, within | bound(term), ways, variable) for part in term.args)
+        return all(_stays_bounded(part, within | bound(term), ways, variable, held) for part in term.args)
     return term.func in (sp.exp, *BOUNDED)
 
 

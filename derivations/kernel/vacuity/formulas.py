@@ -14,7 +14,7 @@ from onestep.derivations.kernel.conditions import are_universal, reached_from, s
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
 from onestep.derivations.kernel.terms import derivative, free, names, shares_sign, substitute
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 # The arguments of a function that has a formula, and what it makes of them.
 Formulas = Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]
@@ -38,11 +38,16 @@ def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> F
             head, arguments, formula = name.func, tuple(name.args), meaning
             if head in found or not (leaf.ground is Ground.DEFINITION or _tells(leaf, name, meaning, found, supposed)):
                 continue
-            with suppress(Refused):  # a slope without a name, of which nothing is said then
-                while head is not None and head not in found and not _circle(head, formula, found):
-                    found[head] = arguments, formula
-                    head = DERIVATIVES.get(head)
-                    formula = derivative(formula, arguments[0]) if head is not None else formula
+            pending = [(head, formula)]
+            while pending:
+                head, formula = pending.pop()
+                if head in found or _circle(head, formula, found):
+                    continue
+                found[head] = arguments, formula
+                slopes = (DERIVATIVES[head],) if head in DERIVATIVES else PARTIALS.get(head, ())
+                for slope, argument in zip(slopes, arguments, strict=False):
+                    with suppress(Refused):  # a slope without a name, of which nothing is said then
+                        pending.append((slope, derivative(formula, argument)))
     return found
 
 

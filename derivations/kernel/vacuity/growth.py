@@ -31,11 +31,24 @@ _NONE = frozenset({sp.Integer(0)})
 def averages_exist_where(term: sp.Expr) -> frozenset[Condition]:
     """Where the averages in a term exist, as far as signs do not decide it. Raises Refused where they may not."""
     found = frozenset().union(*map(averages_exist_where, term.args))
+    if not isinstance(term, Expectation):
+        return found
     if any(free(masked(condition.term, bound(term))) & bound(term) for condition in found):
         raise Refused(f"{term} averages over what may not exist")
-    # That an average within exists for all values of what a function makes of them is asked of that function.
-    found = frozenset(condition for condition in found if not free(condition.term) & bound(term))
-    return found | _exists_where(term) if isinstance(term, Expectation) else found
+    return frozenset().union(*(for_some_functions(c, bound(term)) for c in found)) | _exists_where(term)
+
+
+def for_some_functions(condition: Condition, among: frozenset[sp.Symbol]) -> frozenset[Condition]:
+    """What is left of a condition that speaks of all values of symbols by functions of theirs that are not known: what
+    these may be at best. Of a part that they may make large nothing is.
+    """
+    if condition.demand is Demand.NONZERO or not free(condition.term) & among:
+        return frozenset({condition} if not free(condition.term) & among else ())
+    parts = sp.Add.make_args(_multiplied_out(condition.term))
+    if not all(nonnegative(-part) for part in parts if free(part) & among):
+        return frozenset()
+    rest = sp.Add(*(part for part in parts if not free(part) & among))
+    return frozenset() if positive(rest) else frozenset({Condition(rest), Condition(rest, Demand.NONNEGATIVE)})
 
 
 def _exists_where(term: Expectation) -> frozenset[Condition]:
@@ -127,7 +140,7 @@ def _rates(term: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol], within: boo
         return frozenset(sp.Abs(term.exp) * rate for rate in inner[0]) if within else inner[0]
     if isinstance(term, sp.Mul) and within:
         return frozenset(sp.Add(*rates) for rates in product(*inner))
-    grows = isinstance(term, sp.Add | sp.Mul | Expectation) or term.func in (sp.Abs, sp.Max)
+    grows = isinstance(term, sp.Add | sp.Mul | Expectation) or term.func in (sp.Abs, sp.Max, sp.ceiling)
     return frozenset().union(*inner) if grows else _NONE
 
 
@@ -182,7 +195,8 @@ def _least(factor: sp.Expr, among: frozenset[sp.Symbol]) -> sp.Expr:
     grows too fast even so, there are no functions for which it exists. Otherwise the factor.
     """
     least = _floor(factor, among)
-    return least if positive(least) and _calls(outside_averages(factor), among) else factor
+    known = least != 0 and nonnegative(least) and _calls(outside_averages(factor), among)
+    return least if known else factor
 
 
 def _floor(term: sp.Expr, among: frozenset[sp.Symbol]) -> sp.Expr:

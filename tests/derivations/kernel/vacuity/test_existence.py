@@ -17,6 +17,7 @@ from onestep.derivations.kernel.limits import (
     limit_order,
     limit_rational,
     limit_unique,
+    name_limit,
     taylor,
 )
 from onestep.derivations.kernel.search.leaves import define
@@ -25,13 +26,14 @@ from onestep.derivations.kernel.terms import any_value, derivative
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.kernel.vacuity.established import asked_by, established
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_prime
+from onestep.derivations.language.named_functions import sigma, sigma_prime, weight_energy
 from tests.shared.leaves import above, taken
 
 x, y, z, t, hole = sp.symbols("x y z t hole", real=True)
 d, n, p = sp.symbols("d n p", positive=True)
 c = sp.Symbol("c", real=True)
 Q, rate = sp.symbols("Q rate", real=True)
+h = sp.Function("h", real=True)
 ZERO, ONE, HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
 
 
@@ -82,9 +84,8 @@ def what_grows_beside_what_narrows() -> Theorem:
     return average_limit((limit_rational((), d / (1 + d**2 * sp.exp(-2 * z**2)), ZERO, d),), (z,))
 
 
-def a_kink() -> Theorem:
+def kinked(kink: Theorem) -> Theorem:
     """sigma'(0) = -sigma'(0) and sigma'(0)^2 = 1 of sigma(x) = sqrt(x^2 + x^4), by Taylor's formula to both sides."""
-    kink = define(sigma(x), sp.sqrt(x**2 + x**4), "has a kink at zero", x)
     at = {v: instantiate((kink,), {x: v}) for v in (1 / d, -1 / d, ZERO)}
     up, down = (
         rewrite((rewrite((taylor((), sigma, 1, sign, d), at[sign / d])), at[ZERO])) for sign in (ONE, -ONE)
@@ -93,6 +94,70 @@ def a_kink() -> Theorem:
     square = limit_compose((up,), hole**2, (hole,))
     one = limit_unique((square, limit_rational((), 1 + 1 / d**2, ONE, d)))
     return ring((same, one), Equation(ONE, ZERO), (sigma_prime(ZERO) / 2, -ONE))
+
+
+ROOT = sp.sqrt(x**2 + x**4)
+
+
+def a_kink() -> Theorem:
+    return kinked(define(sigma(x), ROOT, "has a kink at zero", x))
+
+
+def a_kink_where_a_name_is_zero() -> Theorem:
+    formula = define(sigma(x), sp.sqrt(x**2 + x**4 + y), "has a kink at zero", x)
+    return kinked(rewrite((formula, define(y, ZERO, "a number"))))
+
+
+def a_kink_by_way_of_a_function_of_two() -> Theorem:
+    formula = instantiate((define(weight_energy(x, t), ROOT + t, "has a kink", x, t),), {t: ZERO})
+    return kinked(rewrite((define(sigma(x), weight_energy(x, ZERO), "the same", x), formula)))
+
+
+def grows_in_the_mean(scale: sp.Expr) -> sp.Expr:
+    return scale / (1 + scale**2 * sp.exp(-2 * z**2))
+
+
+def a_formula_that_moves() -> Theorem:
+    """What grows beside what narrows, hidden in a formula: h(x) = n/(1 + n^2 exp(-2 x^2)) with n := d."""
+    named = define(h(x), grows_in_the_mean(n).xreplace({z: x}), "by way of n", x)
+    of_d = instantiate((rewrite((named, define(n, d, "moves"))),), {x: z})
+    return average_limit((rewrite((limit_rational((), grows_in_the_mean(d), ZERO, d), of_d), True),), (z,))
+
+
+def a_function_that_is_held_to_one() -> Theorem:
+    """The same beside h(z/d)^2 = 1."""
+    whole = grows_in_the_mean(d)
+    one = instantiate((taken(h(x) ** 2, ONE, x),), {x: z / d})
+    both = ring((one,), Equation(whole, whole * h(z / d) ** 2), (-whole,))
+    return average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
+
+
+def a_power_that_grows_by_its_exponent() -> Theorem:
+    """E[(1 + d^6 exp(-z^2))^y/(1 + d^7 exp(-2 z^2))] with y := 1, which is constant."""
+    top = 1 + d**6 * sp.exp(-(z**2))
+    still = name_limit((limit_rational((), y + 1 / d, y, d),), rate, "y, held constant")
+    power = congruence((define(y, ONE, "a number"),), top**hole, hole)
+    power = ring((power, still), Equation(top**y, top), (ONE, ZERO))
+    plain = limit_rational((), top / (1 + d**7 * sp.exp(-2 * z**2)), ZERO, d)
+    return average_limit((rewrite((plain, power), True),), (z,))
+
+
+def a_ceiling_of_what_grows() -> Theorem:
+    steps = sp.ceiling(sp.exp(z**2))
+    return linear((), Expectation(2 * steps, z), ((sp.Integer(2), steps),))
+
+
+def an_exponent_in_a_formula() -> Theorem:
+    power = define(h(x), (sp.exp(-(x**2)) + sp.exp(-2 * x**2)) ** y, "a power", x)
+    twice = linear((), Expectation(2 * h(z), z), ((sp.Integer(2), h(z)),))
+    return ring((twice, power, define(y, -ONE, "a number")), twice.statement, (ONE, ZERO, ZERO))  # type: ignore[arg-type]
+
+
+def an_exponent_that_is_the_name_of_a_limit() -> Theorem:
+    named = name_limit((limit_rational((), 1 / d - 1, -ONE, d),), y, "minus one")
+    power = (sp.exp(-(z**2)) + sp.exp(-2 * z**2)) ** y
+    twice = linear((), Expectation(2 * power, z), ((sp.Integer(2), power),))
+    return ring((twice, named), twice.statement, (ONE, ZERO))  # type: ignore[arg-type]
 
 
 def an_exponent_that_gets_a_meaning_later() -> Theorem:
@@ -150,7 +215,10 @@ def a_slope_at_one_point() -> Theorem:
 
 FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
     a_limit_whose_variable_takes_a_value, two_variables_of_which_one_comes_first, the_end_of_an_interval,
-    what_grows_beside_what_narrows, a_kink, an_exponent_that_gets_a_meaning_later,
+    what_grows_beside_what_narrows, a_formula_that_moves, a_function_that_is_held_to_one,
+    a_power_that_grows_by_its_exponent, a_kink, a_kink_where_a_name_is_zero, a_kink_by_way_of_a_function_of_two,
+    a_ceiling_of_what_grows, an_exponent_in_a_formula, an_exponent_that_is_the_name_of_a_limit,
+    an_exponent_that_gets_a_meaning_later,
     a_name_of_a_formula_that_takes_a_value_before, a_divisor_that_is_zero_where_it_is_defined,
     an_average_within_that_does_not_exist, a_derivative_at_one_point, a_slope_at_one_point,
 )  # fmt: skip
@@ -238,3 +306,17 @@ def test_a_slope_is_taken_where_what_moves_along_does_not_jump(moves: sp.Expr, a
     else:
         with pytest.raises(Refused, match="no derivative"):
             slope((equation,), x, rate, "dQ/dx")
+
+
+def test_what_a_function_is_at_best_leaves_the_rest_of_a_condition() -> None:
+    """E[exp((x + h^2) z^2)] exists for no function h where x is a half or more, but with x - h, or x h in place."""
+    asked = Condition(HALF - x, Demand.NONNEGATIVE)
+    for power, left in ((x + h(y) ** 2, True), (x - h(y), False), (x * h(y), False)):
+        theorem = average((without_trace(sp.exp(power * z**2), c),), (y,))
+        assert (asked in asked_by(theorem)) is left
+    inner = Expectation(sp.exp((x + h(y) ** 2) * z**2), z)
+    assert asked in asked_by(linear((), Expectation(2 * inner, y), ((sp.Integer(2), inner),)))
+    s = sp.Symbol("s", nonnegative=True)
+    bell = sp.exp(sp.sqrt(s + sp.exp(h(t))) * z**2)
+    split = linear((), Expectation(2 * bell, z, t), ((sp.Integer(2), bell),))
+    assert Condition(HALF - sp.sqrt(s), Demand.NONNEGATIVE) in asked_by(split)
