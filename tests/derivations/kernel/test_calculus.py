@@ -16,7 +16,7 @@ from onestep.derivations.kernel.limits import limit_compose, limit_exponential, 
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.search.steps import value
 from onestep.derivations.kernel.statements import Condition, Demand, Equation, Ground, Refused, Tends
-from onestep.derivations.kernel.terms import admit, defined_where, derivative
+from onestep.derivations.kernel.terms import admit, defined_where, derivative, substitute
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
@@ -201,3 +201,14 @@ def test_the_larger_exponent_is_that_of_the_sum(larger: sp.Expr, smaller: sp.Exp
     if larger != smaller:
         with pytest.raises(Refused):
             exponent_of_sum(rate, (second, first), "a sum whose first term is the smaller one", *sizes)
+
+
+def test_a_new_name_for_what_is_bound_captures_nothing() -> None:
+    """E_w[E_x[w x (x + y)]] at y = x + z, where w is the name that x gets elsewhere: here it gets another one."""
+    (w,) = substitute(Expectation(x * y, x), {y: x}).variables
+    assert w != x
+    outer = substitute(Expectation(Expectation(w * x * (x + y), x), w), {y: x + z})
+    (inner,) = outer.integrand.variables
+    assert len({inner, w, x}) == 3
+    assert outer.integrand.integrand == w * inner * (inner + x + z)
+    assert substitute(Expectation(x * y, x), {y: x}) == substitute(Expectation(x * y, x), {y: x})
