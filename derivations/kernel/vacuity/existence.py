@@ -33,7 +33,15 @@ from onestep.derivations.kernel.terms import (
     nonnegative,
 )
 from onestep.derivations.kernel.theorem import Theorem, nodes
-from onestep.derivations.kernel.vacuity.formulas import Told, formulas_of, heads, in_exponents, in_full, needed
+from onestep.derivations.kernel.vacuity.formulas import (
+    Told,
+    formulas_of,
+    heads,
+    in_exponents,
+    in_full,
+    needed,
+    relatives,
+)
 from onestep.derivations.kernel.vacuity.growth import (
     BOUNDED,
     apart,
@@ -72,9 +80,13 @@ def exist_where(theorem: Theorem) -> frozenset[Condition]:
 @lru_cache(maxsize=4096)
 def _held_to(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
     """The functions of which more is said than what they tend to, or another name: what the lemma asks may not be."""
-    told = (leaf for leaf in supposed(assumptions) if not isinstance(leaf.statement, Tends))
-    told = (leaf for leaf in told if not all(isinstance(side, AppliedUndef) for side in sides(leaf.statement)))
-    return frozenset(name for leaf in told for name in spoken(leaf) if not isinstance(name, sp.Symbol))
+    said = [leaf for leaf in supposed(assumptions) if leaf.universal and not isinstance(leaf.statement, Tends)]
+    heads_of = {leaf: frozenset(n for n in spoken(leaf) if not isinstance(n, sp.Symbol)) for leaf in said}
+    bare = [leaf for leaf in said if all(isinstance(s.as_coeff_Mul()[1], AppliedUndef) for s in sides(leaf.statement))]
+    held = relatives(frozenset().union(*(heads_of[leaf] for leaf in said if leaf not in bare)))
+    for leaf in bare * len(bare):
+        held |= relatives(heads_of[leaf]) if heads_of[leaf] & held else frozenset()
+    return held
 
 
 @lru_cache(maxsize=65536)
@@ -216,7 +228,7 @@ def _stays_bounded(
     `_dominated` asks: of functions that are not known the lemma asks it, unless more is said of them than that.
     """
     calls = (c for c in term.atoms(AppliedUndef) if free(c) & ways)
-    if not free(term) & ways or any(call.func not in held for call in calls) or isinstance(term, AppliedUndef):
+    if not free(term) & ways or any(call.func not in held for call in calls):
         return True
     if not free(term) & within:
         return not _grows(term, ways - {variable}, variable)

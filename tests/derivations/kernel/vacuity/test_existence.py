@@ -132,6 +132,14 @@ def a_function_that_is_held_to_one() -> Theorem:
     return average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
 
 
+def a_function_by_another_name_of_one_that_is_held() -> Theorem:
+    """The same beside h = k with k^2 = 1."""
+    whole, k = grows_in_the_mean(d), sp.Function("k", real=True)
+    one = ring((taken(h(x), k(x), x), taken(k(x) ** 2, ONE, x)), Equation(h(x) ** 2, ONE), (h(x) + k(x), ONE))
+    both = ring((instantiate((one,), {x: z / d}),), Equation(whole, whole * h(z / d) ** 2), (-whole,))
+    return average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
+
+
 def a_power_that_grows_by_its_exponent() -> Theorem:
     """E[(1 + d^6 exp(-z^2))^y/(1 + d^7 exp(-2 z^2))] with y := 1, which is constant."""
     top = 1 + d**6 * sp.exp(-(z**2))
@@ -216,6 +224,7 @@ def a_slope_at_one_point() -> Theorem:
 FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
     a_limit_whose_variable_takes_a_value, two_variables_of_which_one_comes_first, the_end_of_an_interval,
     what_grows_beside_what_narrows, a_formula_that_moves, a_function_that_is_held_to_one,
+    a_function_by_another_name_of_one_that_is_held,
     a_power_that_grows_by_its_exponent, a_kink, a_kink_where_a_name_is_zero, a_kink_by_way_of_a_function_of_two,
     a_ceiling_of_what_grows, an_exponent_in_a_formula, an_exponent_that_is_the_name_of_a_limit,
     an_exponent_that_gets_a_meaning_later,
@@ -320,3 +329,13 @@ def test_what_a_function_is_at_best_leaves_the_rest_of_a_condition() -> None:
     bell = sp.exp(sp.sqrt(s + sp.exp(h(t))) * z**2)
     split = linear((), Expectation(2 * bell, z, t), ((sp.Integer(2), bell),))
     assert Condition(HALF - sp.sqrt(s), Demand.NONNEGATIVE) in asked_by(split)
+
+
+def test_parity_and_a_value_at_one_place_hold_no_function() -> None:
+    """E[d sigma(z/d)] -> E[z sigma'(0)] = 0, for a function that is zero at zero, and for an odd one."""
+    expansion = taylor((), sigma, 1, z, d)
+    for leaf in (taken(sigma(ZERO), ZERO), instantiate((taken(sigma(-x), -sigma(x), x),), {x: ZERO})):
+        left, right = leaf.statement.left, leaf.statement.right  # type: ignore[union-attr]
+        zero = leaf if right == ZERO else ring((leaf,), Equation(left, ZERO), (HALF,))
+        assert left == sigma(ZERO)
+        established(average_limit((rewrite((expansion, zero)),), (z,)))
