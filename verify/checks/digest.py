@@ -18,8 +18,9 @@ from weakref import WeakKeyDictionary
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Tends
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Equation, Tends
 from onestep.derivations.kernel.theorem import Theorem, nodes
+from onestep.derivations.kernel.vacuity.conditions import beside_existence
 
 
 def digest(theorem: Theorem) -> str:
@@ -40,9 +41,8 @@ def digests(theorem: Theorem) -> dict[int, str]:
         read: tuple[Any, ...] = (node.rule, *said, *beneath)
         known, word = _KNOWN.get(node, ((), ""))
         if len(known) != len(read) or not all(map(is_, known, read)):
-            # That an average exists is no more than is read in the statements.
-            conditions = frozenset(c for c in node.conditions if c.demand is not Demand.EXISTS)
-            word = _hash(node.rule, *map(_of, (node.statement, conditions, node.arguments)), *beneath)[:16]
+            stated = (node.statement, beside_existence(node.conditions), node.arguments)
+            word = _hash(node.rule, *map(_of, stated), *beneath)[:16]
             _KNOWN[node] = read, word
         found[id(node)] = word
     return found

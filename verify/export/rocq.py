@@ -17,9 +17,10 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Ground, Tends, sides
+from onestep.derivations.kernel.statements import Assumption, Condition, Ground, Tends, sides
 from onestep.derivations.kernel.terms import free
 from onestep.derivations.kernel.theorem import Theorem, nodes
+from onestep.derivations.kernel.vacuity.conditions import beside_existence
 from onestep.verify.export.moving import limit_variables, moving
 from onestep.verify.export.preamble import PREAMBLE
 from onestep.verify.export.tactics.equalities import Premise, Writer, by_laws, chained, plain, posed
@@ -125,8 +126,7 @@ class _Exporter:
             names = views.setdefault(frozenset(here), Names(self.table, here))
             spoken = tuple((w, here[w]) for term in _terms(node) for w in named_in(term) if w in here)
             over = frozenset(s for term in _terms(node) for s in names.spoken(term) if s in variables & node.fixed)
-            asked = frozenset(c for c in node.conditions if c.demand is not Demand.EXISTS)
-            key = (node.statement, node.assumptions, asked, spoken, over)
+            key = (node.statement, node.assumptions, beside_existence(node.conditions), spoken, over)
             if key not in self.lemmas:
                 steps = [node]
                 while id(steps[0].premises[0] if steps[0].premises else 0) in passed:

@@ -40,6 +40,11 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.points import above_somewhere
 
 
+def beside_existence(conditions: frozenset[Condition]) -> frozenset[Condition]:
+    """Conditions but that averages exist, which is no more than is read in the statements of a proof."""
+    return frozenset(condition for condition in conditions if condition.demand is not Demand.EXISTS)
+
+
 @lru_cache(maxsize=16384)
 def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where conditions hold nowhere, or by them something is constant that is not."""

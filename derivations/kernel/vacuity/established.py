@@ -8,10 +8,10 @@ from itertools import permutations
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import far_out
-from onestep.derivations.kernel.statements import Condition, Demand, variables
+from onestep.derivations.kernel.statements import Condition, variables
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.kernel.vacuity.along import hold_all_along
-from onestep.derivations.kernel.vacuity.conditions import can_hold, grows, stays
+from onestep.derivations.kernel.vacuity.conditions import beside_existence, can_hold, grows, stays
 from onestep.derivations.kernel.vacuity.existence import exist_where
 
 
@@ -36,7 +36,7 @@ def asked_by(theorem: Theorem) -> frozenset[Condition]:
     Raises Refused where an average may not exist, the variable of a limit cannot grow, or a condition fails as it does.
     """
     assumptions = theorem.assumptions
-    given = frozenset(c for c in theorem.conditions if c.demand is not Demand.EXISTS)
+    given = beside_existence(theorem.conditions)
     asked, growing = set(given), _variables(theorem)
     exist = exist_where(theorem)
     for variable in growing:
