@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,17 @@ def finished(*args: str) -> tuple[int, str]:
 
 
 def chunks_in(directory: Path) -> int:
-    """How many chunks are in the file; 0 while there is none."""
+    """How many chunks are in the file; 0 while there is none, or while it is being written.
+
+    A reader that waited for its turn would wait longer than many a sweep runs, where the disk is slow: each chunk is
+    synchronised to it under a lock.
+    """
     if not (directory / FILE).exists():
         return 0
     try:
-        return len(stored(directory, "chunks"))
-    except sqlite3.OperationalError:  # the tables are not there yet
+        with closing(sqlite3.connect(directory / FILE, timeout=0.0)) as file:
+            return int(file.execute("SELECT count(*) FROM chunks").fetchone()[0])
+    except sqlite3.OperationalError:  # the tables are not there yet, or somebody writes
         return 0
 
 
