@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
-from itertools import combinations
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -22,8 +21,8 @@ from onestep.derivations.kernel.conditions import (
     spoken,
     supposed,
 )
-from onestep.derivations.kernel.rational import degrees, vanishing
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Ground, Refused, sides
+from onestep.derivations.kernel.rational import degrees
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Ground, Refused, sides
 from onestep.derivations.kernel.terms import (
     REAL_FUNCTIONS,
     averages,
@@ -33,11 +32,15 @@ from onestep.derivations.kernel.terms import (
     negative,
     nonnegative,
     positive,
+    substitute,
 )
-from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full
+from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, needed
 from onestep.derivations.kernel.vacuity.growth import bounded_below, outside_averages
+from onestep.derivations.kernel.vacuity.values import meet
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.points import above_somewhere
+
+# How much larger what grows is far out: so large that what leads in it does, and that not all else is lost to rounding.
+_FAR_OUT = 1000
 
 
 def beside_existence(conditions: frozenset[Condition]) -> frozenset[Condition]:
@@ -46,75 +49,41 @@ def beside_existence(conditions: frozenset[Condition]) -> frozenset[Condition]:
 
 
 @lru_cache(maxsize=16384)
-def can_hold(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:
-    """Raises Refused where conditions hold nowhere, or by them something is constant that is not."""
+def can_hold(
+    conditions: frozenset[Condition], assumptions: frozenset[Assumption], growing: frozenset[sp.Symbol] = frozenset()
+) -> None:
+    """Raises Refused where no values are found at which conditions hold, names have the signs that they are declared to
+    have, and what is assumed not to be less is not, far out in what is ``growing`` too; or where by the conditions
+    something is constant that is not.
+    """
     # Names of limits and slopes stand for something too.
     given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
     meanings = {**given, **meanings_in(assumptions)}
-    for condition in conditions:
-        if not condition.of_variable and not _can_be_met(condition, _used(condition.term, meanings)):
-            raise Refused(f"{condition.term} never {condition.demand}")
-    _can_be_met_together(conditions)
+    asked = {c for c in conditions if not c.of_variable}.union(*(_of_its_sign(*pair) for pair in meanings.items()))
+    for leaf in supposed(assumptions):
+        if isinstance(leaf.statement, AtLeast) and not leaf.universal:
+            asked.add(Condition(leaf.statement.left - leaf.statement.right, Demand.NONNEGATIVE))
+    near = {c: _in_full(c.term, meanings, assumptions) for c in asked}
+    far = {variable: _FAR_OUT * variable for variable in growing}
+    for whole in (near, {c: substitute(term, far) for c, term in near.items()} if growing else {}):
+        if not meet(frozenset((term, c.demand) for c, term in whole.items())):
+            alone = (f"{c.term} never {c.demand}" for c, t in whole.items() if not meet(frozenset({(t, c.demand)})))
+            raise Refused(next(alone, "no values are found at which all conditions hold"))
     _constants_are_constant(conditions, assumptions)
 
 
-@lru_cache(maxsize=4096)
-def _can_be_met_together(conditions: frozenset[Condition]) -> None:
-    """Raises Refused where two terms that are not to be negative add up to less than zero, or to zero though one of
-    them is not to be zero; or where one term is to be above zero that never is.
-    """
-    above = [c for c in conditions if c.demand is Demand.NONNEGATIVE]
-    for condition in above:
-        if Condition(condition.term) in conditions and nonnegative(-condition.term):
-            raise Refused(f"{condition.term} is never above zero")
-    for first, second in combinations(above, 2):
-        for total in _sums(first.term, second.term):
-            if positive(-total) or (total == 0 and {Condition(first.term), Condition(second.term)} & conditions):
-                raise Refused(f"{first.term} is not negative, nor is {second.term}")
+def _in_full(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr], assumptions: frozenset[Assumption]) -> sp.Expr:
+    """A term with meanings in place of names, and formulas in place of functions."""
+    *_, known = put_in(term, meanings)
+    *_, known = put_in(in_full(known, dict(needed(known, assumptions)), False), meanings)
+    return known
 
 
-def _sums(first: sp.Expr, second: sp.Expr) -> Iterator[sp.Expr]:
-    """Two terms added up, and so that one part of theirs cancels, as 2 (1 - 3 x) + 3 (2 x - 1)."""
-    if not free(first) & free(second):
-        return
-    if not above_somewhere(first, second):
-        yield sp.expand(first + second)
-    mine, theirs = (sp.expand(term).as_coefficients_dict() for term in (first, second))
-    for part in mine.keys() & theirs.keys() - {sp.Integer(1)}:
-        if mine[part] * theirs[part] < 0:
-            yield sp.expand(first * abs(theirs[part]) + second * abs(mine[part]))
-
-
-@lru_cache(maxsize=16384)
-def _can_be_met(condition: Condition, meanings: frozenset[tuple[sp.Symbol, sp.Expr]]) -> bool:
-    """Whether a condition is not refuted by what its symbols are defined to be: what holds nowhere is no theorem."""
-    for term in put_in(condition.term, dict(meanings)):
-        if condition.demand is Demand.NONZERO and vanishing(term, (term,)) is not None:
-            return False
-        if condition.demand is Demand.NONNEGATIVE and (negative(term) or _never_reaches_zero(term)):
-            return False
-    return True
-
-
-def _never_reaches_zero(term: sp.Expr) -> bool:
-    """Whether a polynomial in one symbol is below zero for all its values, as -x^2 + x - 1 is."""
-    if len(free(term)) != 1 or not term.is_polynomial(*free(term)):
-        return False
-    (x,), low = free(term), sp.Integer(1)
-    inside = term.subs(x, -low if x.is_negative else low)
-    if not inside.is_Rational or (not sp.Poly(term, x).domain.is_QQ and not sp.Poly(term, x).domain.is_ZZ):
-        return False
-    ends = (0, None) if x.is_nonnegative else (None, 0) if x.is_negative else (None, None)
-    return bool(inside < 0 and sp.Poly(term, x).count_roots(*ends) == 0)
-
-
-def _used(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> frozenset[tuple[sp.Symbol, sp.Expr]]:
-    """The meanings of the names in a term, of those in these meanings, and so on: many assumptions share them."""
-    found, near = set[tuple[sp.Symbol, sp.Expr]](), free(term)
-    while fresh := {(name, meanings[name]) for name in near if name in meanings} - found:
-        found |= fresh
-        near = frozenset().union(*(free(meaning) for _, meaning in fresh))
-    return frozenset(found)
+def _of_its_sign(name: sp.Symbol, meaning: sp.Expr) -> set[Condition]:
+    """That what a name stands for has the sign that the name is declared to have."""
+    above = name.is_nonnegative or name.is_negative
+    found = {Condition(-meaning if name.is_negative else meaning, Demand.NONNEGATIVE)} if above else set()
+    return found | ({Condition(meaning)} if name.is_nonzero else set())
 
 
 def _constants_are_constant(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> None:

@@ -9,6 +9,7 @@ import sympy as sp
 
 from onestep.derivations.kernel.conditions import far_out
 from onestep.derivations.kernel.statements import Condition, variables
+from onestep.derivations.kernel.terms import ANY, free
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.kernel.vacuity.along import hold_all_along
 from onestep.derivations.kernel.vacuity.conditions import beside_existence, can_hold, grows, stays
@@ -24,7 +25,7 @@ def established(theorem: Theorem) -> Theorem:
     """
     again = replay(theorem)
     conditions = asked_by(again)
-    can_hold(conditions, again.assumptions)
+    can_hold(conditions | _of_functions(exist_where(again)), again.assumptions, _variables(again))
     hold_all_along(conditions, again.assumptions)
     return again
 
@@ -39,6 +40,7 @@ def asked_by(theorem: Theorem) -> frozenset[Condition]:
     given = beside_existence(theorem.conditions)
     asked, growing = set(given), _variables(theorem)
     exist = exist_where(theorem)
+    exist -= _of_functions(exist)
     for variable in growing:
         grows(variable, assumptions)
         asked = asked.union(*(stays(condition, variable, assumptions) for condition in given))
@@ -50,6 +52,11 @@ def asked_by(theorem: Theorem) -> frozenset[Condition]:
             found = found.union(*(stays(c, variable, assumptions) for c in found))
         asked |= found
     return frozenset(asked)
+
+
+def _of_functions(conditions: frozenset[Condition]) -> frozenset[Condition]:
+    """Conditions that ask something of functions without a formula, for all their arguments."""
+    return frozenset(condition for condition in conditions if free(condition.term) & ANY)
 
 
 def _variables(theorem: Theorem) -> frozenset[sp.Symbol]:

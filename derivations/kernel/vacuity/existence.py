@@ -209,7 +209,7 @@ def _dominated(limit: Theorem, told: Told, moving: frozenset[sp.Expr], held: fro
         if not (free(part) & within and free(part) & ways):
             continue
         if part.func is sp.exp:
-            known = [p for p in sp.Add.make_args(sp.expand(part.exp)) if masked(p, within) == p]
+            known = [p for p in sp.Add.make_args(sp.expand(part.exp)) if masked(p, within) == p or _outer(p) & held]
             moves = any(free(p) & within and free(p) & ways for p in known)
             fine = not moves or nonnegative(-part.exp) or nonnegative(-sp.Add(*known))
         else:
@@ -219,6 +219,11 @@ def _dominated(limit: Theorem, told: Told, moving: frozenset[sp.Expr], held: fro
             )  # fmt: skip
         if not fine:
             raise Refused(f"{part} may not stay bounded as {variable} grows")
+
+
+def _outer(term: sp.Expr) -> frozenset[sp.Expr]:
+    """The functions without a formula in a term, but those in arguments of others."""
+    return frozenset({term.func}) if isinstance(term, AppliedUndef) else frozenset().union(*map(_outer, term.args))
 
 
 def _stays_bounded(

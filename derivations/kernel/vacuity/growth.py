@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import product
+from itertools import count, product
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.kernel.terms import (
+    ANY,
+    any_value,
     averages,
     bound,
     defined_where,
@@ -39,16 +41,24 @@ def averages_exist_where(term: sp.Expr) -> frozenset[Condition]:
 
 
 def for_some_functions(condition: Condition, among: frozenset[sp.Symbol]) -> frozenset[Condition]:
-    """What is left of a condition that speaks of all values of symbols by functions of theirs that are not known: what
-    these may be at best. Of a part that they may make large nothing is.
+    """What a condition that speaks of all values of symbols, by functions of theirs that are not known, asks of these
+    functions: that they are such, for any value; and what they are at best leaves of it.
     """
-    if condition.demand is Demand.NONZERO or not free(condition.term) & among:
-        return frozenset({condition} if not free(condition.term) & among else ())
+    if not free(condition.term) & among:
+        return frozenset({condition})
+    anew = {name: _for_any(name, condition.term) for name in free(condition.term) & among - ANY}
+    functions = Condition(substitute(condition.term, anew), condition.demand)
     parts = sp.Add.make_args(_multiplied_out(condition.term))
-    if not all(nonnegative(-part) for part in parts if free(part) & among):
-        return frozenset()
+    no_help = all(nonnegative(-part) for part in parts if free(part) & among)
     rest = sp.Add(*(part for part in parts if not free(part) & among))
-    return frozenset() if positive(rest) else frozenset({Condition(rest), Condition(rest, Demand.NONNEGATIVE)})
+    if condition.demand is Demand.NONZERO or not no_help or positive(rest):
+        return frozenset({functions})
+    return frozenset({functions, Condition(rest), Condition(rest, Demand.NONNEGATIVE)})
+
+
+def _for_any(variable: sp.Symbol, term: sp.Expr) -> sp.Symbol:
+    """A symbol for any value of a variable, that stands nowhere in a term."""
+    return next(name for k in count() if (name := any_value(variable, k)) not in free(term))
 
 
 def _exists_where(term: Expectation) -> frozenset[Condition]:

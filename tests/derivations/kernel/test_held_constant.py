@@ -288,7 +288,7 @@ def test_a_bound_of_small_values_has_no_limit(bounded: Callable[[], Theorem]) ->
 
 def test_conditions_that_exclude_each_other_are_refused() -> None:
     pair = (under_a_root(b - 1), under_a_root(-b - 1))
-    with pytest.raises(Refused, match="nor is"):
+    with pytest.raises(Refused, match="no values are found"):
         established(order(pair, AtLeast(ZERO, sp.Integer(2)), (ONE, ONE)))
 
 
@@ -385,7 +385,7 @@ def test_a_condition_sees_what_is_said_of_a_function_within_an_average(named: bo
     signs = (-1 / d, ((p / d, ONE),)) if named else (1 / d, ())
     premises = (leaf, *falling_average(d))
     low = order(premises, AtLeast(5 / d, ONE), (signs[0], -1 / d, -1 / d, 1 / d), signs[1])
-    with pytest.raises(Refused, match=r"as it has to be|constant"):
+    with pytest.raises(Refused, match=r"as it has to be|constant|never"):
         established(limit_order((low, tends(5 / d, ZERO)), d))
 
 

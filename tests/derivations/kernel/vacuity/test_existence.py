@@ -140,6 +140,14 @@ def a_function_by_another_name_of_one_that_is_held() -> Theorem:
     return average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
 
 
+def a_function_that_is_held_in_an_exponential() -> Theorem:
+    """E[d (1 + z^2)/(1 + d^2 exp(-2 z^2))], in which exp(h(p)) = p stands for the numerator."""
+    top, below = d * (1 + z**2), 1 + d**2 * sp.exp(-2 * z**2)
+    at = instantiate((taken(sp.exp(h(p)), p, p),), {p: top})
+    both = ring((at,), Equation(top / below, sp.exp(h(top)) / below), (-1 / below,))
+    return average_limit((rewrite((limit_rational((), top / below, ZERO, d), both),),), (z,))
+
+
 def a_power_that_grows_by_its_exponent() -> Theorem:
     """E[(1 + d^6 exp(-z^2))^y/(1 + d^7 exp(-2 z^2))] with y := 1, which is constant."""
     top = 1 + d**6 * sp.exp(-(z**2))
@@ -224,7 +232,7 @@ def a_slope_at_one_point() -> Theorem:
 FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
     a_limit_whose_variable_takes_a_value, two_variables_of_which_one_comes_first, the_end_of_an_interval,
     what_grows_beside_what_narrows, a_formula_that_moves, a_function_that_is_held_to_one,
-    a_function_by_another_name_of_one_that_is_held,
+    a_function_by_another_name_of_one_that_is_held, a_function_that_is_held_in_an_exponential,
     a_power_that_grows_by_its_exponent, a_kink, a_kink_where_a_name_is_zero, a_kink_by_way_of_a_function_of_two,
     a_ceiling_of_what_grows, an_exponent_in_a_formula, an_exponent_that_is_the_name_of_a_limit,
     an_exponent_that_gets_a_meaning_later,
