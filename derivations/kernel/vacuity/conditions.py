@@ -22,7 +22,17 @@ from onestep.derivations.kernel.conditions import (
     supposed,
 )
 from onestep.derivations.kernel.rational import degrees
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Ground, Refused, sides
+from onestep.derivations.kernel.statements import (
+    Assumption,
+    AtLeast,
+    Condition,
+    Demand,
+    Equation,
+    Ground,
+    Refused,
+    Tends,
+    sides,
+)
 from onestep.derivations.kernel.terms import (
     REAL_FUNCTIONS,
     averages,
@@ -53,23 +63,38 @@ def can_hold(
     conditions: frozenset[Condition], assumptions: frozenset[Assumption], growing: frozenset[sp.Symbol] = frozenset()
 ) -> None:
     """Raises Refused where no values are found at which conditions hold, names have the signs that they are declared to
-    have, and what is assumed not to be less is not, far out in what is ``growing`` too; or where by the conditions
-    something is constant that is not.
+    have, and what is assumed not to be less is not, far out in what is ``growing`` too; where among these the one side
+    of an equation that is assumed is always the larger one; or where by the conditions something is constant that is
+    not.
     """
     # Names of limits and slopes stand for something too.
     given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
     meanings = {**given, **meanings_in(assumptions)}
     asked = {c for c in conditions if not c.of_variable}.union(*(_of_its_sign(*pair) for pair in meanings.items()))
-    for leaf in supposed(assumptions):
-        if isinstance(leaf.statement, AtLeast) and not leaf.universal:
-            asked.add(Condition(leaf.statement.left - leaf.statement.right, Demand.NONNEGATIVE))
+    told = [leaf.statement for leaf in supposed(assumptions) if not isinstance(leaf.statement, Tends)]
+    asked |= {_not_below(*sides(statement)) for statement in told if isinstance(statement, AtLeast)}
     near = {c: _in_full(c.term, meanings, assumptions) for c in asked}
-    far = {variable: _FAR_OUT * variable for variable in growing}
-    for whole in (near, {c: substitute(term, far) for c, term in near.items()} if growing else {}):
-        if not meet(frozenset((term, c.demand) for c, term in whole.items())):
-            alone = (f"{c.term} never {c.demand}" for c, t in whole.items() if not meet(frozenset({(t, c.demand)})))
-            raise Refused(next(alone, "no values are found at which all conditions hold"))
+    _have_values(near)
+    if growing:
+        far = {variable: _FAR_OUT * variable for variable in growing}
+        _have_values({c: substitute(term, far) for c, term in near.items()})
+    for statement in told:
+        left, right = sides(statement)
+        if isinstance(statement, Equation) and meanings.get(left) != right:
+            for c in (_not_below(left, right), _not_below(right, left)):
+                _have_values({**near, c: _in_full(c.term, meanings, assumptions)})
     _constants_are_constant(conditions, assumptions)
+
+
+def _not_below(left: sp.Expr, right: sp.Expr) -> Condition:
+    return Condition(left - right, Demand.NONNEGATIVE)
+
+
+def _have_values(terms: Mapping[Condition, sp.Expr]) -> None:
+    """Raises Refused where no values are found at which conditions hold of these terms, with all meanings put in."""
+    if not meet(frozenset((term, condition.demand) for condition, term in terms.items())):
+        alone = (f"{c.term} never {c.demand}" for c, term in terms.items() if not meet(frozenset({(term, c.demand)})))
+        raise Refused(next(alone, "no values are found at which all conditions hold"))
 
 
 def _in_full(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr], assumptions: frozenset[Assumption]) -> sp.Expr:

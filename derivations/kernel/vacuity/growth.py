@@ -48,7 +48,8 @@ def for_some_functions(condition: Condition, among: frozenset[sp.Symbol]) -> fro
         return frozenset({condition})
     anew = {name: _for_any(name, condition.term) for name in free(condition.term) & among - ANY}
     functions = Condition(substitute(condition.term, anew), condition.demand)
-    parts = sp.Add.make_args(_multiplied_out(condition.term))
+    whole = sp.Add.make_args(_multiplied_out(condition.term))
+    parts = [sp.Mul(*(_least(factor, among) for factor in sp.Mul.make_args(part))) for part in whole]
     no_help = all(nonnegative(-part) for part in parts if free(part) & among)
     rest = sp.Add(*(part for part in parts if not free(part) & among))
     if condition.demand is Demand.NONZERO or not no_help or positive(rest):
@@ -74,10 +75,11 @@ def _exists_where(term: Expectation) -> frozenset[Condition]:
     if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
         raise Refused(f"{term} averages over an exponent")
     conditions = _integrable_where(term)
-    for condition in conditions:
-        if free(condition.term) & variables or negative(condition.term) or condition.term == 0:
-            raise Refused(f"{term} may not exist: it grows too fast")
-    return conditions
+    asked = frozenset[Condition]().union(*(for_some_functions(condition, variables) for condition in conditions))
+    alone = any(free(masked(condition.term, variables)) & variables for condition in conditions)
+    if alone or any(negative(condition.term) or condition.term == 0 for condition in asked):
+        raise Refused(f"{term} may not exist: it grows too fast")
+    return asked
 
 
 @lru_cache(maxsize=16384)
@@ -156,10 +158,12 @@ def _rates(term: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol], within: boo
 
 def _not_steep(term: sp.Expr, among: frozenset[sp.Symbol]) -> bool:
     """Whether a term goes to zero exponentially at most, by the exponents in it: an average of exponentials is not
-    below the exponential of the average.
+    below the exponential of the average, but may be far above it, so that what it divides is small.
     """
     if isinstance(term, Expectation):
         return _not_steep(term.integrand, among - bound(term))
+    if isinstance(term, sp.Pow) and not nonnegative(term.exp) and averages(term.base) and free(term.base) & among:
+        return False
     if term.func is sp.exp:
         exponent = sp.expand(masked(term.exp, among))
         used = exponent.free_symbols & among
@@ -174,22 +178,25 @@ def bounded_below(base: sp.Expr, moving: frozenset[sp.Symbol]) -> bool:
 
 
 def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Expr:
-    """The coefficient of z^2 in an exponent. A product c z t of two variables is at most |c| (z^2 + t^2)/2."""
+    """The coefficient of z^2 in an exponent. A product c z t of two variables is at most |c| (z^2 + t^2)/2. What
+    functions that are not known make of other variables is a number, of which all that is known is its sign; and beside
+    what they make of z, that may grow.
+    """
     total: sp.Expr = sp.Integer(0)
     for part in sp.Add.make_args(_multiplied_out(exponent)):
-        constant, rest = part.as_independent(*among, as_Add=False)
-        least = sp.Mul(*(_least(factor, among) for factor in sp.Mul.make_args(rest)))
+        factors = {f: z in free(f) or bool(free(masked(f, among)) & among) for f in sp.Mul.make_args(part)}
+        constant = sp.Mul(*(factor for factor, moves in factors.items() if not moves))
+        least = sp.Mul(*(_least(factor, among) for factor, moves in factors.items() if moves))
         more, rest = least.as_independent(*among, as_Add=False)
-        constant, others = constant * more, rest.free_symbols - {z}
+        constant, others = constant * more, free(rest) & among - {z}
         steady = sp.Mul(*(factor for factor in sp.Mul.make_args(rest) if factor.func not in BOUNDED))
-        # What a function makes of a variable averaged over within is a number, beside which z may grow.
-        if z not in rest.free_symbols or steady == 1 or steady in among or _calls(outside_averages(rest), among):
+        if z not in free(rest) or steady == 1 or steady in among or _calls(outside_averages(rest), among):
             continue
         if rest == z**2:
             total += constant
         elif len(others) == 1 and rest == z * next(iter(others)):
             total += sp.Abs(constant) / 2
-        elif not nonnegative(-part):
+        elif not nonnegative(-part) and (nonnegative(constant) or masked(constant, among) == constant):
             raise Refused(f"exp({exponent}) grows too fast in {z}")
     return total
 

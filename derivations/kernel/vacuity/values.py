@@ -37,6 +37,7 @@ _FUNCTIONS: dict[Any, Any] = {
     sp.cos: np.cos, sp.asin: np.arcsin, sp.atan: np.arctan, sp.ceiling: np.ceil, OwensT: special.owens_t,
     sp.Max: lambda *parts: reduce(np.maximum, parts), sp.Mul: lambda *parts: prod(parts), sp.Pow: np.power,
 }  # fmt: skip
+_EITHER = (-1, 1)
 # What symbols are that stand for any value: near zero, and far from it.
 _ANYTHING = np.random.default_rng(1).normal(size=(64, 16)) * np.repeat([0.1, 1.0, 10.0, 100.0], 16)[:, None]
 
@@ -63,7 +64,7 @@ def _met(term: sp.Expr, demand: Demand, block: int) -> npt.NDArray[np.bool_]:
 def _value(term: sp.Expr, at: Mapping[sp.Symbol, Values], depth: int, block: int) -> Values:
     """A term at the values of a block, in the last axis; one is before it for each average around the term."""
     if isinstance(term, sp.Symbol):
-        return at[term] if term in at else _drawn(term.name, _sign(term.assumptions0), block)
+        return at[term] if term in at else _drawn(term.name, _signs(term.assumptions0), block)
     if not term.args:
         return np.asarray(float(term))
     if isinstance(term, Expectation):
@@ -96,31 +97,32 @@ def _law(count: int) -> tuple[Values, Values]:
     return np.concatenate([half, -half], axis=1), np.full(2 * size, 0.5 / size)
 
 
-def _sign(declared: Mapping[str, bool | None]) -> bool | None:
-    """Whether a symbol or function is declared not to be negative, or to be so (then not); None if neither."""
-    return declared.get("nonnegative") or (False if declared.get("negative") else None)
+def _signs(declared: Mapping[str, bool | None]) -> tuple[int, ...]:
+    """The signs of numbers that are drawn for what is declared with a sign: one in eight is zero that may be."""
+    if declared.get("negative"):
+        return (-1,)
+    return (1,) if declared.get("positive") else (0, *[1] * 7) if declared.get("nonnegative") else _EITHER
 
 
 @lru_cache(maxsize=65536)
-def _drawn(name: str, sign: bool | None, block: int) -> Values:
-    """Numbers from 1/50 to 50 in size, of either sign if none is given."""
+def _drawn(name: str, signs: tuple[int, ...], block: int) -> Values:
+    """Numbers from 1/50 to 50 in size, of these signs."""
     random = np.random.default_rng(crc32(f"{block} {name}".encode()))
-    size, either = np.exp(random.uniform(-4, 4, _VALUES)), random.choice([-1.0, 1.0], _VALUES)
-    return np.asarray(size * (either if sign is None else 1.0 if sign else -1.0))
+    return np.asarray(np.exp(random.uniform(-4, 4, _VALUES)) * random.choice(signs, _VALUES))
 
 
 def _oscillation(head: Any, arguments: list[Values], block: int) -> Values:
     """A + B sin(c x + t), or the slope of it for which a name stands; A is beyond B where a sign is declared."""
     root, places = _slope_of(head)
-    name, sign = root.__name__, _sign(head._kwargs)
-    size, phase = _drawn(f"B {name}", None, block), _drawn(f"t {name}", None, block)
-    speeds = [_drawn(f"c {name} {k}", None, block) for k, _ in enumerate(arguments)]
+    name, signs = root.__name__, _signs(head._kwargs)
+    size, phase = _drawn(f"B {name}", signs, block), _drawn(f"t {name}", _EITHER, block)
+    speeds = [_drawn(f"c {name} {k}", _EITHER, block) for k, _ in enumerate(arguments)]
     inside = sum((c * x for c, x in zip(speeds, arguments, strict=True)), phase)
     wave = np.sin(inside + len(places) * np.pi / 2)
-    if sign is not None:
-        return (1.0 if sign else -1.0) * np.abs(size) * (1.1 + wave)
+    if signs != _EITHER:
+        return np.asarray(size * (1.1 + wave))
     swing = np.asarray(size * prod(speeds[place] for place in places) * wave)
-    return swing if head in slopes_named() else swing + _drawn(f"A {head.__name__}", None, block)
+    return swing if head in slopes_named() else swing + _drawn(f"A {head.__name__}", _EITHER, block)
 
 
 def _slope_of(head: Any) -> tuple[Any, tuple[int, ...]]:
@@ -132,7 +134,7 @@ def _slope_of(head: Any) -> tuple[Any, tuple[int, ...]]:
     def first(functions: frozenset[sp.Expr]) -> Any:
         return min(functions, key=lambda function: (function not in slopes, str(function)))
 
-    if _sign(head._kwargs) is None and head in slopes:
+    if _signs(head._kwargs) == _EITHER and head in slopes:
         of = first(slopes[head])
         root, places = _slope_of(of)
         return root, (*places, PARTIALS[of].index(head) if of in PARTIALS else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 import sympy as sp
@@ -21,9 +22,10 @@ from onestep.derivations.kernel.limits import (
     taylor,
 )
 from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused
+from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
 from onestep.derivations.kernel.terms import any_value, derivative
 from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.kernel.vacuity import existence
 from onestep.derivations.kernel.vacuity.established import asked_by, established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime, weight_energy
@@ -337,6 +339,21 @@ def test_what_a_function_is_at_best_leaves_the_rest_of_a_condition() -> None:
     bell = sp.exp(sp.sqrt(s + sp.exp(h(t))) * z**2)
     split = linear((), Expectation(2 * bell, z, t), ((sp.Integer(2), bell),))
     assert Condition(HALF - sp.sqrt(s), Demand.NONNEGATIVE) in asked_by(split)
+
+
+def test_one_function_that_is_held_is_enough_in_an_exponent() -> None:
+    """exp(k(z) h(d z)) with something said of h, and nothing of k; of a function of h the lemma asks what it asks."""
+    k = sp.Function("k", real=True)
+    for exponent, fine in ((k(z) * h(d * z), False), (k(h(d * z)), True), (k(d * z), True)):
+        limit = SimpleNamespace(
+            statement=Tends(Expectation(sp.exp(exponent), z), ONE, d), conditions=frozenset(), rule="average_limit"
+        )
+        asked = (limit, frozenset(), frozenset({d}), frozenset({h}))
+        if fine:
+            existence._dominated.__wrapped__(*asked)
+        else:
+            with pytest.raises(Refused, match="may not stay bounded"):
+                existence._dominated.__wrapped__(*asked)
 
 
 def test_parity_and_a_value_at_one_place_hold_no_function() -> None:

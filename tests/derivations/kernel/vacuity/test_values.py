@@ -7,9 +7,10 @@ import pytest
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from onestep.derivations.kernel.algebra import instantiate, order
+from onestep.derivations.kernel.algebra import congruence, instantiate, order
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.calculus import average_limit
+from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Refused
 from onestep.derivations.kernel.terms import any_value
@@ -17,6 +18,7 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.kernel.vacuity import values
 from onestep.derivations.kernel.vacuity.conditions import can_hold
 from onestep.derivations.kernel.vacuity.established import asked_by, established
+from onestep.derivations.kernel.vacuity.growth import averages_exist_where
 from onestep.derivations.kernel.vacuity.values import meet
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import (
@@ -33,7 +35,7 @@ from tests.shared.leaves import above, taken
 x, y, z, t = sp.symbols("x y z t", real=True)
 a, b, c = sp.symbols("a b c", real=True)
 d, p = sp.symbols("d p", positive=True)
-h = sp.Function("h", real=True)
+h, bump = sp.Function("h", real=True), sp.Function("bump", nonnegative=True)
 ZERO, ONE, HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
 BELOW, APART = Demand.NONNEGATIVE, Demand.NONZERO
 
@@ -220,6 +222,52 @@ def test_hypotheses_that_something_is_not_less_are_met_too() -> None:
         established(_all_hold(above(x, ONE), above(-x, ONE)))
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "universal", "fine"),
+    [
+        (p * d, ZERO, (), False),
+        (p * d, ONE, (), True),
+        (sp.Abs(x), ZERO - p, (), False),
+        (x**2 - 1, ZERO, (), True),
+        (h(x) ** 2, -ONE, (x,), False),
+        (h(x) ** 2, ONE, (x,), True),
+        (Expectation(bump(z), z), ZERO, (), True),
+        (Expectation(bump(z), z), -ONE, (), False),
+        (x + 1, ZERO, (), True),
+    ],
+)
+def test_the_sides_of_an_equation_are_not_far_apart(
+    left: sp.Expr, right: sp.Expr, universal: tuple[sp.Symbol, ...], fine: bool
+) -> None:
+    for assumed in (taken(left, right, *universal), taken(right, left, *universal)):
+        if fine:
+            can_hold(frozenset(), assumed.assumptions)
+        else:
+            with pytest.raises(Refused, match=r"never|no values"):
+                can_hold(frozenset(), assumed.assumptions)
+
+
+def test_equations_hold_where_conditions_do() -> None:
+    low = frozenset({Condition(x, BELOW), Condition(x)})
+    can_hold(low, taken(x - 1, ZERO).assumptions)
+    with pytest.raises(Refused, match="no values are found"):
+        can_hold(low, taken(x + 1, ZERO).assumptions)
+
+
+def test_a_name_has_one_value() -> None:
+    both = taken(x, ONE).assumptions | taken(x, sp.Integer(2)).assumptions
+    with pytest.raises(Refused, match="never"):
+        can_hold(frozenset(), both)
+
+
+def test_what_is_not_negative_may_be_zero() -> None:
+    """One value in eight."""
+    zero = sp.Symbol("s", nonnegative=True)
+    for name in (zero, bump(x)):
+        assert 0.05 < np.mean(values._value(name, {x: np.asarray(0.3)}, 0, 0) == 0) < 0.25
+    assert not np.any(values._value(p, {}, 0, 0) == 0)
+
+
 def test_what_a_leaf_says_of_all_values_is_no_condition() -> None:
     established(order((instantiate((above(h(x), x, x),), {x: y}),), AtLeast(h(y), y), (ONE,)))
 
@@ -256,6 +304,37 @@ def test_meanings_and_formulas_stand_in_conditions() -> None:
         can_hold(frozenset({Condition(q, BELOW), Condition(1 - x, BELOW)}), assumptions)
     with pytest.raises(Refused, match="never"):
         can_hold(frozenset({Condition(h(q) - 1, BELOW)}), assumptions)
+
+
+def test_formulas_stand_for_what_a_name_brings_in() -> None:
+    q = sp.Symbol("q", real=True)
+    leaves = (define(q, h(ONE), "a name"), define(h(x), -1 - x**2, "a function", x))
+    with pytest.raises(Refused, match="never"):
+        can_hold(frozenset({Condition(q, BELOW)}), frozenset().union(*(leaf.assumptions for leaf in leaves)))
+
+
+def test_one_function_does_for_all_averages() -> None:
+    """E[exp((n + h^2) t^2)] exists for h^2 < 1/2 at most, E[exp(t^2/(1 + h^2))] for h^2 > 1."""
+    low = averages_exist_where(Expectation(sp.exp(t**2 * (bump(x) + h(z) ** 2)), t, z))
+    high = averages_exist_where(Expectation(sp.exp(t**2 / (1 + h(z) ** 2)), t, z))
+    can_hold(low, frozenset())
+    can_hold(high, frozenset())
+    with pytest.raises(Refused, match="no values are found"):
+        can_hold(low | high, frozenset())
+
+
+def test_limits_within_a_proof_are_looked_at_far_out() -> None:
+    """Of 1/d -> 0 =: q follows E[y] q = 0 for an average that exists for d < 1/2 alone."""
+    q = sp.Symbol("q", real=True)
+    named = name_limit((limit_rational((), 1 / d, ZERO, d),), q, "a limit")
+    for grows, fine in ((d, False), (1 / d, True)):
+        inner = Expectation(sp.exp(t**2 * grows * (sp.Abs(h(z)) + sp.Abs(1 - h(z)))), t, z)
+        theorem = congruence((named,), y * inner, y)
+        if fine:
+            established(theorem)
+        else:
+            with pytest.raises(Refused, match="never"):
+                established(theorem)
 
 
 def test_a_function_declared_with_a_sign_has_it_as_a_slope_too() -> None:
