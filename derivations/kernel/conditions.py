@@ -21,7 +21,7 @@ from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 Meanings = dict[sp.Expr, frozenset[sp.Expr]]
 _SLOPES: list[tuple[Any, Meanings]] = []  # the functions that have names for their slopes by now, and `slopes_named`
 # Parts of a term with meanings in place of names: no proof of the theory needs as many.
-_LARGEST_FORM = 4096
+_LARGEST_FORM = 32768
 
 
 @lru_cache(maxsize=16384)
@@ -102,7 +102,7 @@ def _size(term: sp.Expr) -> int:
 def meanings_in(assumptions: frozenset[Assumption], defined: bool = False) -> Mapping[sp.Symbol, sp.Expr]:
     """What symbols are by equations that are assumed, or by definitions alone, in no circle."""
     found: dict[sp.Symbol, sp.Expr] = {}
-    for leaf in sorted(assumptions, key=lambda leaf: (leaf.ground, leaf.name)):
+    for leaf in sorted(assumptions, key=_order):
         name, meaning = sides(leaf.statement)
         fine = isinstance(leaf.statement, Equation) and isinstance(name, sp.Symbol) and not leaf.universal
         # The meaning of a slope is no term: its value stands in the equation that the rule gives.
@@ -111,6 +111,11 @@ def meanings_in(assumptions: frozenset[Assumption], defined: bool = False) -> Ma
             if name not in found and name not in reached_from(name, rests):
                 found[name] = meaning
     return found
+
+
+@lru_cache(maxsize=16384)
+def _order(leaf: Assumption) -> tuple[str, str, str]:
+    return leaf.ground, leaf.name, str(leaf.statement)
 
 
 @lru_cache(maxsize=4096)

@@ -38,7 +38,6 @@ from onestep.derivations.kernel.terms import (
     substitute,
 )
 from onestep.derivations.kernel.vacuity.conditions import (
-    averaged,
     binds,
     functions_of_lemmas,
     in_the_end,
@@ -56,6 +55,7 @@ from onestep.derivations.kernel.vacuity.far_out import (
 )
 from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, relatives
 from onestep.derivations.kernel.vacuity.growth import outside_averages
+from onestep.derivations.kernel.vacuity.values import averaged
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 
@@ -10,6 +10,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.conditions import (
+    are_universal,
     forms,
     meanings_in,
     meanings_of,
@@ -35,6 +36,7 @@ from onestep.derivations.kernel.statements import (
 )
 from onestep.derivations.kernel.terms import (
     REAL_FUNCTIONS,
+    any_value,
     averages,
     bound,
     free,
@@ -46,11 +48,12 @@ from onestep.derivations.kernel.terms import (
 )
 from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, needed
 from onestep.derivations.kernel.vacuity.growth import bounded_below, outside_averages
-from onestep.derivations.kernel.vacuity.values import meet
+from onestep.derivations.kernel.vacuity.values import NEAR_BY, Where, averaged, meet
 from onestep.derivations.language.expectation import Expectation
 
-# How much larger what grows is far out: so large that what leads in it does, and that not all else is lost to rounding.
-_FAR_OUT = 1000
+# How much larger what grows is far out: where nothing else is lost to rounding, and where some of it may be, of which
+# nothing is known then.
+_FAR_OUT = ((1e3, False), (1e60, True))
 
 
 def beside_existence(conditions: frozenset[Condition]) -> frozenset[Condition]:
@@ -73,11 +76,13 @@ def can_hold(
     asked = {c for c in conditions if not c.of_variable}.union(*(_of_its_sign(*pair) for pair in meanings.items()))
     told = [leaf.statement for leaf in supposed(assumptions) if not isinstance(leaf.statement, Tends)]
     asked |= {_not_below(*sides(statement)) for statement in told if isinstance(statement, AtLeast)}
+    asked |= {c for leaf in supposed(assumptions) for c in _instances(leaf, asked)}
+    for head, (arguments, meaning) in formulas_of(assumptions, True).items():
+        every = {argument: any_value(argument, 0) for argument in arguments}
+        asked |= _of_its_sign(sp.Dummy(**head._kwargs), substitute(meaning, every))
     near = {c: _in_full(c.term, meanings, assumptions) for c in asked}
-    _have_values(near)
-    if growing:
-        far = {variable: _FAR_OUT * variable for variable in growing}
-        _have_values({c: substitute(term, far) for c, term in near.items()})
+    for where in (NEAR_BY, *(Where(growing, *far) for far in _FAR_OUT if growing)):
+        _have_values(near, where)
     for statement in told:
         left, right = sides(statement)
         if isinstance(statement, Equation) and meanings.get(left) != right:
@@ -90,17 +95,34 @@ def _not_below(left: sp.Expr, right: sp.Expr) -> Condition:
     return Condition(left - right, Demand.NONNEGATIVE)
 
 
-def _have_values(terms: Mapping[Condition, sp.Expr]) -> None:
+def _instances(leaf: Assumption, asked: set[Condition]) -> Iterator[Condition]:
+    """What an inequality says of a function for all its arguments, at those that it has in conditions."""
+    if not isinstance(leaf.statement, AtLeast):
+        return
+    every = {call for side in sides(leaf.statement) for call in side.atoms(AppliedUndef)}
+    for call in {call for condition in asked for call in condition.term.atoms(AppliedUndef)}:
+        for of in every:
+            if call.func == of.func and are_universal(of.args, leaf.universal):
+                at = dict(zip(of.args, call.args, strict=True))
+                yield _not_below(*(substitute(side, at) for side in sides(leaf.statement)))
+
+
+def _have_values(terms: Mapping[Condition, sp.Expr], where: Where = NEAR_BY) -> None:
     """Raises Refused where no values are found at which conditions hold of these terms, with all meanings put in."""
-    if not meet(frozenset((term, condition.demand) for condition, term in terms.items())):
-        alone = (f"{c.term} never {c.demand}" for c, term in terms.items() if not meet(frozenset({(term, c.demand)})))
+    asked = {condition: (term, condition.demand) for condition, term in terms.items()}
+    if not meet(frozenset(asked.values()), where):
+        alone = (f"{c.term} never {c.demand}" for c, one in asked.items() if not meet(frozenset({one}), where))
         raise Refused(next(alone, "no values are found at which all conditions hold"))
 
 
 def _in_full(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr], assumptions: frozenset[Assumption]) -> sp.Expr:
-    """A term with meanings in place of names, and formulas in place of functions."""
+    """A term with meanings in place of names, and formulas in place of functions. Raises Refused where it is too large
+    to be looked at.
+    """
     *_, known = put_in(term, meanings)
     *_, known = put_in(in_full(known, dict(needed(known, assumptions)), False), meanings)
+    if free(known) & meanings.keys():
+        raise Refused(f"{term} is too large with all meanings put in")
     return known
 
 
@@ -214,20 +236,6 @@ def in_the_end(term: sp.Expr, variable: sp.Symbol) -> sp.Expr:
             power = sp.Rational((inner.over - inner.under).numerator, (inner.over - inner.under).denominator)
             found[average] = variable**power * Expectation(inner.top / inner.leading, *average.variables)
     return term.xreplace(found)
-
-
-def averaged(term: sp.Expr) -> sp.Expr:
-    """A term with its averages as sums, constants moved out of them, and of polynomials their values."""
-    if not isinstance(term, Expectation):
-        return term.func(*map(averaged, term.args)) if term.has(Expectation) else term
-    total: sp.Expr = sp.Integer(0)
-    for part in sp.Add.make_args(sp.expand(averaged(term.integrand))):
-        factor, rest = part.as_independent(*term.variables, as_Add=False)
-        if rest.is_polynomial(*term.variables):
-            powers = (rest.as_powers_dict()[name] for name in term.variables)
-            rest = sp.Mul(*(sp.factorial2(k - 1) * (1 - k % 2) for k in powers))
-        total += factor * Expectation(rest, *term.variables)
-    return total
 
 
 def binds(term: sp.Expr) -> bool:

@@ -201,11 +201,14 @@ def _dominated(limit: Theorem, told: Told, moving: frozenset[sp.Expr], held: fro
     values = {call: sp.Dummy(**call.func._kwargs) for call in calls}
     term = term.xreplace(values)
     ways = (free(statement.expression) - still - within) | {variable, *values.values()} | free(term) & moving
+    # Some function is to keep all parts of a term from growing at once: one that is constant, if any.
+    plain = _without(term, frozenset(ways), held)
     if limit.rule == "average_limit" and isinstance(term, Expectation):
-        for part in sp.Add.make_args(sp.expand(term.integrand)):
-            if not _stays_bounded(part, within, ways, variable, held):
-                raise Refused(f"{part} may not stay bounded as {variable} grows")
-    for part in term.atoms(sp.Pow, sp.exp):
+        for one in (term, plain):
+            for part in sp.Add.make_args(sp.expand(one.integrand if isinstance(one, Expectation) else one)):
+                if not _stays_bounded(part, within, ways, variable, held):
+                    raise Refused(f"{part} may not stay bounded as {variable} grows")
+    for part in term.atoms(sp.Pow, sp.exp) | plain.atoms(sp.Pow, sp.exp):
         if not (free(part) & within and free(part) & ways):
             continue
         if part.func is sp.exp:
@@ -219,6 +222,13 @@ def _dominated(limit: Theorem, told: Told, moving: frozenset[sp.Expr], held: fro
             )  # fmt: skip
         if not fine:
             raise Refused(f"{part} may not stay bounded as {variable} grows")
+
+
+def _without(term: sp.Expr, ways: Names, held: frozenset[sp.Expr]) -> sp.Expr:
+    """A term with zero in place of functions of which nothing is known, or one where it is not defined then."""
+    calls = [call for call in term.atoms(AppliedUndef) if free(call) & ways and call.func not in held]
+    plain = (term.xreplace(dict.fromkeys(calls, sp.Integer(number))) for number in (0, 1, 2))
+    return next((one for one in plain if not one.has(sp.zoo, sp.nan)), term)
 
 
 def _outer(term: sp.Expr) -> frozenset[sp.Expr]:

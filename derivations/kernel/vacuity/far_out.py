@@ -15,8 +15,9 @@ from sympy.core.function import AppliedUndef
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Refused
 from onestep.derivations.kernel.terms import derivative, free, names, nonnegative, nonzero, positive, substitute
-from onestep.derivations.kernel.vacuity.conditions import averaged, in_the_end
+from onestep.derivations.kernel.vacuity.conditions import in_the_end
 from onestep.derivations.kernel.vacuity.formulas import relatives
+from onestep.derivations.kernel.vacuity.values import averaged
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS, sgn
 

@@ -1,16 +1,17 @@
 """Values at which conditions hold together, looked for among a few thousand: what holds nowhere says nothing.
 
 At each of them a symbol is a number of its declared sign, and a function without a formula an oscillation of its
-declared sign, whose slopes those with names are. An average is one over a few values of its variables, and right for
-low powers of them. What is left of a sum that cancels is rounding, and taken for zero. Where no such values are found
-a theorem may be refused that speaks of something; none is concluded from them.
+declared sign, whose slopes those with names are. An average is exact of what is a polynomial, and else one over a few
+values of its variables. What rounding leaves of a number is not known, and meets no condition. Where no such values are
+found a theorem may be refused that speaks of something; none is concluded from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache, reduce
-from math import prod
 from typing import Any
 from zlib import crc32
 
@@ -21,13 +22,15 @@ from scipy import special
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.conditions import slopes_named
-from onestep.derivations.kernel.statements import Demand
-from onestep.derivations.kernel.terms import ANY, free
+from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.statements import Demand, Refused
+from onestep.derivations.kernel.terms import ANY, averages, free, nonnegative, nonzero
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 from onestep.derivations.language.normal_probabilities import OwensT
 
 Values = npt.NDArray[np.float64]
+Known = dict[sp.Expr, Values]
 # Of the theorems of the theory, that which asks most is met by seven values in a thousand.
 _BLOCKS, _VALUES = 16, 512
 # A sum by less than a billionth of its parts is rounding.
@@ -35,66 +38,136 @@ _ROUNDING = 1e-9
 _FUNCTIONS: dict[Any, Any] = {
     sp.exp: np.exp, sp.log: np.log, sp.Abs: np.abs, sp.tanh: np.tanh, sp.erf: special.erf, sp.sin: np.sin,
     sp.cos: np.cos, sp.asin: np.arcsin, sp.atan: np.arctan, sp.ceiling: np.ceil, OwensT: special.owens_t,
-    sp.Max: lambda *parts: reduce(np.maximum, parts), sp.Mul: lambda *parts: prod(parts), sp.Pow: np.power,
+    sp.Max: lambda *parts: reduce(np.maximum, parts), sp.Mul: lambda *parts: reduce(np.multiply, parts),
+    sp.Pow: np.power,
 }  # fmt: skip
 _EITHER = (-1, 1)
-# What symbols are that stand for any value: near zero, and far from it.
-_ANYTHING = np.random.default_rng(1).normal(size=(64, 16)) * np.repeat([0.1, 1.0, 10.0, 100.0], 16)[:, None]
+# Averages within averages beyond which nothing is known: their values are as many as the product of all numbers.
+_DEEPEST = 5
 
 
-def meet(asked: frozenset[tuple[sp.Expr, Demand]]) -> bool:
+@dataclass(frozen=True)
+class Where:
+    """Where values are looked for: with what grows so many times larger, and also where rounding hides the answer."""
+
+    growing: frozenset[sp.Symbol] = frozenset()
+    times: float = 1.0
+    unknown: bool = False
+
+
+NEAR_BY = Where()
+
+
+def meet(asked: frozenset[tuple[sp.Expr, Demand]], where: Where = NEAR_BY) -> bool:
     """Whether values are found at which each term is not zero, or not negative, as is asked of it."""
     everywhere = np.ones(_VALUES, bool)
     return any(
-        reduce(np.logical_and, (_met(*one, block) for one in asked), everywhere).any() for block in range(_BLOCKS)
+        reduce(np.logical_and, (_met(*one, where, block) for one in asked), everywhere).any()
+        for block in range(_BLOCKS)
     )
 
 
-@lru_cache(maxsize=16384)
-def _met(term: sp.Expr, demand: Demand, block: int) -> npt.NDArray[np.bool_]:
+@lru_cache(maxsize=32768)
+def _met(term: sp.Expr, demand: Demand, where: Where, block: int) -> npt.NDArray[np.bool_]:
     """At which values of a block a term meets a condition, whatever the symbols are that stand for any value."""
+    if nonnegative(term) if demand is Demand.NONNEGATIVE else nonzero(term):
+        return np.ones(_VALUES, bool)
+    term = term.xreplace({a: averaged(a) for a in averages(term) if a.integrand.is_polynomial(*a.variables)})
     anything = sorted(free(term) & ANY, key=str)
-    at = {name: values[:, None] for name, values in zip(anything, _ANYTHING.T, strict=False)}
+    with suppress(Refused):  # a denominator that is always zero
+        if not anything and vanishing(term, (term,)) is not None:
+            return np.full(_VALUES, demand is Demand.NONNEGATIVE)
+    at = {name: _anything(number, _signs(name.assumptions0))[:, None] for number, name in enumerate(anything)}
+    at |= {name: where.times * _drawn(name.name, _signs(name.assumptions0), block) for name in where.growing}
     with np.errstate(all="ignore"):
-        found = np.atleast_2d(_value(term, at, len(anything[:1]), block))
-        fine = np.isfinite(found) & (found >= 0 if demand is Demand.NONNEGATIVE else found != 0)
+        found = np.atleast_2d(_value(term, at, len(anything[:1]), block, {}))
+        fine = found >= 0 if demand is Demand.NONNEGATIVE else found != 0
+        fine = fine | ~np.isfinite(found) if where.unknown else fine & np.isfinite(found)
     return np.broadcast_to(fine.all(axis=0), _VALUES)
 
 
-def _value(term: sp.Expr, at: Mapping[sp.Symbol, Values], depth: int, block: int) -> Values:
-    """A term at the values of a block, in the last axis; one is before it for each average around the term."""
+def averaged(term: sp.Expr) -> sp.Expr:
+    """A term with its averages as sums, constants moved out of them, and of polynomials their values."""
+    if not isinstance(term, Expectation):
+        return term.func(*map(averaged, term.args)) if term.has(Expectation) else term
+    total: sp.Expr = sp.Integer(0)
+    for part in sp.Add.make_args(sp.expand(averaged(term.integrand))):
+        factor, rest = part.as_independent(*term.variables, as_Add=False)
+        if rest.is_polynomial(*term.variables):
+            powers = (rest.as_powers_dict()[name] for name in term.variables)
+            rest = sp.Mul(*(sp.factorial2(k - 1) * (1 - k % 2) for k in powers))
+        total += factor * Expectation(rest, *term.variables)
+    return total
+
+
+def _value(term: sp.Expr, at: Mapping[sp.Symbol, Values], depth: int, block: int, known: Known) -> Values:
+    """A term at the values of a block, in the last axis; one is before it for each average around the term. ``known``
+    are those of terms that stand under the same averages, and are added to.
+    """
+    if term not in known:
+        known[term] = _anew(term, at, depth, block, known)
+    return known[term]
+
+
+def _anew(term: sp.Expr, at: Mapping[sp.Symbol, Values], depth: int, block: int, known: Known) -> Values:
     if isinstance(term, sp.Symbol):
         return at[term] if term in at else _drawn(term.name, _signs(term.assumptions0), block)
-    if not term.args:
-        return np.asarray(float(term))
     if isinstance(term, Expectation):
-        values, weights = _law(len(term.variables))
-        inner = {v: one.reshape(-1, *[1] * (depth + 1)) for v, one in zip(term.variables, values, strict=True)}
-        whole = _value(term.integrand, {**at, **inner}, depth + 1, block)
-        return _sum([w * part for w, part in zip(weights, whole, strict=True)]) if whole.ndim > depth + 1 else whole
-    parts = [_value(part, at, depth, block) for part in term.args]
-    if isinstance(term, sp.Add):
-        return _sum(parts)
+        return _average(term, at, depth, block, known)
+    parts = [_value(part, at, depth, block, known) for part in term.args]
     if isinstance(term, AppliedUndef):
         return _oscillation(term.func, parts, block)
-    return np.asarray(_FUNCTIONS[term.func](*parts) if term.func in _FUNCTIONS else np.nan)
+    if isinstance(term, sp.Add):
+        return _sum(parts, depth)
+    if not parts:
+        return _rounded(np.asarray(float(term) if term.is_real else np.nan), term == 0, depth)
+    if term.func not in _FUNCTIONS:
+        return np.asarray(np.nan)
+    found = np.asarray(_FUNCTIONS[term.func](*parts))
+    if term.func in (sp.Max, sp.ceiling, sp.log):
+        return found
+    return _rounded(found, reduce(np.logical_or, [part == 0 for part in parts]) & (term.func is not sp.exp), depth)
 
 
-def _sum(parts: list[Values]) -> Values:
+def _average(term: Expectation, at: Mapping[sp.Symbol, Values], depth: int, block: int, known: Known) -> Values:
+    """What is a polynomial, averaged, and the average of the rest over a few values in an axis of its own."""
+    if depth >= _DEEPEST:
+        return np.asarray(np.nan)
+    simple = [part for part in sp.Add.make_args(term.integrand) if part.is_polynomial(*term.variables)]
+    if simple:
+        exact = averaged(Expectation(sp.Add(*simple), *term.variables))
+        rest = Expectation(term.integrand - sp.Add(*simple), *term.variables)
+        return _value(sp.Add(exact, rest, evaluate=False) if rest != 0 else exact, at, depth, block, known)
+    values = _law(len(term.variables), depth)
+    inner = {v: one.reshape(-1, *[1] * (depth + 1)) for v, one in zip(term.variables, values, strict=True)}
+    whole = _value(term.integrand, {**at, **inner}, depth + 1, block, {})
+    return _sum([*whole], depth) / len(whole) if whole.ndim > depth + 1 else whole
+
+
+def _sum(parts: list[Values], depth: int) -> Values:
+    """What parts add up to: if to less than rounding, that is not known, and zero under an average."""
     total, size = sum(parts), sum(map(np.abs, parts))
-    return np.where((np.abs(total) <= _ROUNDING * size) & np.isfinite(size), 0.0, total)
+    return np.where((np.abs(total) <= _ROUNDING * size) & (size > 0), 0.0 if depth else np.nan, total)
+
+
+def _rounded(found: Values, zero: Any, depth: int) -> Values:
+    """What is found; where it is zero by rounding alone that is not known, and zero under an average."""
+    return found if depth else np.where((found == 0) & ~np.asarray(zero, bool), np.nan, found)
 
 
 @lru_cache(maxsize=64)
-def _law(count: int) -> tuple[Values, Values]:
-    """Values of that many standard normal variables, of their means and variances, and the weights of these."""
-    if count < 4:
-        nodes, weights = np.polynomial.hermite_e.hermegauss((7, 5, 3)[count - 1])
-        grid, heavy = np.meshgrid(*[nodes] * count), np.meshgrid(*[weights / weights.sum()] * count)
-        return np.reshape(grid, (count, -1)), np.reshape(heavy, (count, -1)).prod(axis=0)
-    size = 12 + count
+def _law(count: int, depth: int) -> Values:
+    """Values of that many standard normal variables, of their means and variances; fewer in averages within others."""
+    size = count + max(2, 12 // (1 + depth))
     half = np.linalg.qr(np.random.default_rng(count).normal(size=(size, count)))[0].T * np.sqrt(size)
-    return np.concatenate([half, -half], axis=1), np.full(2 * size, 0.5 / size)
+    return np.asarray(np.concatenate([half, -half], axis=1))
+
+
+@lru_cache(maxsize=64)
+def _anything(number: int, signs: tuple[int, ...]) -> Values:
+    """What a symbol is that stands for any value of these signs: near zero, and far from it."""
+    size = np.abs(np.random.default_rng(number).normal(size=64)) * np.repeat([0.1, 1.0, 10.0, 100.0], 16)
+    return np.asarray(size * np.random.default_rng((number, 1)).choice(signs, 64))
 
 
 def _signs(declared: Mapping[str, bool | None]) -> tuple[int, ...]:
@@ -106,9 +179,12 @@ def _signs(declared: Mapping[str, bool | None]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=65536)
 def _drawn(name: str, signs: tuple[int, ...], block: int) -> Values:
-    """Numbers from 1/50 to 50 in size, of these signs."""
+    """Numbers of these signs, from 1/50 to 50 in size; in the second half of the blocks from a millionth to a million,
+    and in every other one most of them are positive where they may be.
+    """
     random = np.random.default_rng(crc32(f"{block} {name}".encode()))
-    return np.asarray(np.exp(random.uniform(-4, 4, _VALUES)) * random.choice(signs, _VALUES))
+    size, signs = 14 if block >= _BLOCKS // 2 else 4, (*signs, *[signs[-1]] * 8 * (block % 2))
+    return np.asarray(np.exp(random.uniform(-size, size, _VALUES)) * random.choice(signs, _VALUES))
 
 
 def _oscillation(head: Any, arguments: list[Values], block: int) -> Values:
@@ -121,7 +197,7 @@ def _oscillation(head: Any, arguments: list[Values], block: int) -> Values:
     wave = np.sin(inside + len(places) * np.pi / 2)
     if signs != _EITHER:
         return np.asarray(size * (1.1 + wave))
-    swing = np.asarray(size * prod(speeds[place] for place in places) * wave)
+    swing = np.asarray(reduce(np.multiply, [speeds[place] for place in places], size * wave))
     return swing if head in slopes_named() else swing + _drawn(f"A {head.__name__}", _EITHER, block)
 
 

@@ -150,6 +150,15 @@ def a_function_that_is_held_in_an_exponential() -> Theorem:
     return average_limit((rewrite((limit_rational((), top / below, ZERO, d), both),),), (z,))
 
 
+def parts_of_which_a_function_keeps_each_small() -> Theorem:
+    """E[d/(1 + d^2 exp(-2 z^2))] in two parts, one small for large h, one for small h."""
+    whole, share = grows_in_the_mean(d), h(z / d) ** 2 / (1 + h(z / d) ** 2)
+    parts = whole * share + whole / (1 + h(z / d) ** 2)
+    both = ring((), Equation(whole, parts))
+    limit = average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
+    return rewrite((limit, average((both,), (z,))), True)
+
+
 def a_power_that_grows_by_its_exponent() -> Theorem:
     """E[(1 + d^6 exp(-z^2))^y/(1 + d^7 exp(-2 z^2))] with y := 1, which is constant."""
     top = 1 + d**6 * sp.exp(-(z**2))
@@ -235,6 +244,7 @@ FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
     a_limit_whose_variable_takes_a_value, two_variables_of_which_one_comes_first, the_end_of_an_interval,
     what_grows_beside_what_narrows, a_formula_that_moves, a_function_that_is_held_to_one,
     a_function_by_another_name_of_one_that_is_held, a_function_that_is_held_in_an_exponential,
+    parts_of_which_a_function_keeps_each_small,
     a_power_that_grows_by_its_exponent, a_kink, a_kink_where_a_name_is_zero, a_kink_by_way_of_a_function_of_two,
     a_ceiling_of_what_grows, an_exponent_in_a_formula, an_exponent_that_is_the_name_of_a_limit,
     an_exponent_that_gets_a_meaning_later,
