@@ -35,6 +35,7 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import (
+    ANY,
     REAL_FUNCTIONS,
     any_value,
     averages,
@@ -66,9 +67,9 @@ def can_hold(
     conditions: frozenset[Condition], assumptions: frozenset[Assumption], growing: frozenset[sp.Symbol] = frozenset()
 ) -> None:
     """Raises Refused where no values are found at which conditions hold, names have the signs that they are declared to
-    have, and what is assumed not to be less is not, far out in what is ``growing`` too; where among these the one side
-    of an equation that is assumed is always the larger one; or where by the conditions something is constant that is
-    not.
+    have, and what is assumed not to be less is not; where among these the one side of an equation that is assumed is
+    always the larger one; where far out in what is ``growing`` no functions are such as conditions ask for; or where by
+    the conditions something is constant that is not.
     """
     # Names of limits and slopes stand for something too.
     given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
@@ -81,8 +82,11 @@ def can_hold(
         every = {argument: any_value(argument, 0) for argument in arguments}
         asked |= _of_its_sign(sp.Dummy(**head._kwargs), substitute(meaning, every))
     near = {c: _in_full(c.term, meanings, assumptions) for c in asked}
-    for where in (NEAR_BY, *(Where(growing, *far) for far in _FAR_OUT if growing)):
-        _have_values(near, where)
+    _have_values(near)
+    # Of what grows, others see to it far out, but not of what functions without a formula make of all values.
+    lasting = {c: term for c, term in near.items() if free(term) & ANY or not free(term) & growing}
+    for far in _FAR_OUT if any(free(term) & ANY for term in near.values()) else ():
+        _have_values(lasting, Where(growing, *far))
     for statement in told:
         left, right = sides(statement)
         if isinstance(statement, Equation) and meanings.get(left) != right:

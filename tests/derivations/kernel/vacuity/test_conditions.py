@@ -13,6 +13,7 @@ from onestep.derivations.kernel.calculus import average_limit
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Refused
+from onestep.derivations.kernel.terms import any_value
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.kernel.vacuity.conditions import can_hold
 from onestep.derivations.kernel.vacuity.established import asked_by, established
@@ -116,10 +117,16 @@ def test_inequalities_for_all_values_hold_of_those_that_are_asked_about() -> Non
 
 
 def test_what_grows_is_large_enough() -> None:
-    low = frozenset({Condition(10 - p, BELOW)})
-    can_hold(low, frozenset())
-    with pytest.raises(Refused, match="never"):
-        can_hold(low, frozenset(), frozenset({p}))
+    """Of what functions make of all values it is asked far out; squeezed values are seen to by others."""
+    anything = h(any_value(y, 0))
+    for low, fine in ((10 - p - sp.Abs(anything), False), (p - sp.Abs(anything), True), (10 - p, True)):
+        asked = frozenset({Condition(low, BELOW)})
+        can_hold(asked, frozenset())
+        if fine:
+            can_hold(asked, frozenset(), frozenset({p}))
+        else:
+            with pytest.raises(Refused, match="never"):
+                can_hold(asked, frozenset(), frozenset({p}))
 
 
 def _all_hold(*theorems: Theorem) -> Theorem:
