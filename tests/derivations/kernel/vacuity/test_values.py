@@ -77,6 +77,12 @@ def test_what_few_values_meet_is_found_in_another_block() -> None:
     assert not met(*signs, -sum(signs))
 
 
+def test_many_names_that_may_be_negative_are_found_above_zero() -> None:
+    names = sp.symbols("s_0:30", real=True)
+    assert met(*names)
+    assert met(*(-name for name in names[:5]))
+
+
 @pytest.mark.parametrize("demand", [BELOW, APART])
 def test_what_cancels_is_zero(demand: Demand) -> None:
     for term in (
@@ -107,6 +113,7 @@ def test_averages_within_averages_are_told_apart() -> None:
         np.testing.assert_allclose(at_values(outer), at_values(inner), rtol=1e-9)
     # The variable of the outer average is that of the inner one in name alone.
     again = Expectation(z**2 * Expectation(z**4, z), z)
+    assert not met(nonzero=(Expectation(sp.sin(z) * Expectation(sp.sin(z), z), z),))
     np.testing.assert_allclose(at_values(again), 3)
 
 
@@ -215,6 +222,10 @@ def test_as_many_values_as_there_are_variables_are_any_values() -> None:
 def test_leaves_of_one_name_have_an_order() -> None:
     leaves = [Assumption(Ground.HYPOTHESIS, "one name", Equation(a, value), "") for value in (b, ONE)]
     assert meanings_in(frozenset(leaves)) == {a: ONE}
+    # A definition comes first, whatever a hypothesis is called.
+    defined = Assumption.definition(b, Equation(b, x), "a name")
+    said = Assumption(Ground.HYPOTHESIS, "a", Equation(b, 1 + y**2), "")
+    assert meanings_in(frozenset({said, defined})) == {b: x}
 
 
 def test_what_is_not_negative_may_be_zero() -> None:
