@@ -88,14 +88,14 @@ def put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.
         if not free(term) & meanings.keys():
             return
         term = substitute(term, meanings)
-        if _size(term) > _LARGEST_FORM:
+        if size(term) > _LARGEST_FORM:
             return
         yield term
 
 
 @lru_cache(maxsize=65536)
-def _size(term: sp.Expr) -> int:
-    return 1 + sum(map(_size, term.args))
+def size(term: sp.Expr) -> int:
+    return 1 + sum(map(size, term.args))
 
 
 @lru_cache(maxsize=4096)

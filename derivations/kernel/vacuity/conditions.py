@@ -19,6 +19,7 @@ from onestep.derivations.kernel.conditions import (
     put_in,
     reached_from,
     said,
+    size,
     spoken,
     supposed,
 )
@@ -31,7 +32,6 @@ from onestep.derivations.kernel.statements import (
     Equation,
     Ground,
     Refused,
-    Tends,
     sides,
 )
 from onestep.derivations.kernel.terms import (
@@ -44,6 +44,7 @@ from onestep.derivations.kernel.terms import (
     names,
     negative,
     nonnegative,
+    nonzero,
     positive,
     substitute,
 )
@@ -52,6 +53,8 @@ from onestep.derivations.kernel.vacuity.growth import bounded_below, outside_ave
 from onestep.derivations.kernel.vacuity.values import NEAR_BY, Where, averaged, meet
 from onestep.derivations.language.expectation import Expectation
 
+# Parts of an equation beyond which it is not solved: to multiply a large one out takes long.
+_SMALL = 200
 # How much larger what grows is far out: where nothing else is lost to rounding, and where some of it may be, of which
 # nothing is known then.
 _FAR_OUT = ((1e3, False), (1e60, True))
@@ -75,9 +78,9 @@ def can_hold(
     given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
     meanings = {**given, **meanings_in(assumptions)}
     asked = {c for c in conditions if not c.of_variable}.union(*(_of_its_sign(*pair) for pair in meanings.items()))
-    told = [leaf.statement for leaf in supposed(assumptions) if not isinstance(leaf.statement, Tends)]
-    asked |= {_not_below(*sides(statement)) for statement in told if isinstance(statement, AtLeast)}
-    asked |= {c for leaf in supposed(assumptions) for c in _instances(leaf, asked)}
+    told = supposed(assumptions)
+    asked |= {_not_below(*_for_all(leaf)) for leaf in told if isinstance(leaf.statement, AtLeast)}
+    asked |= {c for leaf in told for c in _instances(leaf, asked)}
     for head, (arguments, meaning) in formulas_of(assumptions, True).items():
         every = {argument: any_value(argument, 0) for argument in arguments}
         asked |= _of_its_sign(sp.Dummy(**head._kwargs), substitute(meaning, every))
@@ -87,11 +90,13 @@ def can_hold(
     lasting = {c: term for c, term in near.items() if free(term) & ANY or not free(term) & growing}
     for far in _FAR_OUT if any(free(term) & ANY for term in near.values()) else ():
         _have_values(lasting, Where(growing, *far))
-    for statement in told:
-        left, right = sides(statement)
-        if isinstance(statement, Equation) and meanings.get(left) != right:
-            for c in (_not_below(left, right), _not_below(right, left)):
-                _have_values({**near, c: _in_full(c.term, meanings, assumptions)})
+    for left, right in (sides(leaf.statement) for leaf in told if isinstance(leaf.statement, Equation)):
+        if meanings.get(left) != right:
+            apart = _in_full(left - right, meanings, assumptions)
+            apart, solved = _solved(apart) if size(apart) < _SMALL else (apart, {})
+            for one in (apart, -apart):
+                _have_values({**near, Condition(one, Demand.NONNEGATIVE): one})
+            _have_values({c: term.xreplace(solved) for c, term in near.items()} if solved else {})
     _constants_are_constant(conditions, assumptions)
 
 
@@ -100,15 +105,27 @@ def _not_below(left: sp.Expr, right: sp.Expr) -> Condition:
 
 
 def _instances(leaf: Assumption, asked: set[Condition]) -> Iterator[Condition]:
-    """What an inequality says of a function for all its arguments, at those that it has in conditions."""
+    """What an inequality says of a function for all its arguments, at those that it has in conditions, all of them
+    where these are averaged over.
+    """
     if not isinstance(leaf.statement, AtLeast):
         return
     every = {call for side in sides(leaf.statement) for call in side.atoms(AppliedUndef)}
-    for call in {call for condition in asked for call in condition.term.atoms(AppliedUndef)}:
-        for of in every:
-            if call.func == of.func and are_universal(of.args, leaf.universal):
-                at = dict(zip(of.args, call.args, strict=True))
-                yield _not_below(*(substitute(side, at) for side in sides(leaf.statement)))
+    for condition in asked:
+        for call in condition.term.atoms(AppliedUndef):
+            within = {name: any_value(name, 0) for name in free(call) - free(condition.term)}
+            for of in every:
+                if call.func == of.func and are_universal(of.args, leaf.universal):
+                    at = dict(zip(of.args, (substitute(argument, within) for argument in call.args), strict=True))
+                    yield _not_below(*(substitute(side, at) for side in sides(leaf.statement)))
+
+
+def _for_all(leaf: Assumption) -> tuple[sp.Expr, sp.Expr]:
+    """The sides of a statement, for any value of what stands for all and in no argument of a function."""
+    apart = frozenset().union(*(free(call) for side in sides(leaf.statement) for call in side.atoms(AppliedUndef)))
+    every = {name: any_value(name, 0) for name in leaf.universal - apart}
+    left, right = (substitute(side, every) for side in sides(leaf.statement))
+    return left, right
 
 
 def _have_values(terms: Mapping[Condition, sp.Expr], where: Where = NEAR_BY) -> None:
@@ -128,6 +145,22 @@ def _in_full(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr], assumptions: 
     if free(known) & meanings.keys():
         raise Refused(f"{term} is too large with all meanings put in")
     return known
+
+
+def _solved(term: sp.Expr) -> tuple[sp.Expr, dict[sp.Expr, sp.Expr]]:
+    """The numerator of a term; one of the averages, functions or symbols in it, and what that is where it is zero, if
+    it is linear in it with a coefficient that is not zero.
+    """
+    term = sp.numer(sp.together(term))
+    parts = [p for p in {*averages(term), *term.atoms(AppliedUndef)} if free(p) <= free(term)]
+    for part in (*sorted(parts, key=str), *sorted(free(term) - ANY, key=str)):
+        name = sp.Dummy(real=True)
+        whole = sp.expand(term.xreplace({part: name}))
+        slope, rest = whole.coeff(name, 1), whole.coeff(name, 0)
+        linear = not rest.has(name) and not whole.has(part) and sp.expand(whole - slope * name - rest) == 0
+        if linear and nonzero(slope):
+            return term, {part: -rest / slope}
+    return term, {}
 
 
 def _of_its_sign(name: sp.Symbol, meaning: sp.Expr) -> set[Condition]:

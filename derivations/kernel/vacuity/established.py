@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import permutations
 
 import sympy as sp
 
 from onestep.derivations.kernel.conditions import far_out
-from onestep.derivations.kernel.statements import Condition, variables
+from onestep.derivations.kernel.statements import Assumption, Condition, variables
 from onestep.derivations.kernel.terms import ANY, free
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.kernel.vacuity.along import hold_all_along
@@ -25,7 +26,10 @@ def established(theorem: Theorem) -> Theorem:
     """
     again = replay(theorem)
     conditions = asked_by(again)
-    can_hold(conditions | _of_functions(exist_where(again)), again.assumptions, _variables(again))
+    growing, functions = _variables(again), _of_functions(exist_where(again))
+    for variable in sorted(growing, key=str):
+        functions = functions.union(*(_in_the_end(c, variable, again.assumptions) for c in functions))
+    can_hold(conditions | functions, again.assumptions, growing)
     hold_all_along(conditions, again.assumptions)
     return again
 
@@ -57,6 +61,16 @@ def asked_by(theorem: Theorem) -> frozenset[Condition]:
 def _of_functions(conditions: frozenset[Condition]) -> frozenset[Condition]:
     """Conditions that ask something of functions without a formula, for all their arguments."""
     return frozenset(condition for condition in conditions if free(condition.term) & ANY)
+
+
+def _in_the_end(
+    condition: Condition, variable: sp.Symbol, assumptions: frozenset[Assumption]
+) -> frozenset[Condition]:
+    """What a condition asks of functions far out, by what leads in it, if that is known."""
+    plain = {name: sp.Dummy(name.name, **name.assumptions0) for name in free(condition.term) & ANY}
+    back = {value: name for name, value in plain.items()}
+    found = far_out(replace(condition, term=condition.term.xreplace(plain)), variable, assumptions)
+    return _of_functions(frozenset(replace(c, term=c.term.xreplace(back)) for c in found if not c.of_variable))
 
 
 def _variables(theorem: Theorem) -> frozenset[sp.Symbol]:

@@ -31,6 +31,7 @@ from onestep.derivations.kernel.terms import (
     letters,
     negative,
     nonnegative,
+    shares_sign,
 )
 from onestep.derivations.kernel.theorem import Theorem, nodes
 from onestep.derivations.kernel.vacuity.formulas import (
@@ -225,10 +226,15 @@ def _dominated(limit: Theorem, told: Told, moving: frozenset[sp.Expr], held: fro
 
 
 def _without(term: sp.Expr, ways: Names, held: frozenset[sp.Expr]) -> sp.Expr:
-    """A term with zero in place of functions of which nothing is known, or one where it is not defined then."""
-    calls = [call for call in term.atoms(AppliedUndef) if free(call) & ways and call.func not in held]
-    plain = (term.xreplace(dict.fromkeys(calls, sp.Integer(number))) for number in (0, 1, 2))
-    return next((one for one in plain if not one.has(sp.zoo, sp.nan)), term)
+    """A term with one small number in place of functions of which nothing is known, zero if it may be."""
+    heads = {call.func for call in term.atoms(AppliedUndef) if free(call) & ways} - held
+    calls = {call: sp.Dummy(**call.func._kwargs) for call in term.atoms(AppliedUndef) if call.func in heads}
+    for number in (0, 1, -1, 2):
+        numbers = {call: sp.Integer(number) for call, name in calls.items() if shares_sign(sp.Integer(number), name)}
+        plain = term.xreplace(numbers)
+        if numbers.keys() == calls.keys() and not plain.has(sp.zoo, sp.nan):
+            return plain
+    return term
 
 
 def _outer(term: sp.Expr) -> frozenset[sp.Expr]:

@@ -27,6 +27,8 @@ from onestep.derivations.language.expectation import Expectation
 # At most pi/2 in size: with it a variable in an exponent is no more than linear, as in exp(z erf(z)).
 BOUNDED = (sp.erf, sp.tanh, sp.sin, sp.cos, sp.atan)
 _NONE = frozenset({sp.Integer(0)})
+# Beside a higher power of z, as much of z^2: a number is to be zero or less, or as good as that.
+_STEEP = 10**6
 
 
 @lru_cache(maxsize=131072)
@@ -198,6 +200,8 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
             total += sp.Abs(constant) / 2
         elif not nonnegative(-part) and (nonnegative(constant) or masked(constant, among) == constant):
             raise Refused(f"exp({exponent}) grows too fast in {z}")
+        elif not nonnegative(-part):
+            total += _STEEP * (constant if rest.as_powers_dict()[z] % 2 == 0 and not others else sp.Abs(constant))
     return total
 
 

@@ -36,8 +36,9 @@ _BLOCKS, _VALUES = 16, 512
 # A sum by less than a billionth of its parts is rounding.
 _ROUNDING = 1e-9
 _FUNCTIONS: dict[Any, Any] = {
-    sp.exp: np.exp, sp.log: np.log, sp.Abs: np.abs, sp.tanh: np.tanh, sp.erf: special.erf, sp.sin: np.sin,
-    sp.cos: np.cos, sp.asin: np.arcsin, sp.atan: np.arctan, sp.ceiling: np.ceil, OwensT: special.owens_t,
+    sp.exp: lambda part: np.maximum(np.exp(part), 1e-300), sp.log: np.log, sp.Abs: np.abs, sp.tanh: np.tanh,
+    sp.erf: special.erf, sp.sin: np.sin, sp.cos: np.cos, sp.asin: np.arcsin, sp.atan: np.arctan, sp.ceiling: np.ceil,
+    OwensT: special.owens_t,
     sp.Max: lambda *parts: reduce(np.maximum, parts), sp.Mul: lambda *parts: reduce(np.multiply, parts),
     sp.Pow: np.power,
 }  # fmt: skip
@@ -124,9 +125,9 @@ def _anew(term: sp.Expr, at: Mapping[sp.Symbol, Values], depth: int, block: int,
     if term.func not in _FUNCTIONS:
         return np.asarray(np.nan)
     found = np.asarray(_FUNCTIONS[term.func](*parts))
-    if term.func in (sp.Max, sp.ceiling, sp.log):
+    if term.func in (sp.Max, sp.ceiling):
         return found
-    return _rounded(found, reduce(np.logical_or, [part == 0 for part in parts]) & (term.func is not sp.exp), depth)
+    return _rounded(found, reduce(np.logical_or, [part == 0 for part in parts]) & (term.func is not sp.log), depth)
 
 
 def _average(term: Expectation, at: Mapping[sp.Symbol, Values], depth: int, block: int, known: Known) -> Values:

@@ -72,6 +72,16 @@ def test_functions_help_as_far_as_they_can(power: sp.Expr) -> None:
     established(average_limit((beside_a_limit(sp.exp(power * z**2)),), (y,)))
 
 
+def test_functions_help_no_more_than_they_can_beside_a_higher_power_or_far_out_by_little() -> None:
+    """Max(h, 1 - h) is a half or more, and 1/d^(1/50) falls slowly."""
+    for whole in (sp.exp(sp.Max(h(t), 1 - h(t)) * z**4), sp.exp(sp.Max(h(t), 1 - h(t)) * sp.Abs(z) ** 3)):
+        with pytest.raises(Refused, match="never"):
+            can_hold(averages_exist_where(Expectation(whole, z, t)), frozenset())
+    slowly = (1 + h(y) - h(x) - 100 / d ** sp.Rational(1, 50)) * z**2
+    with pytest.raises(Refused, match="never"):
+        established(average_limit((beside_a_limit(sp.exp(slowly)),), (x, y)))
+
+
 @pytest.mark.parametrize(
     ("number", "exists"),
     [
@@ -111,7 +121,7 @@ def test_inequalities_for_all_values_hold_of_those_that_are_asked_about() -> Non
     q = sp.Symbol("q", nonnegative=True)
     by_name = order((define(q, -h(y), ""),), AtLeast(-h(y), ZERO), (-ONE,), ((q, ONE),))
     established(_all_hold(low, above(h(y), ZERO)))
-    for other in (above(-h(y), ZERO), above(-h(x), ZERO, x), by_name):
+    for other in (above(-h(y), ZERO), above(-h(x), ZERO, x), by_name, above(-Expectation(h(z), z), ZERO)):
         with pytest.raises(Refused, match="no values are found"):
             established(_all_hold(low, other))
 
@@ -173,10 +183,40 @@ def test_equations_hold_where_conditions_do() -> None:
         can_hold(low, taken(x + 1, ZERO).assumptions)
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "divisor"),
+    [
+        (x + y, ONE, x + y - 1),
+        (h(ZERO), ONE, h(ZERO) - 1),
+        (Expectation(h(z) ** 2, z), ONE, Expectation(h(z) ** 2, z) - 1),
+        (2 * x + 3 * h(y), ONE, 4 * x + 6 * h(y) - 2),
+    ],
+)
+def test_what_an_equation_makes_zero_is_no_divisor(left: sp.Expr, right: sp.Expr, divisor: sp.Expr) -> None:
+    for assumed in (taken(left, right), taken(right, left)):
+        can_hold(frozenset({Condition(divisor - 1)}), assumed.assumptions)
+        with pytest.raises(Refused, match="never"):
+            can_hold(frozenset({Condition(divisor)}), assumed.assumptions)
+
+
+def test_an_equation_does_not_hold_at_infinity() -> None:
+    with pytest.raises(Refused, match=r"never|no values"):
+        can_hold(frozenset(), taken(1 / x + 1 / y**2 - 1 / x, ZERO).assumptions)
+    with pytest.raises(Refused, match=r"never|no values"):
+        can_hold(frozenset(), taken(1 / (x + y), ZERO).assumptions)
+
+
 def test_a_name_has_one_value() -> None:
     both = taken(x, ONE).assumptions | taken(x, sp.Integer(2)).assumptions
     with pytest.raises(Refused, match="never"):
         can_hold(frozenset(), both)
+
+
+def test_inequalities_for_all_values_hold_of_them() -> None:
+    established(instantiate((above(x**2, ZERO, x),), {x: ONE}))
+    for leaf in (above(x, ZERO, x), above(y * x, ZERO, x)):
+        with pytest.raises(Refused, match="never"):
+            established(instantiate((leaf,), {x: -ONE}))
 
 
 def test_what_a_leaf_says_of_all_values_is_no_condition() -> None:

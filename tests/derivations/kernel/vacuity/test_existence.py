@@ -29,7 +29,7 @@ from onestep.derivations.kernel.vacuity import existence
 from onestep.derivations.kernel.vacuity.established import asked_by, established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime, weight_energy
-from tests.shared.leaves import above, taken
+from tests.shared.leaves import above, said, taken
 
 x, y, z, t, hole = sp.symbols("x y z t hole", real=True)
 d, n, p = sp.symbols("d n p", positive=True)
@@ -159,6 +159,14 @@ def parts_of_which_a_function_keeps_each_small() -> Theorem:
     return rewrite((limit, average((both,), (z,))), True)
 
 
+def a_limit_beside_a_function_that_is_above_zero() -> Theorem:
+    """The same beside k(z/d) -> k(0), for a function k above zero."""
+    k = sp.Function("k", positive=True)
+    near = instantiate((said(Tends(k(z / d), k(ZERO), d), z),), {z: z})
+    whole = limit_compose((near, limit_rational((), grows_in_the_mean(d), ZERO, d)), hole * x, (hole, x))
+    return average_limit((whole,), (z,))
+
+
 def a_power_that_grows_by_its_exponent() -> Theorem:
     """E[(1 + d^6 exp(-z^2))^y/(1 + d^7 exp(-2 z^2))] with y := 1, which is constant."""
     top = 1 + d**6 * sp.exp(-(z**2))
@@ -244,7 +252,7 @@ FALSEHOODS: tuple[Callable[[], Theorem], ...] = (
     a_limit_whose_variable_takes_a_value, two_variables_of_which_one_comes_first, the_end_of_an_interval,
     what_grows_beside_what_narrows, a_formula_that_moves, a_function_that_is_held_to_one,
     a_function_by_another_name_of_one_that_is_held, a_function_that_is_held_in_an_exponential,
-    parts_of_which_a_function_keeps_each_small,
+    parts_of_which_a_function_keeps_each_small, a_limit_beside_a_function_that_is_above_zero,
     a_power_that_grows_by_its_exponent, a_kink, a_kink_where_a_name_is_zero, a_kink_by_way_of_a_function_of_two,
     a_ceiling_of_what_grows, an_exponent_in_a_formula, an_exponent_that_is_the_name_of_a_limit,
     an_exponent_that_gets_a_meaning_later,

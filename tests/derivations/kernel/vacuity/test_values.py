@@ -179,6 +179,8 @@ def test_what_is_not_known_meets_nothing() -> None:
         sp.exp(sp.exp(10 * p + 10)) - 1,
         sp.sin(x) ** 2 + sp.cos(x) ** 2 - 1,
         -sp.exp(-(x**2) - 10**4),
+        -sp.log(1 + p**-12),
+        -Expectation(sp.exp(-(p**2) * (1000 + z**2)), z),
         sp.Rational(-1, 10**400) * p,
         sp.erf(x) - 1,
         p**4 - sp.sqrt(1 + p**8),
