@@ -54,7 +54,7 @@ from onestep.derivations.kernel.vacuity.values import NEAR_BY, Where, averaged, 
 from onestep.derivations.language.expectation import Expectation
 
 # Parts of an equation beyond which it is not solved: to multiply a large one out takes long.
-_SMALL = 200
+_SMALL = 60
 # How much larger what grows is far out: where nothing else is lost to rounding, and where some of it may be, of which
 # nothing is known then.
 _FAR_OUT = ((1e3, False), (1e60, True))
@@ -147,6 +147,7 @@ def _in_full(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr], assumptions: 
     return known
 
 
+@lru_cache(maxsize=4096)
 def _solved(term: sp.Expr) -> tuple[sp.Expr, dict[sp.Expr, sp.Expr]]:
     """The numerator of a term; one of the averages, functions or symbols in it, and what that is where it is zero, if
     it is linear in it with a coefficient that is not zero.

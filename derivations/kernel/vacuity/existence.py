@@ -59,6 +59,7 @@ Names = frozenset[sp.Symbol]
 _UNDER_AVERAGES = ("limit_average", "average_limit")
 
 
+@lru_cache(maxsize=1024)
 def exist_where(theorem: Theorem) -> frozenset[Condition]:
     """Where all averages in a proof exist, by what functions are, as the leaves of the whole say it.
 
@@ -227,8 +228,8 @@ def _dominated(limit: Theorem, told: Told, moving: frozenset[sp.Expr], held: fro
 
 def _without(term: sp.Expr, ways: Names, held: frozenset[sp.Expr]) -> sp.Expr:
     """A term with one small number in place of functions of which nothing is known, zero if it may be."""
-    heads = {call.func for call in term.atoms(AppliedUndef) if free(call) & ways} - held
-    calls = {call: sp.Dummy(**call.func._kwargs) for call in term.atoms(AppliedUndef) if call.func in heads}
+    unknown = {call.func for call in term.atoms(AppliedUndef) if free(call) & ways} - held
+    calls = {call: sp.Dummy(**call.func._kwargs) for call in term.atoms(AppliedUndef) if call.func in unknown}
     for number in (0, 1, -1, 2):
         numbers = {call: sp.Integer(number) for call, name in calls.items() if shares_sign(sp.Integer(number), name)}
         plain = term.xreplace(numbers)

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from math import erf
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
-from scipy import special
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.conditions import slopes_named
@@ -27,7 +27,6 @@ from onestep.derivations.kernel.statements import Demand, Refused
 from onestep.derivations.kernel.terms import ANY, averages, free, nonnegative, nonzero
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
-from onestep.derivations.language.normal_probabilities import OwensT
 
 Values = npt.NDArray[np.float64]
 Known = dict[sp.Expr, Values]
@@ -37,10 +36,9 @@ _BLOCKS, _VALUES = 16, 512
 _ROUNDING = 1e-9
 _FUNCTIONS: dict[Any, Any] = {
     sp.exp: lambda part: np.maximum(np.exp(part), 1e-300), sp.log: np.log, sp.Abs: np.abs, sp.tanh: np.tanh,
-    sp.erf: special.erf, sp.sin: np.sin, sp.cos: np.cos, sp.asin: np.arcsin, sp.atan: np.arctan, sp.ceiling: np.ceil,
-    OwensT: special.owens_t,
-    sp.Max: lambda *parts: reduce(np.maximum, parts), sp.Mul: lambda *parts: reduce(np.multiply, parts),
-    sp.Pow: np.power,
+    sp.erf: np.vectorize(erf, [float]), sp.sin: np.sin, sp.cos: np.cos, sp.asin: np.arcsin, sp.atan: np.arctan,
+    sp.ceiling: np.ceil, sp.Max: lambda *parts: reduce(np.maximum, parts), sp.Pow: np.power,
+    sp.Mul: lambda *parts: reduce(np.multiply, parts),
 }  # fmt: skip
 _EITHER = (-1, 1)
 # Averages within averages beyond which nothing is known: their values are as many as the product of all numbers.

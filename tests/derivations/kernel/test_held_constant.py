@@ -15,7 +15,6 @@ from onestep.derivations.kernel.limits import limit_compose, limit_order, limit_
 from onestep.derivations.kernel.search.leaves import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity import along
 from onestep.derivations.kernel.vacuity.established import established
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, sigma
@@ -388,12 +387,6 @@ def test_a_condition_sees_what_is_said_of_a_function_within_an_average(named: bo
     low = order(premises, AtLeast(5 / d, ONE), (signs[0], -1 / d, -1 / d, 1 / d), signs[1])
     with pytest.raises(Refused, match=r"as it has to be|constant|never"):
         established(limit_order((low, tends(5 / d, ZERO)), d))
-
-
-def test_a_name_is_solved_for_by_what_has_a_root() -> None:
-    """p d is zero for no p, nor at p = 0, which p is not."""
-    assert along._root(p * d, p, d) is None
-    assert along._root(p * d - 1, p, d) == 1 / d
 
 
 def of_slope(right: sp.Expr, at: sp.Expr) -> Theorem:
