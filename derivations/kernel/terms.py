@@ -152,12 +152,12 @@ def _renamed(variable: sp.Symbol, number: int) -> sp.Symbol:
 def substitute(term: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     """``term`` with symbols replaced all at once; a bound variable that would capture one is renamed first."""
     inside = free(term)
-    values = {symbol: value for symbol, value in values.items() if symbol in inside}
-    if not values:
+    if inside.isdisjoint(values):
         return term
     if isinstance(term, sp.Symbol):
         return values[term]
     if isinstance(term, Expectation):
+        values = {symbol: value for symbol, value in values.items() if symbol in inside}
         coming = frozenset().union(*(free(value) for value in values.values()))
         taken = coming | letters(term.integrand)
         clashing = [variable for variable in term.variables if variable in coming]

@@ -29,6 +29,7 @@ from onestep.derivations.kernel.terms import (
     derivative,
     free,
     letters,
+    names,
     negative,
     nonnegative,
     shares_sign,
@@ -98,14 +99,20 @@ def _exists_where(
     """Where an average exists, by the meaning of a function, the formula that a leaf gives, or what an exponent is, by
     what names of limits and slopes are ``recorded`` to be, too.
     """
-    term, meanings = average, {**{name: value for name, value in recorded if name}, **meanings_in(assumptions)}
-    whole = in_full(average, dict(needed(average, assumptions)), False)
-    if any(name in meanings for name in in_exponents(whole)):
+    term, exponents = average, _exponents(average, needed(average, assumptions))
+    meanings = {**{name: value for name, value in recorded if name}, **meanings_in(assumptions)} if exponents else {}
+    if any(name in meanings for name in exponents):
         *_, term = put_in(in_full(average, formulas_of(assumptions, True)), meanings)
     found = frozenset().union(*map(_nearby, averages_exist(term, needed(term, assumptions))))
     if any(free(masked(condition.term, frozenset(ANY))) & ANY for condition in found):
         raise Refused(f"{average} may not exist for all values of what is averaged over")
     return frozenset().union(*(for_some_functions(condition, frozenset(ANY)) for condition in found))
+
+
+@lru_cache(maxsize=16384)
+def _exponents(average: sp.Expr, told: Told) -> frozenset[sp.Symbol]:
+    """The symbols in exponents of an average, with formulas in place of functions."""
+    return in_exponents(in_full(average, dict(told), False))
 
 
 def _nearby(condition: Condition) -> frozenset[Condition]:
@@ -164,7 +171,9 @@ def _has_slopes(meaning: sp.Expr, arguments: tuple[sp.Symbol, ...], told: Told) 
 @cache
 def _slopes_to(node: Theorem) -> frozenset[sp.Expr]:
     """The named slopes at places of which a proof speaks."""
-    calls = (call for side in sides(node.statement) for call in side.atoms(AppliedUndef) if call.func in slopes_named())
+    named = slopes_named().keys()
+    with_slopes = (side for side in sides(node.statement) if names(side) & named)
+    calls = (call for side in with_slopes for call in side.atoms(AppliedUndef) if call.func in named)
     return frozenset(calls).union(*map(_slopes_to, node.premises))
 
 

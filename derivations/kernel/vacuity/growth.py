@@ -210,6 +210,7 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
     return total
 
 
+@lru_cache(maxsize=16384)
 def _multiplied_out(term: sp.Expr) -> sp.Expr:
     """A term multiplied out, but for what stands under averages, where a square is seen not to be negative."""
     names = {average: sp.Dummy("average", real=True) for average in averages(term)}
