@@ -77,6 +77,9 @@ def test_functions_help_no_more_than_they_can_beside_a_higher_power_or_far_out_b
     for whole in (sp.exp(sp.Max(h(t), 1 - h(t)) * z**4), sp.exp(sp.Max(h(t), 1 - h(t)) * sp.Abs(z) ** 3)):
         with pytest.raises(Refused, match="never"):
             can_hold(averages_exist_where(Expectation(whole, z, t)), frozenset())
+    can_hold(averages_exist_where(Expectation(sp.exp(h(t) * z**4), z, t)), frozenset())
+    with pytest.raises(Refused, match="never"):
+        can_hold(averages_exist_where(Expectation(sp.exp(h(t) * z**3), z, t)), frozenset())
     slowly = (1 + h(y) - h(x) - 100 / d ** sp.Rational(1, 50)) * z**2
     with pytest.raises(Refused, match="never"):
         established(average_limit((beside_a_limit(sp.exp(slowly)),), (x, y)))
@@ -197,6 +200,11 @@ def test_what_an_equation_makes_zero_is_no_divisor(left: sp.Expr, right: sp.Expr
         can_hold(frozenset({Condition(divisor - 1)}), assumed.assumptions)
         with pytest.raises(Refused, match="never"):
             can_hold(frozenset({Condition(divisor)}), assumed.assumptions)
+
+
+def test_what_may_be_multiplied_by_zero_is_not_solved_for() -> None:
+    """x y = x where y is two or more: x is zero."""
+    can_hold(frozenset({Condition(y - 2, BELOW)}), taken(x * y, x).assumptions)
 
 
 def test_an_equation_does_not_hold_at_infinity() -> None:

@@ -83,6 +83,15 @@ def test_many_names_that_may_be_negative_are_found_above_zero() -> None:
     assert met(*(-name for name in names[:5]))
 
 
+def test_numbers_are_of_any_size() -> None:
+    assert met(p - 1000)
+    assert met(sp.Rational(1, 10**4) - p)
+
+
+def test_an_integrand_may_be_zero_at_many_values() -> None:
+    assert met(nonzero=(Expectation((z + sp.Abs(z)) ** 2 * (1 + h(z) ** 2), z),))
+
+
 @pytest.mark.parametrize("demand", [BELOW, APART])
 def test_what_cancels_is_zero(demand: Demand) -> None:
     for term in (
