@@ -203,8 +203,8 @@ def test_what_an_equation_makes_zero_is_no_divisor(left: sp.Expr, right: sp.Expr
 
 
 def test_what_may_be_multiplied_by_zero_is_not_solved_for() -> None:
-    """x y = x where y is two or more: x is zero."""
-    can_hold(frozenset({Condition(y - 2, BELOW)}), taken(x * y, x).assumptions)
+    """x y = y where x is two or more: y is zero."""
+    can_hold(frozenset({Condition(x - 2, BELOW)}), taken(x * y, y).assumptions)
 
 
 def test_an_equation_does_not_hold_at_infinity() -> None:
