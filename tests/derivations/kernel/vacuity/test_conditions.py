@@ -142,6 +142,13 @@ def test_what_grows_is_large_enough() -> None:
                 can_hold(asked, frozenset(), frozenset({p}))
 
 
+def test_far_out_what_grows_alone_is_seen_to_by_others() -> None:
+    """A bound of what grows, and beside it what a function makes of all values."""
+    anything = h(any_value(y, 0))
+    asked = frozenset({Condition(10 - p, BELOW), Condition(3 - sp.Abs(anything), BELOW), Condition(2 - d, BELOW)})
+    can_hold(asked, frozenset(), frozenset({p}))
+
+
 def _all_hold(*theorems: Theorem) -> Theorem:
     """Inequalities added up."""
     total = sum((one.statement.left - one.statement.right for one in theorems), ZERO)  # type: ignore[union-attr]
