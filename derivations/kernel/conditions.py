@@ -95,6 +95,7 @@ def put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.
 
 @lru_cache(maxsize=65536)
 def size(term: sp.Expr) -> int:
+    """How many parts a term has, itself and those of its parts among them."""
     return 1 + sum(map(size, term.args))
 
 

@@ -12,7 +12,6 @@ from sympy.core.function import AppliedUndef
 from onestep.derivations.kernel.conditions import (
     are_universal,
     forms,
-    meanings_in,
     meanings_of,
     moving_with,
     of_leading,
@@ -48,7 +47,7 @@ from onestep.derivations.kernel.terms import (
     positive,
     substitute,
 )
-from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, needed
+from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, meanings_with, needed
 from onestep.derivations.kernel.vacuity.growth import bounded_below, outside_averages
 from onestep.derivations.kernel.vacuity.values import NEAR_BY, Where, averaged, meet
 from onestep.derivations.language.expectation import Expectation
@@ -74,9 +73,7 @@ def can_hold(
     always the larger one; where far out in what is ``growing`` no functions are such as conditions ask for; or where by
     the conditions something is constant that is not.
     """
-    # Names of limits and slopes stand for something too.
-    given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
-    meanings = {**given, **meanings_in(assumptions)}
+    meanings = meanings_with(conditions, assumptions)
     asked = {c for c in conditions if not c.of_variable}.union(*(_of_its_sign(*pair) for pair in meanings.items()))
     told = supposed(assumptions)
     asked |= {_not_below(*_for_all(leaf)) for leaf in told if isinstance(leaf.statement, AtLeast)}
@@ -96,7 +93,8 @@ def can_hold(
             apart, solved = _solved(apart) if size(apart) < _SMALL else (apart, {})
             for one in (apart, -apart):
                 _have_values({**near, Condition(one, Demand.NONNEGATIVE): one})
-            _have_values({c: term.xreplace(solved) for c, term in near.items()} if solved else {})
+            if solved:
+                _have_values({c: term.xreplace(solved) for c, term in near.items()})
     _constants_are_constant(conditions, assumptions)
 
 
@@ -110,11 +108,10 @@ def _instances(leaf: Assumption, asked: set[Condition]) -> Iterator[Condition]:
     """
     if not isinstance(leaf.statement, AtLeast):
         return
-    every = {call for side in sides(leaf.statement) for call in side.atoms(AppliedUndef)}
     for condition in asked:
         for call in condition.term.atoms(AppliedUndef):
             within = {name: any_value(name, 0) for name in free(call) - free(condition.term)}
-            for of in every:
+            for of in _calls_of(leaf):
                 if call.func == of.func and are_universal(of.args, leaf.universal):
                     at = dict(zip(of.args, (substitute(argument, within) for argument in call.args), strict=True))
                     yield _not_below(*(substitute(side, at) for side in sides(leaf.statement)))
@@ -122,10 +119,14 @@ def _instances(leaf: Assumption, asked: set[Condition]) -> Iterator[Condition]:
 
 def _for_all(leaf: Assumption) -> tuple[sp.Expr, sp.Expr]:
     """The sides of a statement, for any value of what stands for all and in no argument of a function."""
-    apart = frozenset().union(*(free(call) for side in sides(leaf.statement) for call in side.atoms(AppliedUndef)))
-    every = {name: any_value(name, 0) for name in leaf.universal - apart}
+    every = {name: any_value(name, 0) for name in leaf.universal.difference(*map(free, _calls_of(leaf)))}
     left, right = (substitute(side, every) for side in sides(leaf.statement))
     return left, right
+
+
+def _calls_of(leaf: Assumption) -> set[sp.Expr]:
+    """The functions without a formula, at their arguments, of which a leaf speaks."""
+    return {call for side in sides(leaf.statement) for call in side.atoms(AppliedUndef)}
 
 
 def _have_values(terms: Mapping[Condition, sp.Expr], where: Where = NEAR_BY) -> None:

@@ -28,7 +28,7 @@ def established(theorem: Theorem) -> Theorem:
     conditions = asked_by(again)
     growing, functions = _variables(again), _of_functions(exist_where(again))
     for variable in sorted(growing, key=str):
-        functions = functions.union(*(_in_the_end(c, variable, again.assumptions) for c in functions))
+        functions = functions.union(*(_by_what_leads(c, variable, again.assumptions) for c in functions))
     can_hold(conditions | functions, again.assumptions, growing)
     hold_all_along(conditions, again.assumptions)
     return again
@@ -63,7 +63,7 @@ def _of_functions(conditions: frozenset[Condition]) -> frozenset[Condition]:
     return frozenset(condition for condition in conditions if free(condition.term) & ANY)
 
 
-def _in_the_end(
+def _by_what_leads(
     condition: Condition, variable: sp.Symbol, assumptions: frozenset[Assumption]
 ) -> frozenset[Condition]:
     """What a condition asks of functions far out, by what leads in it, if that is known."""

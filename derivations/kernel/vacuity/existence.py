@@ -8,7 +8,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from onestep.derivations.kernel.algebra import substituted
-from onestep.derivations.kernel.conditions import meanings_in, moving_with, put_in, slopes_named, spoken, supposed
+from onestep.derivations.kernel.conditions import moving_with, put_in, slopes_named, spoken, supposed
 from onestep.derivations.kernel.rational import degrees
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -41,6 +41,7 @@ from onestep.derivations.kernel.vacuity.formulas import (
     heads,
     in_exponents,
     in_full,
+    meanings_with,
     needed,
     relatives,
 )
@@ -51,6 +52,7 @@ from onestep.derivations.kernel.vacuity.growth import (
     bounded_below,
     for_some_functions,
     masked,
+    moves_in,
 )
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
@@ -76,7 +78,7 @@ def exist_where(theorem: Theorem) -> frozenset[Condition]:
         slopes = _slopes_to(node)
     at_places = (_slope_is_there(call, needed(call, assumptions), theorem.fixed) for call in slopes)
     asked = (condition.term for condition in theorem.conditions if condition.demand is Demand.EXISTS)
-    recorded = frozenset((c.variable, c.term) for c in theorem.conditions if c.demand is Demand.IS)
+    recorded = frozenset(condition for condition in theorem.conditions if condition.demand is Demand.IS)
     return frozenset().union(*at_places, *(_exists_where(average, assumptions, recorded) for average in asked))
 
 
@@ -94,17 +96,17 @@ def _held_to(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
 
 @lru_cache(maxsize=65536)
 def _exists_where(
-    average: sp.Expr, assumptions: frozenset[Assumption], recorded: frozenset[tuple[sp.Symbol | None, sp.Expr]]
+    average: sp.Expr, assumptions: frozenset[Assumption], recorded: frozenset[Condition]
 ) -> frozenset[Condition]:
     """Where an average exists, by the meaning of a function, the formula that a leaf gives, or what an exponent is, by
     what names of limits and slopes are ``recorded`` to be, too.
     """
     term, exponents = average, _exponents(average, needed(average, assumptions))
-    meanings = {**{name: value for name, value in recorded if name}, **meanings_in(assumptions)} if exponents else {}
+    meanings = meanings_with(recorded, assumptions) if exponents else {}
     if any(name in meanings for name in exponents):
         *_, term = put_in(in_full(average, formulas_of(assumptions, True)), meanings)
     found = frozenset().union(*map(_nearby, averages_exist(term, needed(term, assumptions))))
-    if any(free(masked(condition.term, frozenset(ANY))) & ANY for condition in found):
+    if any(moves_in(condition.term, frozenset(ANY)) for condition in found):
         raise Refused(f"{average} may not exist for all values of what is averaged over")
     return frozenset().union(*(for_some_functions(condition, frozenset(ANY)) for condition in found))
 

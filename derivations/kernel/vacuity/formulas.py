@@ -10,8 +10,8 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import are_universal, reached_from, slopes_named
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
+from onestep.derivations.kernel.conditions import are_universal, meanings_in, reached_from, slopes_named
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, sides
 from onestep.derivations.kernel.terms import derivative, free, names, shares_sign, substitute
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
@@ -112,6 +112,16 @@ def in_full(term: sp.Expr, formulas: Formulas, anew: bool = True) -> sp.Expr:
         if len(parts) == len(arguments) and all(map(shares_sign, parts, arguments)):
             return in_full(substitute(meaning, dict(zip(arguments, parts, strict=True))), formulas, anew)
     return term.func(*parts)
+
+
+def meanings_with(
+    conditions: frozenset[Condition], assumptions: frozenset[Assumption]
+) -> Mapping[sp.Symbol, sp.Expr]:
+    """What symbols are by equations that are assumed, and names of limits and slopes by what conditions have on record
+    of them.
+    """
+    given = {c.variable: c.term for c in conditions if c.demand is Demand.IS and c.variable is not None}
+    return {**given, **meanings_in(assumptions)}
 
 
 @lru_cache(maxsize=65536)

@@ -37,7 +37,7 @@ def averages_exist_where(term: sp.Expr) -> frozenset[Condition]:
     found = frozenset().union(*map(averages_exist_where, term.args))
     if not isinstance(term, Expectation):
         return found
-    if any(_moves(condition.term, bound(term)) for condition in found):
+    if any(moves_in(condition.term, bound(term)) for condition in found):
         raise Refused(f"{term} averages over what may not exist")
     return frozenset().union(*(for_some_functions(c, bound(term)) for c in found)) | _exists_where(term)
 
@@ -72,13 +72,13 @@ def _exists_where(term: Expectation) -> frozenset[Condition]:
     # Of a function that is not known a lemma or hypothesis says where it is positive.
     where = (c for c in defined_where(term.integrand) if c.demand is not Demand.EXISTS)
     spoken = [c.term for c in where if free(c.term) & bound(term)]
-    if any(_moves(part, variables) for part in spoken):
+    if any(moves_in(part, variables) for part in spoken):
         raise Refused(f"{term} averages over what is not defined")
     if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
         raise Refused(f"{term} averages over an exponent")
     conditions = _integrable_where(term)
     asked = frozenset[Condition]().union(*(for_some_functions(condition, variables) for condition in conditions))
-    alone = any(_moves(condition.term, variables) for condition in conditions)
+    alone = any(moves_in(condition.term, variables) for condition in conditions)
     if alone or any(negative(condition.term) or condition.term == 0 for condition in asked):
         raise Refused(f"{term} may not exist: it grows too fast")
     return asked
@@ -103,7 +103,7 @@ def masked(term: sp.Expr, variables: frozenset[sp.Symbol]) -> sp.Expr:
     return term.xreplace({call: sp.Dummy("call", real=True) for call in _calls(term, variables)})
 
 
-def _moves(term: sp.Expr, variables: frozenset[sp.Symbol]) -> bool:
+def moves_in(term: sp.Expr, variables: frozenset[sp.Symbol]) -> bool:
     """Whether a term speaks of variables but in arguments of functions that are not known."""
     return bool(free(term) & variables) and bool(free(masked(term, variables)) & variables)
 
@@ -191,7 +191,7 @@ def _rate(exponent: sp.Expr, z: sp.Symbol, among: frozenset[sp.Symbol]) -> sp.Ex
     """
     total: sp.Expr = sp.Integer(0)
     for part in sp.Add.make_args(_multiplied_out(exponent)):
-        factors = {f: z in free(f) or _moves(f, among) for f in sp.Mul.make_args(part)}
+        factors = {f: z in free(f) or moves_in(f, among) for f in sp.Mul.make_args(part)}
         constant = sp.Mul(*(factor for factor, moves in factors.items() if not moves))
         least = sp.Mul(*(_least(factor, among) for factor, moves in factors.items() if moves))
         more, rest = least.as_independent(*among, as_Add=False)

@@ -23,10 +23,9 @@ from tests.derivations.kernel.vacuity.test_existence import below_one_half, besi
 from tests.shared.leaves import above, taken
 
 x, y, z, t = sp.symbols("x y z t", real=True)
-a, b, c = sp.symbols("a b c", real=True)
 d, p = sp.symbols("d p", positive=True)
 h, bump = sp.Function("h", real=True), sp.Function("bump", nonnegative=True)
-ZERO, ONE, HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
+ZERO, ONE = sp.Integer(0), sp.Integer(1)
 BELOW, APART = Demand.NONNEGATIVE, Demand.NONZERO
 
 

@@ -26,7 +26,7 @@ from onestep.derivations.language.normal_probabilities import SignProduct
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 a, b, c = sp.symbols("a b c", real=True)
-d, p = sp.symbols("d p", positive=True)
+p = sp.Symbol("p", positive=True)
 h, bump = sp.Function("h", real=True), sp.Function("bump", nonnegative=True)
 ZERO, ONE, HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
 BELOW, APART = Demand.NONNEGATIVE, Demand.NONZERO
