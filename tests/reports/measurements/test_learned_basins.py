@@ -29,9 +29,6 @@ from onestep.reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
 from onestep.reports.measurements.models import stored as calibrated
 from onestep.reports.measurements.theory import judge
 from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
-from tests.reports.approved.comparison import differences
-from tests.reports.approved.files import read
-from tests.reports.approved.parts import energies as energies_on_the_page
 
 
 @cache
@@ -128,6 +125,5 @@ def test_the_page_follows_from_the_samples() -> None:
     for d in runs:
         runs[d] = {**runs[d], GAP: [gap + 0.01 for gap in runs[d][GAP]]}
     assert "All three together: REFUTED" in " ".join(paragraphs(data, shifted))
-    assert differences(read("parts")["energies"], energies_on_the_page()) == []
     assert paragraphs({}, {}) == []
     assert tables({}) == ()

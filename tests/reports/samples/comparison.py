@@ -16,13 +16,13 @@ _NOTHING = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?e-(?:[1-9]\d+)(?![\w.]*\w)")
 _AT_MOST = 3
 
 
-def differences(approved: str, found: str) -> list[str]:
-    """The first lines in which two texts differ, each as it was approved and as it is."""
+def differences(kept: str, found: str) -> list[str]:
+    """The first lines in which two texts differ, each as it was kept and as it is."""
     told: list[str] = []
-    pairs = zip_longest(approved.splitlines(), found.splitlines())
+    pairs = zip_longest(kept.splitlines(), found.splitlines())
     for number, (one, other) in enumerate(pairs, 1):
         if one is None or other is None or not _same(one, other):
-            told.append(f"line {number}\n  approved: {_short(one, other)}\n  found:    {_short(other, one)}")
+            told.append(f"line {number}\n  kept: {_short(one, other)}\n  found:    {_short(other, one)}")
         if len(told) == _AT_MOST:
             break
     return told

@@ -1,0 +1,1 @@
+"""Short samples of what commands print, as plain text: answers and refusals."""
