@@ -13,32 +13,32 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 .PHONY: report test thorough lint types drift kernel bench mutants fuzz browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
-	$(BIN)/onestep report --profile $(PROFILE) || test $$? -eq 3  # 3: the report is there, and claims in it are INCONCLUSIVE
+	$(BIN)/giantsteps report --profile $(PROFILE) || test $$? -eq 3  # 3: the report is there, and claims in it are INCONCLUSIVE
 
 test: $(INSTALLED)  ## the fast tests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not thorough and not browser"
 
 thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not browser"
-	$(BIN)/onestep verify --profile thorough
+	$(BIN)/giantsteps verify --profile thorough
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 
 types: $(INSTALLED)  ## mypy looks at the one package that is installed (links put it together) and at what uses it
-	mkdir -p build/types/onestep
-	for room in derivations numerics verify reports; do ln -sfn ../../../$$room build/types/onestep/$$room; done
-	for file in __init__.py __main__.py py.typed; do ln -sfn ../../../onestep/$$file build/types/onestep/$$file; done
-	for user in benchmarks tests/onestep/user_script.py; do ln -sfn ../../$$user build/types/$${user##*/}; done
+	mkdir -p build/types/giantsteps
+	for room in derivations numerics verify reports; do ln -sfn ../../../$$room build/types/giantsteps/$$room; done
+	for file in __init__.py __main__.py py.typed; do ln -sfn ../../../giantsteps/$$file build/types/giantsteps/$$file; done
+	for user in benchmarks tests/giantsteps/user_script.py; do ln -sfn ../../$$user build/types/$${user##*/}; done
 	cd build/types && ../../$(BIN)/python -m mypy --config-file ../../pyproject.toml
 
 # Exit code 3 says that claims of the committed ledger are INCONCLUSIVE, which is no drift: one that becomes so is.
 drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
-	$(BIN)/onestep report --profile quick --check || test $$? -eq 3
+	$(BIN)/giantsteps report --profile quick --check || test $$? -eq 3
 
 kernel: $(INSTALLED)  ## the proofs (of CLAIMS, else all) before a second kernel, Rocq, if installed (Debian package coq)
-	$(BIN)/onestep verify $(CLAIMS) --export rocq build/rocq
-	$(BIN)/python -m onestep.reports.commands.kernel build/rocq
+	$(BIN)/giantsteps verify $(CLAIMS) --export rocq build/rocq
+	$(BIN)/python -m giantsteps.reports.commands.kernel build/rocq
 
 bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
 	$(BIN)/python -m benchmarks.run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from onestep.reports.figures.figures import learning_curves_by_batch, standalone
+from giantsteps.reports.figures.figures import learning_curves_by_batch, standalone
 
 PLACE = Path(__file__).resolve().parent.parent / "docs" / "learning_curves.svg"
 

@@ -28,8 +28,8 @@ from benchmarks.speed import (
     solver_speed,  # one_thread first: it speaks to NumPy
     verdict_speed,
 )
-from onestep.numerics.models.model import ReadoutGroup
-from onestep.reports.studies.speed import DATA, bars, text_table
+from giantsteps.numerics.models.model import ReadoutGroup
+from giantsteps.reports.studies.speed import DATA, bars, text_table
 
 WORKED = ["--activation", "tanh", "--target", "sin", "--beta", "1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
 COMMANDS: dict[str, list[str]] = {
@@ -44,7 +44,7 @@ def command(arguments: list[str], runs: int) -> dict[str, float]:
     found = []
     for _ in range(runs):
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run([sys.executable, "-m", "onestep", *arguments], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "giantsteps", *arguments], check=True, stdout=subprocess.DEVNULL)
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         found.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall))
     return {"seconds": min(cpu for cpu, _ in found), "wall_seconds": min(wall for _, wall in found)}

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from onestep.reports.command_line.machine.pace import ALLOCATIONS, steady
+from giantsteps.reports.command_line.machine.pace import ALLOCATIONS, steady
 
 steady()  # as in every process of the command
 # What one test builds stays for the next, millions of objects in the end: to look through all of them takes seconds,

@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 import pytest
 
-from onestep.reports.command_line.cli import COMMANDS, cli
-from onestep.reports.command_line.misuse import examples_in
-from onestep.reports.studies.speed import DATA, bars
+from giantsteps.reports.command_line.cli import COMMANDS, cli
+from giantsteps.reports.command_line.misuse import examples_in
+from giantsteps.reports.studies.speed import DATA, bars
 from tests.shared.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
 
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
@@ -24,18 +24,18 @@ README = TEXTS[ROOT / "README.md"]
 SAMPLES = list(dict.fromkeys(sample for text in TEXTS.values() for sample in samples(text)))
 PYTHON = [(path.name, code) for path, text in TEXTS.items() for code in python_examples(text)]
 # Slow: three dimensions of simulation.
-SLOW = "onestep compare"
+SLOW = "giantsteps compare"
 
 HELP = {name: cli.named(name).help or "" for name in COMMANDS}
 EXAMPLES = [(name, example) for name in COMMANDS for example in examples_in(HELP[name])]
-# The whole ledger takes minutes, and `onestep report` rewrites the committed one; `make report` and `make thorough` run
-# both. Here these examples are only read.
-ONLY_READ = ("onestep report", "onestep verify --profile thorough")
+# The whole ledger takes minutes, and `giantsteps report` rewrites the committed one; `make report` and `make thorough`
+# run both. Here these examples are only read.
+ONLY_READ = ("giantsteps report", "giantsteps verify --profile thorough")
 
 
 def runs(example: str) -> bool:
     """Whether an example is run here."""
-    return example != "onestep verify" and not example.startswith(ONLY_READ)
+    return example != "giantsteps verify" and not example.startswith(ONLY_READ)
 
 
 def ended(sample: Sample, folder: Path) -> str:
@@ -56,9 +56,9 @@ def test_the_pages_compare_as_printed(sample: Sample, tmp_path: Path) -> None:
 
 
 def test_samples_that_differ_are_told_apart() -> None:
-    text = "Words.\n\n    $ onestep a \\\n          --b\n    one\n    ...\n    three\n\nWords.\n"
+    text = "Words.\n\n    $ giantsteps a \\\n          --b\n    one\n    ...\n    three\n\nWords.\n"
     (sample,) = samples(text)
-    assert sample == Sample("onestep a --b", ("one", "...", "three"))
+    assert sample == Sample("giantsteps a --b", ("one", "...", "three"))
     assert differs(sample.lines, ["one", "two", "three"]) == ""
     assert differs(sample.lines, ["one", "two", "thre"]) == "three"
     assert differs(sample.lines, ["zero", "one", "three"]) == "one"
@@ -119,7 +119,7 @@ def test_the_pages_quote_the_stored_speeds() -> None:
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example[:70] for _, example in EXAMPLES])
 def test_the_examples_can_be_read(name: str, example: str) -> None:
     words = shlex.split(example)
-    assert words[:2] == ["onestep", name]
+    assert words[:2] == ["giantsteps", name]
     with click.Context(cli) as parent:
         cli.named(name).make_context(name, words[2:], parent=parent)
 
@@ -147,7 +147,7 @@ def test_the_examples_of_the_help_run(example: str, tmp_path: Path) -> None:
 
 
 def sweep_file() -> str:
-    """The sweep file that the help of `onestep sweep` shows, on a coarser grid: 60,000 points take minutes."""
+    """The sweep file that the help of `giantsteps sweep` shows, on a coarser grid: 60,000 points take minutes."""
     shown = HELP["sweep"].split("A sweep file:\n")[1].split("\n\n")[0]
     shown = shown.replace(':200"', ':8"').replace(':100"', ':5"')
     return "\n".join(line.strip() for line in shown.splitlines())

@@ -14,7 +14,7 @@ import pytest
 
 from tests.shared.source import PACKAGES, ROOT, files, read
 
-OURS = ("derivations", "numerics", "verify", "reports", "benchmarks", "tests", "onestep")
+OURS = ("derivations", "numerics", "verify", "reports", "benchmarks", "tests", "giantsteps")
 
 # What a package may import from the other packages of this suite.
 ALLOWED_OURS = {
@@ -96,8 +96,8 @@ ALLOWED_IN_ONE = {"derivations/kernel/vacuity/values.py": {"numpy"}}
 
 def in_the_house(module: str) -> str:
     """A module of ours without the one name that is installed. It is never imported by another."""
-    assert module.partition(".")[0] not in PACKAGES, f"{module} is imported as onestep.{module} in this suite"
-    return module.removeprefix("onestep.")
+    assert module.partition(".")[0] not in PACKAGES, f"{module} is imported as giantsteps.{module} in this suite"
+    return module.removeprefix("giantsteps.")
 
 
 @cache
@@ -348,7 +348,7 @@ def modules_after(code: str) -> set[str]:
 
 
 SOLVE = (
-    "from onestep.reports.command_line.cli import run\n"
+    "from giantsteps.reports.command_line.cli import run\n"
     "assert run(['solve', '--activation', 'tanh', '--target', 'sin', '--alpha', '1.5', '--beta', '1', '--ridge', '0.1',"
     " '--spike', '1', '--bulk', '1', '--alignment', '0.8', '--json']) == 0"
 )
@@ -356,14 +356,14 @@ SOLVE = (
 
 def test_a_solve_waits_for_neither_sympy_nor_scipy_optimize() -> None:
     loaded = modules_after(SOLVE)
-    assert "onestep.numerics.saddle_point.ridge" in loaded
+    assert "giantsteps.numerics.saddle_point.ridge" in loaded
     heavy = {"sympy", "scipy.optimize", "scipy.special", "scipy.linalg", "matplotlib", "hypothesis", "jinja2", "flint"}
     assert loaded & heavy == set()
 
 
 def test_help_waits_for_nothing_heavy() -> None:
     loaded = modules_after(
-        "from onestep.reports.command_line.cli import run\n"
+        "from giantsteps.reports.command_line.cli import run\n"
         "assert run(['--help']) == 0\nassert run(['solve', '--help']) == 0"
     )
     assert loaded & {"numpy", "scipy", "sympy", "matplotlib", "rich", "jinja2", "mpmath"} == set()
@@ -371,40 +371,40 @@ def test_help_waits_for_nothing_heavy() -> None:
 
 def test_whoever_asks_what_is_claimed_waits_for_no_derivation_and_no_search() -> None:
     loaded = modules_after(
-        "import gc\nfrom onestep.verify.claims.index import all_claims\nassert all_claims()\n"
-        "from onestep.derivations.language.derivation import Derivation\n"
+        "import gc\nfrom giantsteps.verify.claims.index import all_claims\nassert all_claims()\n"
+        "from giantsteps.derivations.language.derivation import Derivation\n"
         "assert [o.title for o in gc.get_objects() if type(o) is Derivation] == []"
     )
     assert loaded & {"hypothesis", "scipy", "matplotlib", "jinja2", "rich", "distributed"} == set()
 
 
 def test_the_public_face_imports_nothing_until_asked() -> None:
-    loaded = modules_after("import onestep\ndir(onestep)")
+    loaded = modules_after("import giantsteps\ndir(giantsteps)")
     assert loaded & {"numpy", "sympy", "scipy"} == set()
 
 
 def test_the_public_face_offers_what_it_names() -> None:
-    import onestep
+    import giantsteps
 
     # What a user learns once, and the types that it takes and returns.
     learned = {"Model", "Network", "activation", "bounds", "certify", "certify_branch", "claims", "compare"}
     learned |= {"simulate", "solve", "solve_batch", "spectrum"}
     types = {"Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
     types |= {"Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
-    assert set(dir(onestep)) == set(onestep.__all__) == learned | types
-    for name in onestep.__all__:
-        assert getattr(onestep, name) is not None
+    assert set(dir(giantsteps)) == set(giantsteps.__all__) == learned | types
+    for name in giantsteps.__all__:
+        assert getattr(giantsteps, name) is not None
     with pytest.raises(AttributeError, match="it offers"):
-        getattr(onestep, "unknown_name")  # noqa: B009
+        getattr(giantsteps, "unknown_name")  # noqa: B009
 
 
 def test_a_type_checker_finds_each_public_name_where_it_is_imported_from() -> None:
-    import onestep
+    import giantsteps
 
     told = {
         alias.asname: (node.module, alias.name)
-        for node, loaded, _ in read(ROOT / "onestep" / "__init__.py").imports
+        for node, loaded, _ in read(ROOT / "giantsteps" / "__init__.py").imports
         if not loaded and isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert told == {name: (home, name) for name, home in onestep._HOMES.items()}
+    assert told == {name: (home, name) for name, home in giantsteps._HOMES.items()}

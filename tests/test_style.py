@@ -22,7 +22,7 @@ from tests.shared.source import (
     single_letters,
 )  # fmt: skip
 
-ROOMS = (*PACKAGES, "benchmarks", "tests", "onestep")
+ROOMS = (*PACKAGES, "benchmarks", "tests", "giantsteps")
 # Not held to these rules yet.
 ELSEWHERE = ("numerics/saddle_point/", "numerics/gaussian/", "verify/second_route/", "verify/checks/")
 

@@ -21,7 +21,7 @@ from benchmarks.entries import stored as entries_of
 from benchmarks.entries import write as write_entries
 from benchmarks.fuzz.lines import line
 from benchmarks.fuzz.trial import fault_of_certificate, fault_of_line, run_line
-from onestep.reports.command_line.machine.workers import pool
+from giantsteps.reports.command_line.machine.workers import pool
 
 DATA = Path(__file__).resolve().parent / "fuzz.json"
 BLOCK = 100

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from onestep.derivations.expressions.named import NAMED
+from giantsteps.derivations.expressions.named import NAMED
 
 # Bounded or slowly growing, so that averages are finite; functions with poles and branches; constants.
 _TAME = ("tanh", "erf", "sin", "cos", "relu", "gelu", "silu", "softplus", "sign", "hardtanh", "sigmoid", "asinh")
@@ -45,7 +45,7 @@ _SYMBOLS = "z0123456789+-*/^()., <>=&|~eE_:;!?{}[]'\"\\\tπ∞"
 
 
 def line(number: int) -> list[str]:
-    """The words after `onestep` of command line ``number``."""
+    """The words after `giantsteps` of command line ``number``."""
     random = Random(f"line {number}")
     words = random.choices(*_KINDS)[0](random)
     match random.random():

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from benchmarks.fuzz.lines import expression
 
 if TYPE_CHECKING:
-    from onestep import Certificate, Solution
+    from giantsteps import Certificate, Solution
 
 # Processor time after which a command line, all of which ask for little, counts as one that never ends.
 LIMIT = 120
@@ -43,7 +43,7 @@ class _NeverEndsError(BaseException):
 
 def run_line(words: list[str]) -> Ended:
     """Run a command line here, in an empty folder."""
-    from onestep.reports.command_line.cli import run
+    from giantsteps.reports.command_line.cli import run
 
     out, err, begun, code = io.StringIO(), io.StringIO(), time.process_time(), -1
     with _elsewhere(), _limited() as stopped, redirect_stdout(out), redirect_stderr(err), suppress(_NeverEndsError):
@@ -67,9 +67,9 @@ def fault_of_line(words: list[str], ended: Ended) -> str:
         return "a traceback is shown"
     if ended.code == 2 and ended.out:
         return "refused, and something stands on stdout"
-    if ended.code == 2 and len([one for one in said if not one.startswith("onestep: warning:")]) != 1:
+    if ended.code == 2 and len([one for one in said if not one.startswith("giantsteps: warning:")]) != 1:
         return f"refused in {len(said)} lines: {ended.err[:300]}"
-    if strange := [one for one in said if not one.startswith(("onestep: ", "Usage: "))]:
+    if strange := [one for one in said if not one.startswith(("giantsteps: ", "Usage: "))]:
         return f"said on stderr: {strange[0][:200]}" if not helped and ended.code != 2 else ""
     if ended.code in (0, 3) and "--json" in words and not helped and "--version" not in words:
         return _fault_of_document(ended.out)
@@ -118,7 +118,7 @@ def fault_of_certificate(number: int) -> str | None:
     The certificate is asked for to a few and to many digits: the balls of every unknown have to meet, and the doubles
     have to lie within their own error estimate of the narrow one.
     """
-    from onestep import ExpressionError, Model, ModelError, PrecisionError, activation, certify, solve
+    from giantsteps import ExpressionError, Model, ModelError, PrecisionError, activation, certify, solve
 
     random = Random(f"certificate {number}")
     try:

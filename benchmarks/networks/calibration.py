@@ -23,9 +23,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.networks.stored_runs import Wanted, measured, write_all
-from onestep.numerics.experiments.simulate import simulate
-from onestep.reports.measurements import learned_basins
-from onestep.reports.measurements.models import (
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.reports.measurements import learned_basins
+from giantsteps.reports.measurements.models import (
     DATA,
     ITEMS,
     LANDMARK,
@@ -36,8 +36,8 @@ from onestep.reports.measurements.models import (
     models_of,
     stored,
 )
-from onestep.reports.measurements.normal_deviates import normality
-from onestep.reports.measurements.theory import landmark, write_theory
+from giantsteps.reports.measurements.normal_deviates import normality
+from giantsteps.reports.measurements.theory import landmark, write_theory
 
 # Of the first model; every model has its own, or all would share their draws and their deviates.
 SEED = 1

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 
 from benchmarks.networks.calibration import seed_of
 from benchmarks.networks.stored_runs import Wanted, measured, write_all
-from onestep.numerics.experiments.simulate import simulate
-from onestep.reports.measurements import close_basins
-from onestep.reports.measurements.learned_basins import BASINS, DATA, ITEM, confined, runs_of, stored
-from onestep.reports.measurements.models import Data, Samples
-from onestep.reports.measurements.models import stored as calibrated
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.reports.measurements import close_basins
+from giantsteps.reports.measurements.learned_basins import BASINS, DATA, ITEM, confined, runs_of, stored
+from giantsteps.reports.measurements.models import Data, Samples
+from giantsteps.reports.measurements.models import stored as calibrated
 
 # Between the seeds of one stream and those of the next.
 STREAM = 1000

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from onestep.numerics.experiments.simulate import simulate
-from onestep.reports.measurements.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.reports.measurements.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
 
 SEED = 2024
 

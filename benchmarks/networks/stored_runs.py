@@ -8,8 +8,8 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from onestep.reports.command_line.machine.workers import pool
-from onestep.reports.measurements.models import Data, Samples
+from giantsteps.reports.command_line.machine.workers import pool
+from giantsteps.reports.measurements.models import Data, Samples
 
 
 @dataclass(frozen=True)

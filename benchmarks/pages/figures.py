@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 
-from onestep.reports.measurements.experiments import as_text, measure
-from onestep.reports.studies.paper import after_step, along_spike, letters, spikes
-from onestep.reports.studies.paper.samples import EXPERIMENTS, FOLDER, SEED, SLUG
+from giantsteps.reports.measurements.experiments import as_text, measure
+from giantsteps.reports.studies.paper import after_step, along_spike, letters, spikes
+from giantsteps.reports.studies.paper.samples import EXPERIMENTS, FOLDER, SEED, SLUG
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["simulate"]:

@@ -10,9 +10,9 @@ import sys
 import time
 
 from benchmarks.entries import stored, write
-from onestep.numerics.certificates.ranges.plane import rows_of_signs
-from onestep.reports.measurements.experiments import as_text
-from onestep.reports.studies.networks.step_helps import BATCHES, ROWS, STORED, grid, models, row_text, study
+from giantsteps.numerics.certificates.ranges.plane import rows_of_signs
+from giantsteps.reports.measurements.experiments import as_text
+from giantsteps.reports.studies.networks.step_helps import BATCHES, ROWS, STORED, grid, models, row_text, study
 
 # Rows that are made together.
 _HIGH = 20

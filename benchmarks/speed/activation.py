@@ -3,7 +3,7 @@
     python -m benchmarks.speed.activation
 
 prints the best of several runs: h1, h2 and E[(sigma' - h1)^2] as balls at 128 and 1000 bits after import, and
-`onestep activation "tanh(z)"` from start to end.
+`giantsteps activation "tanh(z)"` from start to end.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def best_of(work: Callable[[], object], runs: int) -> float:
 
 def constants(bits: int) -> Callable[[], object]:
     """A run that certifies h1, h2 and E[(sigma' - h1)^2] of tanh, the analysis of the expression included."""
-    from onestep.derivations.activations.activation import Activation
-    from onestep.derivations.expressions.parser import parse
-    from onestep.numerics.balls.coefficients import hermite_balls
+    from giantsteps.derivations.activations.activation import Activation
+    from giantsteps.derivations.expressions.parser import parse
+    from giantsteps.numerics.balls.coefficients import hermite_balls
 
     def work() -> object:
         return hermite_balls(Activation(parse("tanh(z)")), bits=bits)
@@ -42,8 +42,8 @@ def constants(bits: int) -> Callable[[], object]:
 
 
 def page() -> object:
-    """`onestep activation "tanh(z)"` in a process of its own."""
-    command = [sys.executable, "-m", "onestep", "activation", "tanh(z)"]
+    """`giantsteps activation "tanh(z)"` in a process of its own."""
+    command = [sys.executable, "-m", "giantsteps", "activation", "tanh(z)"]
     return subprocess.run(command, check=True, capture_output=True)
 
 
@@ -59,7 +59,7 @@ def measure() -> dict[str, dict[str, Any]]:
         three = (balls.h1, balls.h2, balls.h1_check)
         accuracy = min(-math.log2(ball.radius) if ball.radius > 0.0 else math.inf for ball in three)
         results[name] = {"seconds": best_of(work, runs), "limit": limit, "accurate_bits": accuracy}
-    results['onestep activation "tanh(z)"'] = {"seconds": best_of(page, 3), "limit": PAGE}
+    results['giantsteps activation "tanh(z)"'] = {"seconds": best_of(page, 3), "limit": PAGE}
     return results
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from onestep.derivations.expressions.parser import to_text
-from onestep.numerics.models.model import Model
+from giantsteps.derivations.expressions.parser import to_text
+from giantsteps.numerics.models.model import Model
 
 Array = NDArray[np.float64]
 

@@ -15,12 +15,12 @@ import numpy as np
 
 from benchmarks.speed.solver_speed import grid, worked  # one thread first: it speaks to NumPy
 from benchmarks.speed.timing import best, best_per_call
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.certificates.certify import certify
-from onestep.numerics.certificates.ranges.branch import certify_branch
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.certificates.certify import certify
+from giantsteps.numerics.certificates.ranges.branch import certify_branch
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.numerics.saddle_point.ridge import solve
 
 PAIRS = (("tanh", "tanh"), ("relu", "sin"))
 POINTS, CURVE, CALLS = 20_000, 200, 40

@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.speed.solver_speed import worked
 from benchmarks.speed.timing import best, peak_bytes
-from onestep.numerics.experiments.ensembles import Array, block_rows
-from onestep.numerics.experiments.ridge import TEST_FACTOR, simulate_ridges
-from onestep.numerics.experiments.simulate import simulate
+from giantsteps.numerics.experiments.ensembles import Array, block_rows
+from giantsteps.numerics.experiments.ridge import TEST_FACTOR, simulate_ridges
+from giantsteps.numerics.experiments.simulate import simulate
 
 DIMENSIONS = (500, 1000, 2000, 4000)
 RIDGES = 24

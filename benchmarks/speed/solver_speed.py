@@ -10,14 +10,14 @@ import numpy as np
 
 from benchmarks.speed import baseline
 from benchmarks.speed.timing import best, best_per_call, peak_bytes
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_any
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
-from onestep.numerics.saddle_point.one_group.batch_equations import Array
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_any
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
+from giantsteps.numerics.saddle_point.one_group.batch_equations import Array
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
 
 Entry = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from onestep.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.index import all_claims, examine
 
 
 def by_claim(every: int = 12) -> dict[str, float]:

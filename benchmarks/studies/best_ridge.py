@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from onestep.reports.studies.best_ridge import store, study
+from giantsteps.reports.studies.best_ridge import store, study
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["simulate"]:

@@ -18,14 +18,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.ridge import at_sizes
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.measurements.experiments import Experiment, Measured, measure, stored
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.ridge import at_sizes
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.measurements.experiments import Experiment, Measured, measure, stored
 
 SLUG, SEED = "even_part", 3107
 DIMENSIONS = ((300, 16), (600, 12))

@@ -6,8 +6,8 @@ python -m benchmarks.studies.other_inputs             print the page from the st
 
 from __future__ import annotations
 
-from onestep.reports.measurements.experiments import main
-from onestep.reports.studies.other_inputs import EXPERIMENTS, SEED, SLUG, study
+from giantsteps.reports.measurements.experiments import main
+from giantsteps.reports.studies.other_inputs import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":
     main(SLUG, EXPERIMENTS, SEED, study)

@@ -6,8 +6,8 @@ python -m benchmarks.studies.second_step             print the page from the sto
 
 from __future__ import annotations
 
-from onestep.reports.measurements.experiments import main
-from onestep.reports.studies.networks.second_step import EXPERIMENTS, SEED, SLUG, study
+from giantsteps.reports.measurements.experiments import main
+from giantsteps.reports.studies.networks.second_step import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":
     main(SLUG, EXPERIMENTS, SEED, study)

@@ -11,11 +11,11 @@ import sys
 
 import numpy as np
 
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.reports.measurements.experiments import FOLDER, as_text
-from onestep.reports.studies.spectrum_sample import (
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.measurements.experiments import FOLDER, as_text
+from giantsteps.reports.studies.spectrum_sample import (
     CASES,
     DIMENSION,
     ENDS,

@@ -6,8 +6,8 @@ python -m benchmarks.studies.threshold             print the page from the store
 
 from __future__ import annotations
 
-from onestep.reports.measurements.experiments import main
-from onestep.reports.studies.threshold import EXPERIMENTS, SEED, SLUG, study
+from giantsteps.reports.measurements.experiments import main
+from giantsteps.reports.studies.threshold import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":
     main(SLUG, EXPERIMENTS, SEED, study)

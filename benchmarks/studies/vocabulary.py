@@ -8,8 +8,8 @@ Some three minutes of one core.
 
 from __future__ import annotations
 
-from onestep.reports.measurements.experiments import main
-from onestep.reports.studies.vocabulary import EXPERIMENTS, SEED, SLUG, study
+from giantsteps.reports.measurements.experiments import main
+from giantsteps.reports.studies.vocabulary import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":
     main(SLUG, EXPERIMENTS, SEED, study)

@@ -13,17 +13,17 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
-from onestep.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, growth
-from onestep.derivations.activations.intervals import Interval, Undecided, enclose, point
-from onestep.derivations.activations.locations import Location, difference_sign, order
-from onestep.derivations.activations.panels import JUMP, ROOT, Panel, panels
-from onestep.derivations.activations.strip_growth import HalfWidth, strip_growth, strip_half_width
-from onestep.derivations.expressions.algebra import negate, substitute, subtract
-from onestep.derivations.expressions.budget import TookTooLong, at_most
-from onestep.derivations.expressions.calculus import derivative
-from onestep.derivations.expressions.normal_form import TooComplex, normal
-from onestep.derivations.expressions.parser import meant_by_constant, parse
-from onestep.derivations.expressions.tree import Expression, ExpressionError, Number, Z, depends_on_z, walk
+from giantsteps.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, growth
+from giantsteps.derivations.activations.intervals import Interval, Undecided, enclose, point
+from giantsteps.derivations.activations.locations import Location, difference_sign, order
+from giantsteps.derivations.activations.panels import JUMP, ROOT, Panel, panels
+from giantsteps.derivations.activations.strip_growth import HalfWidth, strip_growth, strip_half_width
+from giantsteps.derivations.expressions.algebra import negate, substitute, subtract
+from giantsteps.derivations.expressions.budget import TookTooLong, at_most
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.normal_form import TooComplex, normal
+from giantsteps.derivations.expressions.parser import meant_by_constant, parse
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Number, Z, depends_on_z, walk
 
 # The most operations that one question about an expression may take: some seconds.
 _MOST_OPERATIONS = 4_000_000
@@ -79,7 +79,7 @@ class Activation:
     def __call__(self, z: Any) -> Any:
         """sigma(z) in double precision: a float at a number, an array of the same shape at an array."""
         if Activation.evaluate is None:
-            raise ExpressionError("to evaluate an activation at a point import onestep first")
+            raise ExpressionError("to evaluate an activation at a point import giantsteps first")
         return Activation.evaluate(self.expression, z)
 
     def __str__(self) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from onestep.derivations.activations import rational_functions as rf
-from onestep.derivations.activations import real_roots
-from onestep.derivations.activations.intervals import Interval, Undecided, enclose, point
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import call, negate, polynomial_tree
-from onestep.derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
-from onestep.derivations.expressions.tree import Expression, ExpressionError
+from giantsteps.derivations.activations import rational_functions as rf
+from giantsteps.derivations.activations import real_roots
+from giantsteps.derivations.activations.intervals import Interval, Undecided, enclose, point
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import call, negate, polynomial_tree
+from giantsteps.derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 
 _BITS = 32
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from onestep.derivations.activations import rational_functions as rf
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.budget import node_cost, spend
-from onestep.derivations.expressions.tree import Expression, ExpressionError
+from giantsteps.derivations.activations import rational_functions as rf
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.budget import node_cost, spend
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 
 End = Fraction | float  # a float is -inf or inf
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from onestep.derivations.activations.activation import Activation, Breakpoint, jump_sign, panel_interval
-from onestep.derivations.activations.intervals import Undecided, enclose
-from onestep.derivations.activations.locations import TAIL, Location, difference_sign
-from onestep.derivations.activations.panels import Panel
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import substitute
-from onestep.derivations.expressions.calculus import derivative
-from onestep.derivations.expressions.normal_form import TooComplex, normal
-from onestep.derivations.expressions.tree import Expression, ExpressionError, walk
+from giantsteps.derivations.activations.activation import Activation, Breakpoint, jump_sign, panel_interval
+from giantsteps.derivations.activations.intervals import Undecided, enclose
+from giantsteps.derivations.activations.locations import TAIL, Location, difference_sign
+from giantsteps.derivations.activations.panels import Panel
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import substitute
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.normal_form import TooComplex, normal
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError, walk
 
 # Functions whose slope is zero nowhere, so that they keep the power of the distance that stands in their argument.
 _STEEP = frozenset({"exp", "log", "tan", "sinh", "tanh", "asinh", "atan", "erf", "erfc", "sigmoid", "softplus"})

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from onestep.derivations.activations import quadratic_roots, real_roots
-from onestep.derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import (
+from giantsteps.derivations.activations import quadratic_roots, real_roots
+from giantsteps.derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import (
     add,
     call,
     divide,
@@ -21,9 +21,9 @@ from onestep.derivations.expressions.algebra import (
     substitute,
     subtract,
 )
-from onestep.derivations.expressions.calculus import derivative
-from onestep.derivations.expressions.normal_form import TooComplex, as_affine, as_polynomial, normal, vanishes
-from onestep.derivations.expressions.tree import Expression, Z, number, walk
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.normal_form import TooComplex, as_affine, as_polynomial, normal, vanishes
+from giantsteps.derivations.expressions.tree import Expression, Z, number, walk
 
 _COMPARE_BITS = 256
 _MOST_BOXES = 6000

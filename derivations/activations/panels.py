@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from onestep.derivations.activations.intervals import Interval, Undecided, enclose
-from onestep.derivations.activations.locations import (
+from giantsteps.derivations.activations.intervals import Interval, Undecided, enclose
+from giantsteps.derivations.activations.locations import (
     TAIL,
     EndlessZeros,
     Location,
@@ -25,9 +25,9 @@ from onestep.derivations.activations.locations import (
     sign_at_rational,
     zeros,
 )
-from onestep.derivations.activations.real_roots import square_part
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import (
+from giantsteps.derivations.activations.real_roots import square_part
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import (
     call,
     map_children,
     maximum,
@@ -38,8 +38,8 @@ from onestep.derivations.expressions.algebra import (
     power,
     subtract,
 )
-from onestep.derivations.expressions.normal_form import as_polynomial, vanishes
-from onestep.derivations.expressions.tree import ZERO, Expression, ExpressionError, Z, number
+from giantsteps.derivations.expressions.normal_form import as_polynomial, vanishes
+from giantsteps.derivations.expressions.tree import ZERO, Expression, ExpressionError, Z, number
 
 CORNER, JUMP, ROOT, END = "corner", "jump", "root", "end"
 _MOST_PANELS = 600

@@ -11,8 +11,8 @@ import functools
 import math
 from fractions import Fraction
 
-from onestep.derivations.activations import real_roots
-from onestep.derivations.activations.real_roots import Polynomial
+from giantsteps.derivations.activations import real_roots
+from giantsteps.derivations.activations.real_roots import Polynomial
 
 Bracket = tuple[Fraction, Fraction]
 

@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
-from onestep.derivations.expressions.budget import spend
+from giantsteps.derivations.expressions.budget import spend
 
 Polynomial = list[Fraction]
 Whole = list[int]

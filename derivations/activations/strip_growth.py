@@ -16,15 +16,15 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from onestep.derivations.activations import rational_functions as rf
-from onestep.derivations.activations import real_roots
-from onestep.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
-from onestep.derivations.activations.intervals import LINE, Undecided, enclose, point
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.budget import node_cost, spend
-from onestep.derivations.expressions.calculus import derivative
-from onestep.derivations.expressions.normal_form import Normal, TooComplex, as_affine, as_polynomial, normal
-from onestep.derivations.expressions.tree import Expression, depends_on_z
+from giantsteps.derivations.activations import rational_functions as rf
+from giantsteps.derivations.activations import real_roots
+from giantsteps.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
+from giantsteps.derivations.activations.intervals import LINE, Undecided, enclose, point
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.budget import node_cost, spend
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.normal_form import Normal, TooComplex, as_affine, as_polynomial, normal
+from giantsteps.derivations.expressions.tree import Expression, depends_on_z
 
 _BITS = 40
 _PI_LOW, _PI_HIGH = rf.pi_pair(64)

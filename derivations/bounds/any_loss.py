@@ -15,22 +15,22 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bounds import ridge as bounds
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
-from onestep.derivations.bounds.leaves import BASIS, TEACHER, combination, infimum
-from onestep.derivations.free_energy.along_spike import PAPER, mu0
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, beside_label
-from onestep.derivations.kernel.algebra import instantiate, order, rewrite
-from onestep.derivations.kernel.averages import average, independent, linear, moment
-from onestep.derivations.kernel.limits import limit_order
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
-from onestep.derivations.kernel.search.steps import rewritten
-from onestep.derivations.kernel.statements import AtLeast, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, eq
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.bounds import ridge as bounds
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
+from giantsteps.derivations.bounds.leaves import BASIS, TEACHER, combination, infimum
+from giantsteps.derivations.free_energy.along_spike import PAPER, mu0
+from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE, beside_label
+from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
+from giantsteps.derivations.kernel.averages import average, independent, linear, moment
+from giantsteps.derivations.kernel.limits import limit_order
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import rewritten
+from giantsteps.derivations.kernel.statements import AtLeast, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, eq
+from giantsteps.derivations.language.expectation import Expectation
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
 loss_of = sp.Function("loss", real=True)

@@ -11,22 +11,22 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.heavy_ridge import heavy_ridge
-from onestep.derivations.bounds.leaves import aligned
-from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
-from onestep.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
-from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
-from onestep.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
-from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search.averages import averages_expanded, over
-from onestep.derivations.kernel.search.leaves import define, in_model, lemma
-from onestep.derivations.kernel.search.steps import in_order, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.heavy_ridge import heavy_ridge
+from giantsteps.derivations.bounds.leaves import aligned
+from giantsteps.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
+from giantsteps.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
+from giantsteps.derivations.free_energy.sample_energy import LABEL_MOMENTS
+from giantsteps.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.search.averages import averages_expanded, over
+from giantsteps.derivations.kernel.search.leaves import define, in_model, lemma
+from giantsteps.derivations.kernel.search.steps import in_order, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn
 
 _x = sp.Symbol("x", real=True)
 _s = sp.Symbol("s", nonnegative=True)

@@ -10,24 +10,24 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bounds import arcsines
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.closed_forms.examples import closed_form
-from onestep.derivations.closed_forms.gaussian_means import mean_of_erf, with_power
-from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.gradient_step.bulk import bulk
-from onestep.derivations.gradient_step.leaves import H1_STAR
-from onestep.derivations.gradient_step.spike import spike
-from onestep.derivations.kernel import calculus
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import over
-from onestep.derivations.kernel.search.leaves import in_model, proved
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.bounds import arcsines
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.closed_forms.examples import closed_form
+from giantsteps.derivations.closed_forms.gaussian_means import mean_of_erf, with_power
+from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.gradient_step.bulk import bulk
+from giantsteps.derivations.gradient_step.leaves import H1_STAR
+from giantsteps.derivations.gradient_step.spike import spike
+from giantsteps.derivations.kernel import calculus
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.limits import limit_compose, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import over
+from giantsteps.derivations.kernel.search.leaves import in_model, proved
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
 
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 _spike_limit = sp.Symbol(r"r_{\infty}", real=True)

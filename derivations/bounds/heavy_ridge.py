@@ -11,23 +11,23 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.leaves import TEACHER, averaged, test_error
-from onestep.derivations.bulk import marchenko_pastur
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit, squeeze
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.terms import free, substitute
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import equations
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.leaves import TEACHER, averaged, test_error
+from giantsteps.derivations.bulk import marchenko_pastur
+from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit, squeeze
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.terms import free, substitute
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import equations
 
 APPENDIX_E = f"{PAPER}, Appendix E"
 NOT_ZERO = "mu0 is not zero"

@@ -6,19 +6,19 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.free_energy.along_spike import g, mu0, mu1
-from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
-from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.averages import average, iterated
-from onestep.derivations.kernel.limits import limit_order
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import in_model
-from onestep.derivations.kernel.search.steps import rewritten
-from onestep.derivations.kernel.statements import AtLeast, Equation, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import equations
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1
+from giantsteps.derivations.free_energy.sample_energy import LABEL_MOMENTS
+from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.averages import average, iterated
+from giantsteps.derivations.kernel.limits import limit_order
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.leaves import in_model
+from giantsteps.derivations.kernel.search.steps import rewritten
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import equations
 
 # The target on a new input whose component along the spike is kappa; z is the rest of what it depends on.
 TEACHER = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)

@@ -12,25 +12,25 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bulk import network as one_letter
-from onestep.derivations.bulk import symbols as s_bulk
-from onestep.derivations.bulk.network_rows import SOURCE
-from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
-from onestep.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
-from onestep.derivations.free_energy.sample_energy import TEACHER, moments_named
-from onestep.derivations.kernel.algebra import instantiate, order
-from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search.averages import expanded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import isolated, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.features import Features
-from onestep.derivations.language.inequalities import ONE_READOUT
-from onestep.derivations.saddle_point import network as letters
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bulk import network as one_letter
+from giantsteps.derivations.bulk import symbols as s_bulk
+from giantsteps.derivations.bulk.network_rows import SOURCE
+from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from giantsteps.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
+from giantsteps.derivations.free_energy.sample_energy import TEACHER, moments_named
+from giantsteps.derivations.kernel.algebra import instantiate, order
+from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.search.averages import expanded
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.features import Features
+from giantsteps.derivations.language.inequalities import ONE_READOUT
+from giantsteps.derivations.saddle_point import network as letters
 
 _ONE, _ZERO = sp.Integer(1), sp.Integer(0)
 

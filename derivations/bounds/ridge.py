@@ -11,20 +11,20 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.leaves import BASIS, TEACHER, averaged, combination, orthogonal, test_error
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
-from onestep.derivations.free_energy.leaves import cauchy_schwarz
-from onestep.derivations.kernel.algebra import order, rewrite, ring
-from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.inequalities import ONE_READOUT
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.leaves import BASIS, TEACHER, averaged, combination, orthogonal, test_error
+from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
+from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
+from giantsteps.derivations.kernel.algebra import order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.inequalities import ONE_READOUT
 
 _other = sp.symbols("b_1' b_2' b_3'", real=True)
 APPENDIX_E = f"{PAPER}, Appendix E"

@@ -10,18 +10,18 @@ import functools
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.closed_forms.gaussian_means import exponential, mean_of_sign, tilted
-from onestep.derivations.equivalence.spike_coefficients import MU1
-from onestep.derivations.gradient_step.signs import modulus, shift, square_of_sign, without_factor
-from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
-from onestep.derivations.kernel.averages import average, linear, stein
-from onestep.derivations.kernel.inequalities import multiply
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn, sigma
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.closed_forms.gaussian_means import exponential, mean_of_sign, tilted
+from giantsteps.derivations.equivalence.spike_coefficients import MU1
+from giantsteps.derivations.gradient_step.signs import modulus, shift, square_of_sign, without_factor
+from giantsteps.derivations.kernel.algebra import assume, instantiate, order, rewrite
+from giantsteps.derivations.kernel.averages import average, linear, stein
+from giantsteps.derivations.kernel.inequalities import multiply
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn, sigma
 
 _x, _t = sp.symbols("x t", real=True)
 _ZERO, _ONE, _TWO = sp.Integer(0), sp.Integer(1), sp.Integer(2)

@@ -15,21 +15,21 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.gradient_step.constants import first_coefficient
-from onestep.derivations.gradient_step.leaves import concentrates
-from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, squared_length, tends_to
-from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
-from onestep.derivations.kernel.averages import average, stein
-from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, each_proved, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, gaussian_moment
-from onestep.derivations.language.named_functions import g, sigma_prime, sigma_second
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.gradient_step.constants import first_coefficient
+from giantsteps.derivations.gradient_step.leaves import concentrates
+from giantsteps.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, squared_length, tends_to
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
+from giantsteps.derivations.kernel.averages import average, stein
+from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, gaussian_moment
+from giantsteps.derivations.language.named_functions import g, sigma_prime, sigma_second
 
 SOURCE = "beyond the paper: a step with any activation"
 STEP = s.eta / s.beta

@@ -17,18 +17,18 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, corner_entry, coupling_form, inverse_entry
-from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.gradient_step.leaves import repeated_is
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
-from onestep.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.named_functions import repeated, with_partials
+from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, corner_entry, coupling_form, inverse_entry
+from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.gradient_step.leaves import repeated_is
+from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.named_functions import repeated, with_partials
 
 SOURCE = f"{PAPER}, Appendix D"
 LETTERS = (0, 1)

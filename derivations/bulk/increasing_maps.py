@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.kernel.algebra import instantiate, order, rewrite
-from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
-from onestep.derivations.kernel.search.leaves import in_model
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, sides
-from onestep.derivations.kernel.terms import substitute
-from onestep.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
+from giantsteps.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
+from giantsteps.derivations.kernel.search.leaves import in_model
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, Refused, sides
+from giantsteps.derivations.kernel.terms import substitute
+from giantsteps.derivations.kernel.theorem import Theorem
 
 ZERO, ONE = sp.Integer(0), sp.Integer(1)
 

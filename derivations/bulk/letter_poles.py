@@ -12,17 +12,17 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
-from onestep.derivations.bulk.letters import NU, SOURCE, first_direction, form, second_direction, theta_at, varrho
-from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
+from giantsteps.derivations.bulk.letters import NU, SOURCE, first_direction, form, second_direction, theta_at, varrho
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation
 
 x = sp.Symbol("x", nonnegative=True)  # an eigenvalue of A
 _ONE = sp.Integer(1)

@@ -27,8 +27,8 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.blocks import (
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.blocks import (
     IDENTITY,
     LETTERS,
     PAIRS,
@@ -42,16 +42,16 @@ from onestep.derivations.bulk.blocks import (
     traces_of,
     vanishing,
 )
-from onestep.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
-from onestep.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
+from giantsteps.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
+from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = "beyond the paper: the network's own bulk with a vocabulary"
 

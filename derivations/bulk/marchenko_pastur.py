@@ -13,18 +13,18 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varrho
-from onestep.derivations.free_energy.ridge import spike_inversion
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, in_model, lemma, proved
-from onestep.derivations.kernel.search.steps import isolated, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation
+from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varrho
+from giantsteps.derivations.free_energy.ridge import spike_inversion
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, in_model, lemma, proved
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation
 
 ISOTROPIC = (
     "the rows of the bulk are independent of each other and isotropic, each in its group where there are several, so "

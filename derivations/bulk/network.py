@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.marchenko_pastur import shift
-from onestep.derivations.bulk.network_rows import SOURCE
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu0, over_kappa, y0
-from onestep.derivations.free_energy.leaves import of_network, unfolded
-from onestep.derivations.free_energy.sample_energy import (
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.marchenko_pastur import shift
+from giantsteps.derivations.bulk.network_rows import SOURCE
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, over_kappa, y0
+from giantsteps.derivations.free_energy.leaves import of_network, unfolded
+from giantsteps.derivations.free_energy.sample_energy import (
     LABEL_NOISE,
     ONE_SPIKE,
     TEACHER,
@@ -27,17 +27,17 @@ from onestep.derivations.free_energy.sample_energy import (
     label,
     moments_named,
 )
-from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear, stein
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g, sigma, with_slopes
+from giantsteps.derivations.kernel.algebra import differentiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import linear, stein
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.named_functions import g, sigma, with_slopes
 
 SAMPLES = "quadratic forms of a sample in a resolvent that has not seen it concentrate"
 ROWS = (

@@ -16,23 +16,23 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.gradient_step.bulk import bulk, zero_means
-from onestep.derivations.gradient_step.constants import stein_step
-from onestep.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, SAMPLES
-from onestep.derivations.gradient_step.spike import evaluated, moments_of_v
-from onestep.derivations.kernel.algebra import differentiate as differentiated
-from onestep.derivations.kernel.algebra import instantiate, ring
-from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.limits import taylor
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, each_proved, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
-from onestep.derivations.language.named_functions import (
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.gradient_step.bulk import bulk, zero_means
+from giantsteps.derivations.gradient_step.constants import stein_step
+from giantsteps.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, SAMPLES
+from giantsteps.derivations.gradient_step.spike import evaluated, moments_of_v
+from giantsteps.derivations.kernel.algebra import differentiate as differentiated
+from giantsteps.derivations.kernel.algebra import instantiate, ring
+from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.limits import taylor
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from giantsteps.derivations.language.named_functions import (
     differentiate,
     g,
     reflect,

@@ -22,15 +22,15 @@ from dataclasses import dataclass, replace
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, at_most_one, stated
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu1, mu2, over_kappa, over_modes, varrho
-from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.statements import AtLeast, Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, at_most_one, stated
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu1, mu2, over_kappa, over_modes, varrho
+from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.statements import AtLeast, Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
 
 RATIO = s.alpha / s.beta
 _p, _q = sp.symbols("p q", positive=True)

@@ -16,8 +16,8 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.gradient_step.overlapping_rows import (
+from giantsteps.derivations.bulk.network import SAMPLES
+from giantsteps.derivations.gradient_step.overlapping_rows import (
     GIVEN_A_ROW,
     OTHER_ROWS,
     STEP,
@@ -26,15 +26,15 @@ from onestep.derivations.gradient_step.overlapping_rows import (
     output,
     scatter,
 )
-from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search.leaves import each_proved, in_model
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g
+from giantsteps.derivations.kernel.algebra import ring
+from giantsteps.derivations.kernel.search.leaves import each_proved, in_model
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g
 
 SOURCE = "beyond the paper: initial rows that overlap"
 

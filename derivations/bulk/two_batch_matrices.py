@@ -12,19 +12,19 @@ from functools import reduce
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.any_activation import SOURCE, U, Y
-from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.bulk.overlapping_bulk import acting
-from onestep.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
-from onestep.derivations.kernel.search.steps import named_slope, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, with_slopes
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.any_activation import SOURCE, U, Y
+from giantsteps.derivations.bulk.network import SAMPLES
+from giantsteps.derivations.bulk.overlapping_bulk import acting
+from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import named_slope, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, with_slopes
 
 
 def over(numerator: sp.Expr) -> sp.Expr:

@@ -10,17 +10,17 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.gaussian_means import mean_of_bell, squeeze
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import dilate, linear, stein
-from onestep.derivations.kernel.calculus import same_slope
-from onestep.derivations.kernel.inequalities import equal_roots
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
-from onestep.derivations.kernel.terms import derivative
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.symbols import c, x, z
+from giantsteps.derivations.closed_forms.gaussian_means import mean_of_bell, squeeze
+from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import dilate, linear, stein
+from giantsteps.derivations.kernel.calculus import same_slope
+from giantsteps.derivations.kernel.inequalities import equal_roots
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.terms import derivative
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.symbols import c, x, z
 
 SCALES = first, second = sp.symbols("a b", real=True)
 _t = sp.Symbol("t", real=True)

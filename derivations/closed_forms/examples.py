@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.gaussian_means import (
+from giantsteps.derivations.closed_forms.gaussian_means import (
     exponential,
     exponential_with_sign,
     mean_of_bell,
@@ -25,23 +25,23 @@ from onestep.derivations.closed_forms.gaussian_means import (
     u,
     with_power,
 )
-from onestep.derivations.closed_forms.sign_products import mean_of_product
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square
-from onestep.derivations.gradient_step.constants import hermite
-from onestep.derivations.gradient_step.leaves import H1, H1_CHECK, H2, centred_at
-from onestep.derivations.gradient_step.signs import in_order, modulus, square_of_sign
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.inequalities import equal_roots, specialise
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded, reflected
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn, sigma, sigma_prime
+from giantsteps.derivations.closed_forms.sign_products import mean_of_product
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square
+from giantsteps.derivations.gradient_step.constants import hermite
+from giantsteps.derivations.gradient_step.leaves import H1, H1_CHECK, H2, centred_at
+from giantsteps.derivations.gradient_step.signs import in_order, modulus, square_of_sign
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear
+from giantsteps.derivations.kernel.inequalities import equal_roots, specialise
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded, reflected
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn, sigma, sigma_prime
 
 c, x, z = s.c, s.x, s.z
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)

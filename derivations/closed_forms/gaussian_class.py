@@ -19,11 +19,11 @@ from typing import NoReturn
 
 import sympy as sp
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.locations import Location
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.tree import Expression
-from onestep.derivations.language.sympy_expression import ANALYTIC
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.activations.locations import Location
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.tree import Expression
+from giantsteps.derivations.language.sympy_expression import ANALYTIC
 
 LARGEST_DEGREE = 64
 MOST_TERMS = 400

@@ -12,7 +12,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.gradient_step.signs import (
+from giantsteps.derivations.gradient_step.signs import (
     mean_error_function,
     mean_sign,
     position,
@@ -20,18 +20,18 @@ from onestep.derivations.gradient_step.signs import (
     variance,
     without_factor,
 )
-from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, dilate, linear, stein, translate
-from onestep.derivations.kernel.calculus import same_slope
-from onestep.derivations.kernel.inequalities import antisymmetric, equal_roots, root_of_zero
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.terms import derivative
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn
-from onestep.derivations.language.normal_probabilities import OwensT
-from onestep.derivations.language.symbols import c, x, z
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, dilate, linear, stein, translate
+from giantsteps.derivations.kernel.calculus import same_slope
+from giantsteps.derivations.kernel.inequalities import antisymmetric, equal_roots, root_of_zero
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.terms import derivative
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn
+from giantsteps.derivations.language.normal_probabilities import OwensT
+from giantsteps.derivations.language.symbols import c, x, z
 
 # What the averages are of, and a factor 1/k by which a Gaussian weight shrinks the variance.
 u = x + sp.sqrt(c) * z

@@ -24,8 +24,8 @@ from itertools import pairwise
 
 import sympy as sp
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.closed_forms.gaussian_class import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.closed_forms.gaussian_class import (
     Member,
     NotInClassError,
     add,
@@ -36,9 +36,9 @@ from onestep.derivations.closed_forms.gaussian_class import (
     multiply,
     scale,
 )
-from onestep.derivations.closed_forms.semigroup import semigroup, valid_below
-from onestep.derivations.language import symbols
-from onestep.derivations.language.derivation import Said, Vanishing
+from giantsteps.derivations.closed_forms.semigroup import semigroup, valid_below
+from giantsteps.derivations.language import symbols
+from giantsteps.derivations.language.derivation import Said, Vanishing
 
 x, c = symbols.x, symbols.c
 s = sp.Symbol("s", positive=True)

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.gaussian_class import (
+from giantsteps.derivations.closed_forms.gaussian_class import (
     Member,
     NotInClassError,
     Shape,
@@ -31,8 +31,8 @@ from onestep.derivations.closed_forms.gaussian_class import (
     erf_derivatives,
     scale,
 )
-from onestep.derivations.language import symbols
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.derivations.language import symbols
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
 
 x, c = symbols.x, symbols.c
 

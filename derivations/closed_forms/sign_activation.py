@@ -12,11 +12,11 @@ import functools
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
-from onestep.derivations.gradient_step.constants import hermite
-from onestep.derivations.gradient_step.leaves import H1, H2
-from onestep.derivations.gradient_step.signs import (
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
+from giantsteps.derivations.gradient_step.constants import hermite
+from giantsteps.derivations.gradient_step.leaves import H1, H2
+from giantsteps.derivations.gradient_step.signs import (
     chebyshev,
     mean_sign,
     moment_of_sign,
@@ -25,13 +25,13 @@ from onestep.derivations.gradient_step.signs import (
     square_of_sign,
     without_factor,
 )
-from onestep.derivations.kernel.algebra import instantiate, order, rewrite, ring
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
-from onestep.derivations.language.named_functions import sgn, sigma
+from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
+from giantsteps.derivations.language.named_functions import sgn, sigma
 
 DENSITY = sp.exp(-(s.z**2) / 2) / sp.sqrt(2 * sp.pi)
 _x = sp.Symbol("x", real=True)

@@ -9,18 +9,18 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.gaussian_means import NOISY, u
-from onestep.derivations.gradient_step.signs import sign_of_noise, without_factor
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import average, independent, iterated, rotate
-from onestep.derivations.kernel.inequalities import equal_roots
-from onestep.derivations.kernel.search.steps import replaced
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn
-from onestep.derivations.language.normal_probabilities import SignProduct
-from onestep.derivations.language.symbols import c, x, z
+from giantsteps.derivations.closed_forms.gaussian_means import NOISY, u
+from giantsteps.derivations.gradient_step.signs import sign_of_noise, without_factor
+from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, independent, iterated, rotate
+from giantsteps.derivations.kernel.inequalities import equal_roots
+from giantsteps.derivations.kernel.search.steps import replaced
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn
+from giantsteps.derivations.language.normal_probabilities import SignProduct
+from giantsteps.derivations.language.symbols import c, x, z
 
 _h, _k, _rho, _v, _w, _t = sp.symbols("h k rho v w t", real=True)
 _ONE = sp.Integer(1)

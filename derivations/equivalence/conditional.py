@@ -14,8 +14,8 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.equivalence.spike_coefficients import (
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.equivalence.spike_coefficients import (
     MU0,
     MU1,
     MU2,
@@ -26,20 +26,20 @@ from onestep.derivations.equivalence.spike_coefficients import (
     mu0_of,
     received,
 )
-from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import rotate
-from onestep.derivations.kernel.limits import limit_rational, name_limit, taylor
-from onestep.derivations.kernel.search.averages import averages_expanded, slope_at
-from onestep.derivations.kernel.search.goals import concluded, limit_of
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, named_slope, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import repeated, sigma, sigma_second, with_slopes
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.spike import counted
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import rotate
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit, taylor
+from giantsteps.derivations.kernel.search.averages import averages_expanded, slope_at
+from giantsteps.derivations.kernel.search.goals import concluded, limit_of
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, named_slope, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import repeated, sigma, sigma_second, with_slopes
 
 _t = sp.Symbol("t", real=True)
 

@@ -10,18 +10,18 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.gradient_step.leaves import H1_STAR, H2
-from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
-from onestep.derivations.kernel.search.averages import averages_expanded, by_stein, expanded, slope_at
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g, sigma, with_slopes
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
+from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, expanded, slope_at
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.named_functions import g, sigma, with_slopes
 
 DEGREE = 4
 # The activation as a polynomial: these are its coefficients in powers of its argument.

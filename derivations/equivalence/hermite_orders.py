@@ -17,16 +17,16 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.kernel.algebra import rewrite, ring
-from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import isolated
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_prime, with_slopes
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.kernel.algebra import rewrite, ring
+from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import isolated
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_prime, with_slopes
 
 SOURCE = "Section 3.1, equation (12), and Appendix B: Hermite expansions"
 

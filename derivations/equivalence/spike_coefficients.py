@@ -11,18 +11,18 @@ import functools
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.gradient_step.constants import hermite
-from onestep.derivations.kernel.algebra import instantiate, order, rewrite
-from onestep.derivations.kernel.search.averages import averages_expanded, by_stein, slope_at
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, named_slope, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, with_slopes
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.gradient_step.constants import hermite
+from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
+from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, slope_at
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, named_slope, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, with_slopes
 
 _t = sp.Symbol("t", real=True)
 bias = sp.Symbol("b", real=True)  # r kappa, before it is put in

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onestep.derivations.language.glossary import Entry, Glossary
-from onestep.derivations.language.symbols import *  # noqa: F403  (a chapter has the shared symbols, too)
-from onestep.derivations.language.symbols import hermite_coefficients
+from giantsteps.derivations.language.glossary import Entry, Glossary
+from giantsteps.derivations.language.symbols import *  # noqa: F403  (a chapter has the shared symbols, too)
+from giantsteps.derivations.language.symbols import hermite_coefficients
 
 _TABLE = Glossary()
 _define = _TABLE.define

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.tree import ONE, ZERO, Expression, ExpressionError, number
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.tree import ONE, ZERO, Expression, ExpressionError, number
 
 
 def split_coefficient(expr: Expression) -> tuple[Fraction, Expression]:

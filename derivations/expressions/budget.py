@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from onestep.derivations.expressions.tree import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 
 
 class TookTooLong(ExpressionError):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, piecewise, power, subtract
-from onestep.derivations.expressions.tree import ONE, ZERO, Expression, number
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import add, call, divide, multiply, negate, piecewise, power, subtract
+from giantsteps.derivations.expressions.tree import ONE, ZERO, Expression, number
 
 
 def derivative(expr: Expression) -> Expression:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import (
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import (
     add,
     call,
     divide,
@@ -23,7 +23,7 @@ from onestep.derivations.expressions.algebra import (
     power,
     substitute,
 )
-from onestep.derivations.expressions.tree import FUNCTIONS, ONE, Expression, ExpressionError, Z, number
+from giantsteps.derivations.expressions.tree import FUNCTIONS, ONE, Expression, ExpressionError, Z, number
 
 LARGEST_DEGREE = 64
 ZERO = number(0)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, power, subtract
-from onestep.derivations.expressions.budget import node_cost, spend
-from onestep.derivations.expressions.tree import ONE, Expression, ExpressionError, number, to_text
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import add, call, divide, multiply, negate, power, subtract
+from giantsteps.derivations.expressions.budget import node_cost, spend
+from giantsteps.derivations.expressions.tree import ONE, Expression, ExpressionError, number, to_text
 
 Monomial = tuple[tuple[str, int], ...]  # (text of the atom, exponent), sorted by text
 _MOST_TERMS = 600

@@ -12,10 +12,10 @@ import warnings
 from fractions import Fraction
 from itertools import islice
 
-from onestep.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
-from onestep.derivations.expressions.calculus import derivative
-from onestep.derivations.expressions.named import function_names, named_function, nearest_names, stands_alone
-from onestep.derivations.expressions.tree import (
+from giantsteps.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.named import function_names, named_function, nearest_names, stands_alone
+from giantsteps.derivations.expressions.tree import (
     AllOf,
     Always,
     Call,
@@ -38,7 +38,7 @@ from onestep.derivations.expressions.tree import (
     to_text,
     walk,
 )
-from onestep.derivations.expressions.tree import depth as depth_of
+from giantsteps.derivations.expressions.tree import depth as depth_of
 
 __all__ = [
     "AllOf",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.features import Features
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.features import Features
 
 PAPER = "arXiv 2402.04980"
 

@@ -15,13 +15,13 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, over_kappa
-from onestep.derivations.free_energy.envelopes import envelope
-from onestep.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
-from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, entropic, trace
-from onestep.derivations.free_energy.sample_energy import (
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, over_kappa
+from giantsteps.derivations.free_energy.envelopes import envelope
+from giantsteps.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
+from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
+from giantsteps.derivations.free_energy.ridge import DROPPED, SAMPLES, entropic, trace
+from giantsteps.derivations.free_energy.sample_energy import (
     EXCESS,
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
@@ -31,20 +31,20 @@ from onestep.derivations.free_energy.sample_energy import (
     name_label_moments,
     shared_field,
 )
-from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
-from onestep.derivations.kernel.averages import linear, stein
-from onestep.derivations.kernel.calculus import average_limit, slope
-from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
-from onestep.derivations.kernel.search.steps import isolated, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import named_functions as named
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
+from giantsteps.derivations.kernel.averages import linear, stein
+from giantsteps.derivations.kernel.calculus import average_limit, slope
+from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import named_functions as named
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 
 APPENDIX = f"{PAPER}, Appendix C"
 LAPLACE = "Laplace's method for the integral over a local field: the loss is convex and smooth"

@@ -10,15 +10,15 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.free_energy.leaves import saddle_point
-from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search.goals import limit_of
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, value
-from onestep.derivations.language.derivation import Derivation
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.free_energy.leaves import saddle_point
+from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.search.goals import limit_of
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, value
+from giantsteps.derivations.language.derivation import Derivation
 
 
 def terms_with_m_hat() -> sp.Expr:

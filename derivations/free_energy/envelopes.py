@@ -13,15 +13,15 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import named_functions as named
-from onestep.derivations.language.derivation import Derivation
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import named_functions as named
+from giantsteps.derivations.language.derivation import Derivation
 
 APPENDIX = f"{PAPER}, Appendix C"
 envelope_of, force_of = named.envelope, named.force

@@ -11,18 +11,18 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.gradient_step.leaves import REPEATED
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite
-from onestep.derivations.kernel.averages import average, linear, rotate
-from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.search.averages import expanded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import repeated
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.gradient_step.leaves import REPEATED
+from giantsteps.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite
+from giantsteps.derivations.kernel.averages import average, linear, rotate
+from giantsteps.derivations.kernel.calculus import logarithm
+from giantsteps.derivations.kernel.search.averages import expanded
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import repeated
 
 _z = sp.Symbol("z^G", real=True)  # stands in no term that a lemma is used on: no bound variable is renamed
 _S, _b = sp.symbols("S b", positive=True)

@@ -11,18 +11,18 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.ridge import SAMPLES
-from onestep.derivations.gradient_step.leaves import REPEATED, WIDTH
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import readout_risk, repeated
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.ridge import SAMPLES
+from giantsteps.derivations.gradient_step.leaves import REPEATED, WIDTH
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import readout_risk, repeated
 
 # A sample by the label of its law; features of one neuron and of a second, which stands for all others.
 _label = sp.Symbol("t", real=True)

@@ -15,16 +15,16 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.leaves import log_gaussian, unfolded, updated_form, updated_log_det
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, value
-from onestep.derivations.kernel.statements import Refused
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.named_functions import mode_integral, repeated, sample_average
+from giantsteps.derivations.free_energy.leaves import log_gaussian, unfolded, updated_form, updated_log_det
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.calculus import logarithm
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, value
+from giantsteps.derivations.kernel.statements import Refused
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.named_functions import mode_integral, repeated, sample_average
 
 A, B, f = s.mode_curvature, s.mode_coupling, s.mode_force
 R = s.replicas

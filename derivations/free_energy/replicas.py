@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2
-from onestep.derivations.free_energy.leaves import (
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2
+from giantsteps.derivations.free_energy.leaves import (
     exponential,
     gaussian,
     product_of,
@@ -22,19 +22,19 @@ from onestep.derivations.free_energy.leaves import (
     updated_form,
     updated_log_det,
 )
-from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import limit_of
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import by_ring, equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import (
+from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.calculus import logarithm
+from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import limit_of
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import by_ring, equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import (
     field_integral,
     field_integral_slope,
     log_det_of,

@@ -13,9 +13,9 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
-from onestep.derivations.free_energy.leaves import (
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
+from giantsteps.derivations.free_energy.leaves import (
     gaussian,
     log_gaussian,
     logarithm_vanishes,
@@ -26,24 +26,24 @@ from onestep.derivations.free_energy.leaves import (
     unfolded,
     updated_form,
 )
-from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.replicas import field_force, form_of, one_replica
-from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
-from onestep.derivations.free_energy.stationarity import Energy
-from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.limits import limit_compose, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import limit_of
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
-from onestep.derivations.kernel.search.steps import equal, in_order, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import prior_exponent, repeated, trace_exponent
+from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
+from giantsteps.derivations.free_energy.replicas import field_force, form_of, one_replica
+from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
+from giantsteps.derivations.free_energy.stationarity import Energy
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.calculus import logarithm
+from giantsteps.derivations.kernel.limits import limit_compose, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import limit_of
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import equal, in_order, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import prior_exponent, repeated, trace_exponent
 
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"

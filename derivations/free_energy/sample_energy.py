@@ -11,22 +11,22 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, mu1, mu2, y0, y1, y2
-from onestep.derivations.free_energy.leaves import gaussian, product_of, unfolded
-from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded, limit_of
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import proximal_objective, proximal_slope, sample_exponent
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, mu1, mu2, y0, y1, y2
+from giantsteps.derivations.free_energy.leaves import gaussian, product_of, unfolded
+from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded, limit_of
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import proximal_objective, proximal_slope, sample_exponent
 
 REPLICA_HYPOTHESES = (
     "the replica trick: E ln Z is the derivative of E Z^R at R = 0, continued from integers R",

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.free_energy.leaves import STATIONARY, saddle_point
-from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import hypothesis, proved
-from onestep.derivations.kernel.search.steps import isolated
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.derivations.language.named_functions import PARTIALS
+from giantsteps.derivations.free_energy.leaves import STATIONARY, saddle_point
+from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import isolated
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import expand_expectations
+from giantsteps.derivations.language.named_functions import PARTIALS
 
 # Differentiating in the first gives the equation for the second.
 CONJUGATE: dict[sp.Symbol, sp.Symbol] = {

@@ -14,10 +14,10 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.constants import first_coefficient
-from onestep.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, H2_STAR, ODD, centred_at
-from onestep.derivations.gradient_step.spike import (
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.constants import first_coefficient
+from giantsteps.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, H2_STAR, ODD, centred_at
+from giantsteps.derivations.gradient_step.spike import (
     FOURTH_MOMENT,
     SELF_AVERAGING,
     evaluated,
@@ -27,19 +27,19 @@ from onestep.derivations.gradient_step.spike import (
     squared_norm_variance,
     tends_to,
 )
-from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, stein
-from onestep.derivations.kernel.limits import limit_average, limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded, reflected, renamed
-from onestep.derivations.kernel.search.goals import limit_by_parts
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.terms import substitute
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, repeated, sigma_check, sigma_second
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, stein
+from giantsteps.derivations.kernel.limits import limit_average, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected, renamed
+from giantsteps.derivations.kernel.search.goals import limit_by_parts
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.terms import substitute
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, repeated, sigma_check, sigma_second
 
 _t, _t2 = sp.symbols("t t'", real=True)  # the other axis of the plane of theta and w, of two samples
 _e, _e2 = sp.symbols("e e'", real=True)  # label noise of unit variance

@@ -12,19 +12,19 @@ import functools
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.leaves import H1, H1_STAR, H2_STAR
-from onestep.derivations.gradient_step.spike import OF_THE_SPIKE, spike
-from onestep.derivations.kernel.algebra import congruence, instantiate, order, rewrite
-from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search.averages import averages_expanded, slope_at
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, named_slope, value
-from onestep.derivations.kernel.statements import AtLeast
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import differentiate, g, sigma, with_slopes
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.leaves import H1, H1_STAR, H2_STAR
+from giantsteps.derivations.gradient_step.spike import OF_THE_SPIKE, spike
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite
+from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.search.averages import averages_expanded, slope_at
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, named_slope, value
+from giantsteps.derivations.kernel.statements import AtLeast
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import differentiate, g, sigma, with_slopes
 
 _hole, _ONE = sp.Symbol("hole", real=True), sp.Integer(1)
 _in_ratio, *_ = with_slopes("Gamma")

@@ -13,20 +13,20 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.signs import mean_cosine, modulus, moment_of_sign
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded, reflected
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step
-from onestep.derivations.language.expectation import Expectation, gaussian_moment
-from onestep.derivations.language.named_functions import sgn, with_slopes
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.signs import mean_cosine, modulus, moment_of_sign
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step
+from giantsteps.derivations.language.expectation import Expectation, gaussian_moment
+from giantsteps.derivations.language.named_functions import sgn, with_slopes
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
 DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one

@@ -15,18 +15,18 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import hermite
-from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
-from onestep.derivations.kernel.algebra import congruence, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, in_model, lemma, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
+from giantsteps.derivations.gradient_step.leaves import exponent_of, power_of_d
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.limits import limit_compose, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, in_model, lemma, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
 
 SOURCE = "arXiv 2310.07891, the regime eta = Theta(d^s)"
 HYPOTHESES = (

@@ -16,22 +16,22 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import hermite, z1, z2
-from onestep.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
-from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
-from onestep.derivations.kernel.averages import iterated, linear
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import repeated
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite, z1, z2
+from giantsteps.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
+from giantsteps.derivations.gradient_step.spike import counted
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
+from giantsteps.derivations.kernel.averages import iterated, linear
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import repeated
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
 DEGREE = 3  # the target's degree, and the order to which the activation is expanded

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import (
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.hermite_tensors import (
     SOURCE,
     counted_steps,
     hermite,
@@ -25,11 +25,11 @@ from onestep.derivations.gradient_step.hermite_tensors import (
     z3,
     z4,
 )
-from onestep.derivations.gradient_step.leap_scaling import OVERLAP
-from onestep.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.language.derivation import Derivation
+from giantsteps.derivations.gradient_step.leap_scaling import OVERLAP
+from giantsteps.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.language.derivation import Derivation
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
 # name: target, its directions, and the order below which its parts are subtracted first

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import instantiate, rewrite
-from onestep.derivations.kernel.calculus import logarithm
-from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, name_limit
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, repeated, sigma, sigma_check, sigma_prime
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite
+from giantsteps.derivations.kernel.calculus import logarithm
+from giantsteps.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, repeated, sigma, sigma_check, sigma_prime
 
 _x = sp.Symbol("x", real=True)
 _count, _each = sp.symbols("n a", real=True)

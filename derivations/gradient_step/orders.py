@@ -10,18 +10,18 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.leap_scaling import root_d
-from onestep.derivations.gradient_step.leaves import exponent_of, power_of_d
-from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.named_functions import repeated
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.leap_scaling import root_d
+from giantsteps.derivations.gradient_step.leaves import exponent_of, power_of_d
+from giantsteps.derivations.gradient_step.spike import counted
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.named_functions import repeated
 
 SLIDES = "slides"
 _strength, _other_strength, _rate, _other_rate, _readout, _mean, _cosine, _row, _step, _signal = sp.symbols(

@@ -16,21 +16,28 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.constants import first_coefficient
-from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR, concentrates
-from onestep.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, label, squared_length, tends_to
-from onestep.derivations.kernel.algebra import congruence, rewrite, ring
-from onestep.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
-from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma_prime, sigma_second
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.constants import first_coefficient
+from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR, concentrates
+from giantsteps.derivations.gradient_step.spike import (
+    SELF_AVERAGING,
+    counted,
+    evaluated,
+    label,
+    squared_length,
+    tends_to,
+)
+from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
+from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma_prime, sigma_second
 
 SOURCE = "beyond the paper: initial rows that overlap"
 

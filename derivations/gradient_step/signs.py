@@ -10,15 +10,15 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
-from onestep.derivations.kernel.averages import average, iterated, linear, rotate, translate
-from onestep.derivations.kernel.search.averages import both_expanded, over
-from onestep.derivations.kernel.search.steps import equal, isolated, replaced, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn
-from onestep.derivations.language.symbols import z
+from giantsteps.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.averages import average, iterated, linear, rotate, translate
+from giantsteps.derivations.kernel.search.averages import both_expanded, over
+from giantsteps.derivations.kernel.search.steps import equal, isolated, replaced, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn
+from giantsteps.derivations.language.symbols import z
 
 shift, position, _x, _noise = sp.symbols("a t x w", real=True)
 variance = sp.Symbol("s", nonnegative=True)

@@ -15,8 +15,8 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.leaves import (
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.leaves import (
     H1,
     H1_STAR,
     H2,
@@ -29,18 +29,18 @@ from onestep.derivations.gradient_step.leaves import (
     odd_at,
     repeated_is,
 )
-from onestep.derivations.kernel.algebra import congruence, differentiate, rewrite
-from onestep.derivations.kernel.averages import linear, stein
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded, reflected
-from onestep.derivations.kernel.search.goals import limit_of
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import by_ring, equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, loss, loss_prime, repeated, sigma, sigma_prime
+from giantsteps.derivations.kernel.algebra import congruence, differentiate, rewrite
+from giantsteps.derivations.kernel.averages import linear, stein
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected
+from giantsteps.derivations.kernel.search.goals import limit_of
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import by_ring, equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, loss, loss_prime, repeated, sigma, sigma_prime
 
 _t, _t2 = sp.symbols("t t'", real=True)  # coordinates of x orthogonal to theta, of two samples
 _e, _e2 = sp.symbols("e e'", real=True)  # label noise of unit variance

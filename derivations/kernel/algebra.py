@@ -7,9 +7,9 @@ from itertools import count
 
 import sympy as sp
 
-from onestep.derivations.kernel.conditions import defined, fixed
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import (
+from giantsteps.derivations.kernel.conditions import defined, fixed
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.statements import (
     Assumption,
     AtLeast,
     Condition,
@@ -21,7 +21,7 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import (
+from giantsteps.derivations.kernel.terms import (
     any_value,
     averages,
     bound,
@@ -37,8 +37,8 @@ from onestep.derivations.kernel.terms import (
     shares_sign,
     substitute,
 )
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.kernel.theorem import Conclusion, Theorem, rule
+from giantsteps.derivations.language.expectation import Expectation
 
 _x, _y = sp.symbols("x y", real=True)
 _f = sp.Function("f", real=True)(_x, _y)

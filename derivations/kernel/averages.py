@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import for_all
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
-from onestep.derivations.kernel.terms import admit, defined_where, derivative, free, nonnegative, nonzero, substitute
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.kernel.algebra import for_all
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
+from giantsteps.derivations.kernel.terms import admit, defined_where, derivative, free, nonnegative, nonzero, substitute
+from giantsteps.derivations.kernel.theorem import Conclusion, Theorem, rule
+from giantsteps.derivations.language.expectation import Expectation
 
 _z, _t, _a, _b = sp.symbols("z t a b", real=True)
 _f, _h, _f_prime = (sp.Function(name) for name in ("f", "h", "f'"))  # no terms: no schema is assumed as it stands

@@ -9,8 +9,8 @@ from dataclasses import replace
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import EXCHANGE, around, at_any_value, for_all
-from onestep.derivations.kernel.conditions import (
+from giantsteps.derivations.kernel.algebra import EXCHANGE, around, at_any_value, for_all
+from giantsteps.derivations.kernel.conditions import (
     defined,
     forms,
     meanings_of,
@@ -19,10 +19,19 @@ from onestep.derivations.kernel.conditions import (
     spoken,
     unfolded,
 )
-from onestep.derivations.kernel.limits import DOMINATED
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import (
+from giantsteps.derivations.kernel.limits import DOMINATED
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.statements import (
+    Assumption,
+    Condition,
+    Demand,
+    Equation,
+    Ground,
+    Refused,
+    Tends,
+    sides,
+)
+from giantsteps.derivations.kernel.terms import (
     REAL,
     admit,
     any_value,
@@ -37,8 +46,8 @@ from onestep.derivations.kernel.terms import (
     positive,
     substitute,
 )
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.kernel.theorem import Conclusion, Theorem, rule
+from giantsteps.derivations.language.expectation import Expectation
 
 
 @rule

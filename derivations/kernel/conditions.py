@@ -12,10 +12,28 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.rational import degrees
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import bound, constants, free, names, nonzero, positive, shares_sign, substitute
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from giantsteps.derivations.kernel.rational import degrees
+from giantsteps.derivations.kernel.statements import (
+    Assumption,
+    Condition,
+    Demand,
+    Equation,
+    Ground,
+    Refused,
+    Tends,
+    sides,
+)
+from giantsteps.derivations.kernel.terms import (
+    bound,
+    constants,
+    free,
+    names,
+    nonzero,
+    positive,
+    shares_sign,
+    substitute,
+)
+from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 # What each name rests on.
 Meanings = dict[sp.Expr, frozenset[sp.Expr]]

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import equation_of, in_place
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, Tends, sides
-from onestep.derivations.kernel.terms import admit, nonnegative
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
+from giantsteps.derivations.kernel.algebra import equation_of, in_place
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, Refused, Tends, sides
+from giantsteps.derivations.kernel.terms import admit, nonnegative
+from giantsteps.derivations.kernel.theorem import Conclusion, Theorem, rule
 
 
 @rule

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import signed
-from onestep.derivations.kernel.rational import degrees, vanishing
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
-from onestep.derivations.kernel.terms import (
+from giantsteps.derivations.kernel.algebra import signed
+from giantsteps.derivations.kernel.rational import degrees, vanishing
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, Tends
+from giantsteps.derivations.kernel.terms import (
     constants,
     defined_where,
     derivative,
@@ -22,9 +22,9 @@ from onestep.derivations.kernel.terms import (
     positive,
     substitute,
 )
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES
+from giantsteps.derivations.kernel.theorem import Conclusion, Theorem, rule
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES
 
 _CONTINUOUS = (sp.exp, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 

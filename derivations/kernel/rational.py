@@ -19,10 +19,10 @@ from typing import Any
 import flint
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Condition, Refused
-from onestep.derivations.kernel.terms import admit, free, nonzero
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.points import nonzero_somewhere
+from giantsteps.derivations.kernel.statements import Condition, Refused
+from giantsteps.derivations.kernel.terms import admit, free, nonzero
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.points import nonzero_somewhere
 
 # Powers are multiplied out.
 _LARGEST_POWER = 256

@@ -15,11 +15,11 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
-from onestep.derivations.kernel.statements import Condition, Demand, Refused
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
-from onestep.derivations.language.points import above_somewhere
+from giantsteps.derivations.kernel.statements import Condition, Demand, Refused
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.derivations.language.points import above_somewhere
 
 ELEMENTARY = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin, sp.atan, sp.ceiling)
 REAL_FUNCTIONS = (*ELEMENTARY, OwensT, SignProduct)

@@ -23,8 +23,8 @@ from typing import Any, TypeVar, get_args
 
 import sympy as sp
 
-from onestep.derivations.kernel.conditions import far_out, fixed, meanings_of, supposed
-from onestep.derivations.kernel.statements import (
+from giantsteps.derivations.kernel.conditions import far_out, fixed, meanings_of, supposed
+from giantsteps.derivations.kernel.statements import (
     Assumption,
     Condition,
     Demand,
@@ -34,7 +34,7 @@ from onestep.derivations.kernel.statements import (
     sides,
     variables,
 )
-from onestep.derivations.kernel.terms import admit, defined_where, without_formula
+from giantsteps.derivations.kernel.terms import admit, defined_where, without_formula
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ MODULES = ("algebra", "averages", "calculus", "inequalities", "limits")
 
 def rule(conclude: Rule) -> Callable[..., Theorem]:
     """Make a rule of a function of premises (a tuple) and arguments that returns a conclusion."""
-    if conclude.__module__ not in {f"onestep.derivations.kernel.{name}" for name in MODULES}:
+    if conclude.__module__ not in {f"giantsteps.derivations.kernel.{name}" for name in MODULES}:
         raise TypeError(f"{conclude.__module__} is no part of the kernel, and makes no rule")
     if conclude.__name__ in RULES:
         raise TypeError(f"there is a rule {conclude.__name__} already")

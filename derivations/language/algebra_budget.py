@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.expressions.budget import TookTooLong, spend
+from giantsteps.derivations.expressions.budget import TookTooLong, spend
 
 # What a new sum or product costs, and each of its terms or factors, all that SymPy does in between included.
 _NODE, _TERM = 300, 60

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 if TYPE_CHECKING:
-    from onestep.derivations.kernel.theorem import Theorem
+    from giantsteps.derivations.kernel.theorem import Theorem
 
 
 @dataclass(frozen=True)

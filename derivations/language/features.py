@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from giantsteps.derivations.language import symbols as s
 
 Row = tuple[sp.Expr, ...]
 

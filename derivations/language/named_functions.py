@@ -13,8 +13,8 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.symbols import z
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.symbols import z
 
 # SymPy makes the hash of a function without a formula anew from its name and its assumptions, each time that a set or a
 # cache asks for it: a twentieth of the time of all proofs. Neither ever changes, and each is kept with its function, so

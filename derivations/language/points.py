@@ -14,7 +14,7 @@ import flint
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.expectation import Expectation
 
 # A term of either sign is found above zero at the first or second point where its roots are real, which few points may
 # be: the next one is tried only if there is none so far, and what is not found is multiplied out.

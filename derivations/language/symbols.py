@@ -8,7 +8,7 @@ The names follow the paper (arXiv 2402.04980). ``h2`` and ``h2_star`` are second
 
 from __future__ import annotations
 
-from onestep.derivations.language.glossary import Entry, Glossary
+from giantsteps.derivations.language.glossary import Entry, Glossary
 
 _TABLE = Glossary()
 _define = _TABLE.define

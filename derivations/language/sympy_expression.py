@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.tree import Expression
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.tree import Expression
 
 # Those with derivatives wherever they are defined.
 ANALYTIC: dict[str, Callable[[sp.Expr], sp.Expr]] = {

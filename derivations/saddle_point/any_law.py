@@ -10,20 +10,20 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
-from onestep.derivations.free_energy.leaves import operation_is, updated_form
-from onestep.derivations.free_energy.ridge import spike_inversion, spike_part
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.gradient_step.leaves import WIDTH, repeated_is
-from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, proved, proved_in_turn
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.named_functions import repeated
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import at_saddle, equation
+from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
+from giantsteps.derivations.free_energy.leaves import operation_is, updated_form
+from giantsteps.derivations.free_energy.ridge import spike_inversion, spike_part
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.gradient_step.leaves import WIDTH, repeated_is
+from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, proved, proved_in_turn
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.named_functions import repeated
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.equations import at_saddle, equation
 
 SECTION = f"{PAPER}, Section 3.3"
 

@@ -17,27 +17,27 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, varrho, y0, y1, y2
-from onestep.derivations.free_energy.leaves import STATIONARY
-from onestep.derivations.free_energy.ridge import assembled
-from onestep.derivations.free_energy.sample_energy import TEACHER
-from onestep.derivations.free_energy.stationarity import CONJUGATE, vanishing_slope
-from onestep.derivations.gradient_step.constants import first_coefficient
-from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
-from onestep.derivations.gradient_step.spike import counted
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import iterated
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, named_slope, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import PARTIALS, repeated, sigma_prime, with_partials, with_slopes
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import (
+from giantsteps.derivations.closed_forms import sign_activation
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, varrho, y0, y1, y2
+from giantsteps.derivations.free_energy.leaves import STATIONARY
+from giantsteps.derivations.free_energy.ridge import assembled
+from giantsteps.derivations.free_energy.sample_energy import TEACHER
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE, vanishing_slope
+from giantsteps.derivations.gradient_step.constants import first_coefficient
+from giantsteps.derivations.gradient_step.leaves import H1_CHECK, centred_at
+from giantsteps.derivations.gradient_step.spike import counted
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import iterated
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, named_slope, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import PARTIALS, repeated, sigma_prime, with_partials, with_slopes
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.equations import (
     ELSEWHERE,
     NOISE,
     at_saddle,

@@ -13,25 +13,25 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import second_names
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, denominator, over_modes, varrho
-from onestep.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
-from onestep.derivations.free_energy.ridge import trace
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
-from onestep.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
-from onestep.derivations.kernel.algebra import differentiate, rewrite
-from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.goals import in_form
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
-from onestep.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import directions_action
-from onestep.derivations.saddle_point.equations import ELSEWHERE, NOISE, errs_as_its_equivalent, local_field
+from giantsteps.derivations.bulk.marchenko_pastur import second_names
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, denominator, over_modes, varrho
+from giantsteps.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
+from giantsteps.derivations.free_energy.ridge import trace
+from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
+from giantsteps.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
+from giantsteps.derivations.kernel.algebra import differentiate, rewrite
+from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.goals import in_form
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import directions_action
+from giantsteps.derivations.saddle_point.equations import ELSEWHERE, NOISE, errs_as_its_equivalent, local_field
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"
 DIRECTIONS = (0, 1)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from onestep.derivations.bulk import marchenko_pastur as bulk
-from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
-from onestep.derivations.free_energy.along_spike import (
+from giantsteps.derivations.bulk import marchenko_pastur as bulk
+from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC
+from giantsteps.derivations.free_energy.along_spike import (
     ONE_LETTER,
     PAPER,
     denominator,
@@ -26,8 +26,8 @@ from onestep.derivations.free_energy.along_spike import (
     varrho,
     vartau,
 )
-from onestep.derivations.free_energy.ridge import ENERGY, assembled
-from onestep.derivations.free_energy.sample_energy import (
+from giantsteps.derivations.free_energy.ridge import ENERGY, assembled
+from giantsteps.derivations.free_energy.sample_energy import (
     LABEL_MOMENTS,
     LABEL_NOISE,
     energetic,
@@ -35,20 +35,20 @@ from onestep.derivations.free_energy.sample_energy import (
     fitted_at,
     local_fields,
 )
-from onestep.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS
-from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
-from onestep.derivations.kernel.search.goals import concluded, follows, in_form
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
-from onestep.derivations.kernel.search.steps import in_order, isolated, rewritten
-from onestep.derivations.kernel.search.steps import value as right
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.features import Features
-from onestep.derivations.saddle_point import symbols as s
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS
+from giantsteps.derivations.kernel.algebra import differentiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear
+from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
+from giantsteps.derivations.kernel.search.goals import concluded, follows, in_form
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import in_order, isolated, rewritten
+from giantsteps.derivations.kernel.search.steps import value as right
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.features import Features
+from giantsteps.derivations.saddle_point import symbols as s
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
 

@@ -16,22 +16,22 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
-from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label
-from onestep.derivations.free_energy.stationarity import BALANCE
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved, proved_in_turn
-from onestep.derivations.kernel.search.steps import isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import along_ones, on_overlap, on_weight
-from onestep.derivations.saddle_point.equations import label_moments
+from giantsteps.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
+from giantsteps.derivations.bulk.network import SAMPLES
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa
+from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE, label
+from giantsteps.derivations.free_energy.stationarity import BALANCE
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved, proved_in_turn
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import along_ones, on_overlap, on_weight
+from giantsteps.derivations.saddle_point.equations import label_moments
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
 HYPOTHESES = (

@@ -11,26 +11,26 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import LETTERS, PAIRS
-from onestep.derivations.free_energy import symbols as e
-from onestep.derivations.free_energy.along_spike import PAPER, y0, y1, y2
-from onestep.derivations.free_energy.leaves import log_gaussian, logarithm_vanishes, product_of, unfolded
-from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.ridge import DROPPED, at_saddle_point, cold_trace, coupled, fixed_overlap
-from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
-from onestep.derivations.kernel.algebra import congruence, rewrite
-from onestep.derivations.kernel.limits import limit_compose, limit_rational, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, proved
-from onestep.derivations.kernel.search.steps import rewritten
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.features import Features
-from onestep.derivations.language.named_functions import prior_exponent
-from onestep.derivations.saddle_point import symbols as s
+from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
+from giantsteps.derivations.free_energy import symbols as e
+from giantsteps.derivations.free_energy.along_spike import PAPER, y0, y1, y2
+from giantsteps.derivations.free_energy.leaves import log_gaussian, logarithm_vanishes, product_of, unfolded
+from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
+from giantsteps.derivations.free_energy.ridge import DROPPED, at_saddle_point, cold_trace, coupled, fixed_overlap
+from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
+from giantsteps.derivations.kernel.algebra import congruence, rewrite
+from giantsteps.derivations.kernel.limits import limit_compose, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
+from giantsteps.derivations.kernel.search.steps import rewritten
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.features import Features
+from giantsteps.derivations.language.named_functions import prior_exponent
+from giantsteps.derivations.saddle_point import symbols as s
 
 SOURCE = f"{PAPER}, Appendix D"
 ROUND = tuple((a, b) for a in LETTERS for b in LETTERS)  # all ordered pairs of letters

@@ -16,25 +16,25 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import LETTERS, PAIRS
-from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
-from onestep.derivations.free_energy.leaves import of_network, saddle_point, unfolded
-from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, TEACHER, moments_named
-from onestep.derivations.free_energy.stationarity import EXCHANGE
-from onestep.derivations.gradient_step.bulk import bulk, cross_term, row_correction
-from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, proved
-from onestep.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import (
+from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
+from giantsteps.derivations.free_energy.along_spike import PAPER, over_kappa
+from giantsteps.derivations.free_energy.leaves import of_network, saddle_point, unfolded
+from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, TEACHER, moments_named
+from giantsteps.derivations.free_energy.stationarity import EXCHANGE
+from giantsteps.derivations.gradient_step.bulk import bulk, cross_term, row_correction
+from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
+from giantsteps.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.letter_energy import (
     FIELDS,
     GRAM,
     RESOLVENT,

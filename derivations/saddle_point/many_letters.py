@@ -32,24 +32,24 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law, with_roots
-from onestep.derivations.closed_forms.gaussian_means import mean_of_erf
-from onestep.derivations.equivalence.hermite_features import DEGREE, hermite
-from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import iterated, linear, rotate, translate
-from onestep.derivations.kernel.search.averages import averages_expanded, over
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
-from onestep.derivations.kernel.search.steps import isolated, replaced, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, with_partials, with_slopes
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import VOCABULARY
-from onestep.derivations.saddle_point.letters import test_error as groups_test_error
+from giantsteps.derivations.closed_forms.arcsine_law import SCALES, arcsine_law, with_roots
+from giantsteps.derivations.closed_forms.gaussian_means import mean_of_erf
+from giantsteps.derivations.equivalence.hermite_features import DEGREE, hermite
+from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import iterated, linear, rotate, translate
+from giantsteps.derivations.kernel.search.averages import averages_expanded, over
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import isolated, replaced, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, with_partials, with_slopes
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY
+from giantsteps.derivations.saddle_point.letters import test_error as groups_test_error
 
 SOURCE = "arXiv 2402.04980, Section 4.4"
 

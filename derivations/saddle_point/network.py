@@ -11,24 +11,24 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
-from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
-from onestep.derivations.bulk.network import error_on_new, error_on_training, mean_slope, training_steps
-from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1
-from onestep.derivations.free_energy.stationarity import BALANCE
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
-from onestep.derivations.kernel.search.steps import isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import with_slopes
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import FIELDS, VOCABULARY, mu0_of, mu1_of, mu2_of
+from giantsteps.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
+from giantsteps.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
+from giantsteps.derivations.bulk.network import error_on_new, error_on_training, mean_slope, training_steps
+from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1
+from giantsteps.derivations.free_energy.stationarity import BALANCE
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.named_functions import with_slopes
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.letter_energy import FIELDS, VOCABULARY, mu0_of, mu1_of, mu2_of
 
 third_of = tuple(sp.Function(f"k2_{a + 1}", real=True)(s.kappa) for a in LETTERS)
 

@@ -6,25 +6,25 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa, over_modes
-from onestep.derivations.free_energy.leaves import gaussian
-from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.replicas import log_partition as log_of_draw
-from onestep.derivations.free_energy.replicas import moment, of_samples, one_replica
-from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.limits import limit_rational, name_limit, squeeze
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.leaves import define, hypothesis, proved
-from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sample_exponent, sample_exponent_slope
-from onestep.derivations.spectrum import symbols as s
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa, over_modes
+from giantsteps.derivations.free_energy.leaves import gaussian
+from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
+from giantsteps.derivations.free_energy.replicas import log_partition as log_of_draw
+from giantsteps.derivations.free_energy.replicas import moment, of_samples, one_replica
+from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit, squeeze
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import by_ring
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sample_exponent, sample_exponent_slope
+from giantsteps.derivations.spectrum import symbols as s
 
 SOURCE = f"{PAPER}, Appendix F"
 

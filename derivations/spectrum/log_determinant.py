@@ -12,10 +12,10 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk import marchenko_pastur as bulk
-from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
-from onestep.derivations.bulk.network import ROWS, SAMPLES, rows, width
-from onestep.derivations.free_energy.along_spike import (
+from giantsteps.derivations.bulk import marchenko_pastur as bulk
+from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC
+from giantsteps.derivations.bulk.network import ROWS, SAMPLES, rows, width
+from giantsteps.derivations.free_energy.along_spike import (
     ONE_LETTER,
     denominator,
     mu1,
@@ -24,21 +24,21 @@ from onestep.derivations.free_energy.along_spike import (
     over_modes,
     varrho,
 )
-from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
-from onestep.derivations.kernel.calculus import logarithm, same_slope
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, in_model, proved
-from onestep.derivations.kernel.search.steps import rewritten
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.terms import derivative, substitute
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g
-from onestep.derivations.saddle_point.equations import stationary
-from onestep.derivations.spectrum import resolvent
-from onestep.derivations.spectrum import symbols as s
-from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, z
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
+from giantsteps.derivations.kernel.calculus import logarithm, same_slope
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.steps import rewritten
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.terms import derivative, substitute
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.named_functions import g
+from giantsteps.derivations.saddle_point.equations import stationary
+from giantsteps.derivations.spectrum import resolvent
+from giantsteps.derivations.spectrum import symbols as s
+from giantsteps.derivations.spectrum.feature_covariance import HYPOTHESES, z
 
 shift = s.ridge + s.V2_hat
 ratio = s.alpha / s.beta

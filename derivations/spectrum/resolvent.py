@@ -11,32 +11,39 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, over_kappa, varrho
-from onestep.derivations.free_energy.leaves import gaussian, of_network, over_replicas, per_neuron, product_of, unfolded
-from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
-from onestep.derivations.free_energy.replicas import field_force
-from onestep.derivations.free_energy.ridge import (
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, over_kappa, varrho
+from giantsteps.derivations.free_energy.leaves import (
+    gaussian,
+    of_network,
+    over_replicas,
+    per_neuron,
+    product_of,
+    unfolded,
+)
+from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
+from giantsteps.derivations.free_energy.replicas import field_force
+from giantsteps.derivations.free_energy.ridge import (
     SAMPLES,
     one_mode,
     over_replicas_of_a_mode,
     spike_inversion,
     spike_part,
 )
-from onestep.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
-from onestep.derivations.free_energy.stationarity import EXCHANGE, Energy
-from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import order, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import (
+from giantsteps.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
+from giantsteps.derivations.free_energy.stationarity import EXCHANGE, Energy
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.kernel.algebra import order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear
+from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import (
     prior_exponent_slope,
     repeated,
     sample_exponent,
@@ -44,8 +51,8 @@ from onestep.derivations.language.named_functions import (
     trace_exponent,
     trace_exponent_slope,
 )
-from onestep.derivations.spectrum import symbols as s
-from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z
+from giantsteps.derivations.spectrum import symbols as s
+from giantsteps.derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z
 
 _ZERO, _ONE, _HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
 R = s.replicas

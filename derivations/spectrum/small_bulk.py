@@ -6,14 +6,14 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.conventions import SLIDES
+from giantsteps.derivations.kernel.algebra import ring
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.conventions import SLIDES
 
 
 def resolvent_of_modes(eigenvalue: sp.Expr) -> sp.Expr:

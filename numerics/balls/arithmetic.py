@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from flint import acb, arb, ctx, fmpq
 
-from onestep.derivations.activations.locations import Location
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.calculus import derivative
-from onestep.derivations.expressions.tree import Condition, Expression
+from giantsteps.derivations.activations.locations import Location
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.tree import Condition, Expression
 
 
 class PrecisionError(ArithmeticError):

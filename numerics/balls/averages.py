@@ -18,13 +18,13 @@ from typing import Any, NamedTuple, Protocol
 
 from flint import acb, arb
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.strip_growth import strip_growth
-from onestep.derivations.expressions.normal_form import as_polynomial
-from onestep.numerics.balls.arithmetic import BallError, Program, program, rational_ball
-from onestep.numerics.balls.gaussian_bounds import Envelope, cut_off
-from onestep.numerics.balls.growth_bounds import Line, polynomial_growth
-from onestep.numerics.balls.trapezoid import Plan, density, heights, nodes, plan, rounded
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.activations.strip_growth import strip_growth
+from giantsteps.derivations.expressions.normal_form import as_polynomial
+from giantsteps.numerics.balls.arithmetic import BallError, Program, program, rational_ball
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, cut_off
+from giantsteps.numerics.balls.growth_bounds import Line, polynomial_growth
+from giantsteps.numerics.balls.trapezoid import Plan, density, heights, nodes, plan, rounded
 
 Ball = Any
 

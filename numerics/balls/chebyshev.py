@@ -21,7 +21,7 @@ from typing import Any
 
 from flint import arb, arb_poly, ctx
 
-from onestep.numerics.balls.arithmetic import rational_ball
+from giantsteps.numerics.balls.arithmetic import rational_ball
 
 Ball = Any
 Jet = tuple[Ball, Ball, Ball]

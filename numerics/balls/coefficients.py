@@ -14,11 +14,11 @@ from typing import Any
 
 from flint import arb, ctx
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
-from onestep.derivations.expressions.budget import at_most
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
+from giantsteps.derivations.expressions.budget import at_most
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
 
 Ball = Any
 Real = Fraction | int | float

@@ -11,9 +11,9 @@ from typing import Any
 
 from flint import arb, ctx
 
-from onestep.derivations.activations.growth import Growth
-from onestep.derivations.expressions.budget import spend
-from onestep.numerics.balls.arithmetic import BallError, rational_ball
+from giantsteps.derivations.activations.growth import Growth
+from giantsteps.derivations.expressions.budget import spend
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
 
 Ball = Any
 

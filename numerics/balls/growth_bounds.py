@@ -9,11 +9,11 @@ from typing import Any
 
 from flint import arb
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.growth import Growth
-from onestep.derivations.activations.strip_growth import strip_growth
-from onestep.numerics.balls.arithmetic import log_of, rational_ball
-from onestep.numerics.balls.gaussian_bounds import Envelope, involutions, mean_power
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.activations.growth import Growth
+from giantsteps.derivations.activations.strip_growth import strip_growth
+from giantsteps.numerics.balls.arithmetic import log_of, rational_ball
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, involutions, mean_power
 
 Ball = Any
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from flint import acb, arb
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.growth import Growth
-from onestep.derivations.activations.strip_growth import strip_growth
-from onestep.derivations.expressions.budget import Budget, TookTooLong, at_most, spend
-from onestep.derivations.expressions.normal_form import as_polynomial
-from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
-from onestep.numerics.balls.arithmetic import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.activations.growth import Growth
+from giantsteps.derivations.activations.strip_growth import strip_growth
+from giantsteps.derivations.expressions.budget import Budget, TookTooLong, at_most, spend
+from giantsteps.derivations.expressions.normal_form import as_polynomial
+from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
+from giantsteps.numerics.balls.arithmetic import (
     BallError,
     Program,
     location_ball,
@@ -30,9 +30,9 @@ from onestep.numerics.balls.arithmetic import (
     rational_ball,
     whole_power,
 )
-from onestep.numerics.balls.gaussian_bounds import Envelope, cut_off, envelope
-from onestep.numerics.balls.trapezoid import heights, plan, rounded
-from onestep.numerics.gaussian.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, cut_off, envelope
+from giantsteps.numerics.balls.trapezoid import heights, plan, rounded
+from giantsteps.numerics.gaussian.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
 
 Ball = Any
 

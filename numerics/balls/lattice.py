@@ -14,11 +14,11 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import program, rational_ball
-from onestep.numerics.balls.averages import ORDERS, Averages, across
-from onestep.numerics.balls.growth_bounds import Line
-from onestep.numerics.balls.trapezoid import density
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import program, rational_ball
+from giantsteps.numerics.balls.averages import ORDERS, Averages, across
+from giantsteps.numerics.balls.growth_bounds import Line
+from giantsteps.numerics.balls.trapezoid import density
 
 Ball = Any
 

@@ -18,10 +18,10 @@ from typing import Any
 
 from flint import arb, ctx
 
-from onestep.numerics.balls.arithmetic import BallError, Combined, PrecisionError, log_of, rational_ball
-from onestep.numerics.balls.averages import Averages
-from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, wanted, width
+from giantsteps.numerics.balls.arithmetic import BallError, Combined, PrecisionError, log_of, rational_ball
+from giantsteps.numerics.balls.averages import Averages
+from giantsteps.numerics.balls.gaussian_bounds import Envelope
+from giantsteps.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, wanted, width
 
 Ball = Any
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, Program, program, rational_ball
-from onestep.numerics.balls.averages import ORDERS, Averages, Exact, across, polynomial_smoothing
-from onestep.numerics.balls.trapezoid import rounded
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, Program, program, rational_ball
+from giantsteps.numerics.balls.averages import ORDERS, Averages, Exact, across, polynomial_smoothing
+from giantsteps.numerics.balls.trapezoid import rounded
 
 Ball = Any
 Column = tuple[Ball, Ball, Ball]

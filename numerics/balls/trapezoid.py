@@ -26,8 +26,8 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import log_of, rational_ball
-from onestep.numerics.balls.gaussian_bounds import Envelope
+from giantsteps.numerics.balls.arithmetic import log_of, rational_ball
+from giantsteps.numerics.balls.gaussian_bounds import Envelope
 
 Ball = Any
 

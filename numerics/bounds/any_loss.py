@@ -24,19 +24,19 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bounds.convex_minimum import convex_minimum
-from onestep.numerics.bounds.loss_panels import panels_of
-from onestep.numerics.bounds.noisy_loss import NoisyLoss
-from onestep.numerics.bounds.results import BestRidge, Bounds, LeastLoss, Minimum
-from onestep.numerics.bounds.ridge import bounds as square_bounds
-from onestep.numerics.bounds.split_panels import AveragedLoss
-from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.models.given import within_reach
-from onestep.numerics.models.losses import SQUARE, Loss, ProximalLoss
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
-from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from giantsteps.numerics.bounds.convex_minimum import convex_minimum
+from giantsteps.numerics.bounds.loss_panels import panels_of
+from giantsteps.numerics.bounds.noisy_loss import NoisyLoss
+from giantsteps.numerics.bounds.results import BestRidge, Bounds, LeastLoss, Minimum
+from giantsteps.numerics.bounds.ridge import bounds as square_bounds
+from giantsteps.numerics.bounds.split_panels import AveragedLoss
+from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
+from giantsteps.numerics.models.given import within_reach
+from giantsteps.numerics.models.losses import SQUARE, Loss, ProximalLoss
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.any_loss.convex import solve
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
+from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 
 Array = NDArray[np.float64]
 

@@ -18,10 +18,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.gaussian.least_squares import least_norm
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.profile import Profile
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.gaussian.least_squares import least_norm
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 

@@ -22,13 +22,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from onestep.derivations.expressions.budget import at_most
-from onestep.numerics.accepts import accepts
-from onestep.numerics.bounds.ridge import local_minima, polished_minima
-from onestep.numerics.models.given import model_of, within_reach
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.level import solve_on
-from onestep.numerics.saddle_point.profile import profile
+from giantsteps.derivations.expressions.budget import at_most
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.bounds.ridge import local_minima, polished_minima
+from giantsteps.numerics.models.given import model_of, within_reach
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.level import solve_on
+from giantsteps.numerics.saddle_point.profile import profile
 
 # Half the length of the scan, in standard deviations of the argument of the activation, and its points.
 _REACH = 4.0
@@ -108,7 +108,7 @@ def training_energy(model: Model) -> float:
         level = solve_on(profile(model, 1), model)
         q2 = float(np.sum(level.state.q[-len(model.groups) :]))
         return 0.5 * (model.alpha / model.beta * level.training_error + model.ridge * q2)
-    from onestep.numerics.saddle_point.any_loss.convex import solve
+    from giantsteps.numerics.saddle_point.any_loss.convex import solve
 
     energy = solve(model).energy
     assert energy is not None, "a convex readout has its minimum"

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bounds.split_panels import Panels, Places
-from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.gaussian.quadrature import Integrand, across_rule, density, integrand
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, has_signs
-from onestep.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.bounds.split_panels import Panels, Places
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
+from giantsteps.numerics.gaussian.quadrature import Integrand, across_rule, density, integrand
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import SignLabel, has_signs
+from giantsteps.numerics.saddle_point.profile import Profile, profile
 
 Array = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.quadrature import density
-from onestep.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
-from onestep.numerics.models.model import ModelError
+from giantsteps.numerics.gaussian.quadrature import density
+from giantsteps.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
+from giantsteps.numerics.models.model import ModelError
 
 Array = NDArray[np.float64]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from onestep.numerics.accepts import accepts
-from onestep.numerics.bounds import ridge
-from onestep.numerics.bounds.results import Bounds
-from onestep.numerics.models.given import model_of, within_reach
-from onestep.numerics.models.model import Model
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.bounds import ridge
+from giantsteps.numerics.bounds.results import Bounds
+from giantsteps.numerics.models.given import model_of, within_reach
+from giantsteps.numerics.models.model import Model
 
 
 @accepts(model=model_of)
@@ -22,7 +22,7 @@ def bounds(model: Model) -> Bounds:
     """
     if model.loss.name == "square":
         return replace(ridge.bounds(model), search=partial(ridge.best_ridge, model), model=model)
-    from onestep.numerics.bounds import any_loss  # the square loss does not wait for the others
+    from giantsteps.numerics.bounds import any_loss  # the square loss does not wait for the others
 
     search = partial(any_loss.best_ridge_of_loss, model)
     return replace(any_loss.loss_bounds(model), search=search, model=model)

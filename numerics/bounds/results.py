@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from onestep.numerics.models.documents import (
+from giantsteps.numerics.models.documents import (
     bounds_document,
     described,
     eta_document,
     ridge_document,
     spike_document,
 )
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.notebook import Shown
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.notebook import Shown
 
 
 @dataclass(frozen=True)

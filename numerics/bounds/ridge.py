@@ -15,15 +15,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.bounds.infinite_ridge import left_over, slope_at_infinity
-from onestep.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds, Minimum
-from onestep.numerics.models.given import square_only, within_reach
-from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
-from onestep.numerics.saddle_point.level import solve_on
-from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from onestep.numerics.saddle_point.profile import Profile, profile
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.bounds.infinite_ridge import left_over, slope_at_infinity
+from giantsteps.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds, Minimum
+from giantsteps.numerics.models.given import square_only, within_reach
+from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.level import solve_on
+from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.ridge import solve
 
 Array = NDArray[np.float64]
 

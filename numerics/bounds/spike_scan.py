@@ -13,11 +13,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.bounds.ridge import local_minima
-from onestep.numerics.gaussian.quadrature import WIDEST_STEP, conditional_moments, integrand, reach
-from onestep.numerics.gaussian.spike_rule import half_length, layers, spacing, spike_rule
-from onestep.numerics.saddle_point.profile import WIDEST_SPACING
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.bounds.ridge import local_minima
+from giantsteps.numerics.gaussian.quadrature import WIDEST_STEP, conditional_moments, integrand, reach
+from giantsteps.numerics.gaussian.spike_rule import half_length, layers, spacing, spike_rule
+from giantsteps.numerics.saddle_point.profile import WIDEST_SPACING
 
 Array = NDArray[np.float64]
 

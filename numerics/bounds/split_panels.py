@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bounds.noisy_loss import NoisyLoss
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.bounds.noisy_loss import NoisyLoss
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

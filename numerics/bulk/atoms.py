@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import ExplicitPoint, OneGroup
+from giantsteps.numerics.bulk.equivalent import ExplicitPoint, OneGroup
 
 Array = NDArray[np.float64]
 

@@ -34,12 +34,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import LazyPoint, OneGroup, marchenko_pastur
-from onestep.numerics.bulk.network_constants import ALONG, ROWS, TILTED
-from onestep.numerics.bulk.network_law import BulkLaw, step_laws
-from onestep.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.model import Model
+from giantsteps.numerics.bulk.equivalent import LazyPoint, OneGroup, marchenko_pastur
+from giantsteps.numerics.bulk.network_constants import ALONG, ROWS, TILTED
+from giantsteps.numerics.bulk.network_law import BulkLaw, step_laws
+from giantsteps.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.model import Model
 
 Array = NDArray[np.float64]
 

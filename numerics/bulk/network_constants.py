@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.gaussian.quadrature import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     ROUNDING,
     Integrand,
@@ -27,10 +27,10 @@ from onestep.numerics.gaussian.quadrature import (
     reach,
     slope_integrand,
 )
-from onestep.numerics.gaussian.settled_moments import still_to_come
-from onestep.numerics.gaussian.spike_rule import half_length, layers, spacing, spike_rule
-from onestep.numerics.models.gradient_step import even_part
-from onestep.numerics.models.model import ModelError
+from giantsteps.numerics.gaussian.settled_moments import still_to_come
+from giantsteps.numerics.gaussian.spike_rule import half_length, layers, spacing, spike_rule
+from giantsteps.numerics.models.gradient_step import even_part
+from giantsteps.numerics.models.model import ModelError
 
 Array = NDArray[np.float64]
 

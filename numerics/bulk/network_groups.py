@@ -40,8 +40,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import LazyPoint, pack, packed_directions, unpack, upper_triangle
-from onestep.numerics.bulk.network_law import GroupsLaw
+from giantsteps.numerics.bulk.equivalent import LazyPoint, pack, packed_directions, unpack, upper_triangle
+from giantsteps.numerics.bulk.network_law import GroupsLaw
 
 Array = NDArray[np.float64]
 

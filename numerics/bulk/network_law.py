@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.bulk.network_constants import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.bulk.network_constants import (
     ROWS,
     LabelAverages,
     Labels,
@@ -30,9 +30,9 @@ from onestep.numerics.bulk.network_constants import (
     labels_from,
     slope_constants,
 )
-from onestep.numerics.bulk.resolvent import Rows, steepest
-from onestep.numerics.models.gradient_step import even_part, mean_weight
-from onestep.numerics.models.model import Model, ModelError
+from giantsteps.numerics.bulk.resolvent import Rows, steepest
+from giantsteps.numerics.models.gradient_step import even_part, mean_weight
+from giantsteps.numerics.models.model import Model, ModelError
 
 
 @dataclass(frozen=True)

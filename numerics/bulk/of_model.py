@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent, isotropic
-from onestep.numerics.models.model import Model
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, isotropic
+from giantsteps.numerics.models.model import Model
 
 if TYPE_CHECKING:
-    from onestep.numerics.bulk.network_law import BulkLaw
+    from giantsteps.numerics.bulk.network_law import BulkLaw
 
 
 def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
@@ -18,11 +18,11 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
         return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
     laws = row_laws(model)
     if len(laws) == 1:
-        from onestep.numerics.bulk.network import NetworkBulk
+        from giantsteps.numerics.bulk.network import NetworkBulk
 
         return NetworkBulk(ridge, model.beta, laws[0])
-    from onestep.numerics.bulk.network_groups import NetworkGroups
-    from onestep.numerics.bulk.network_law import groups_law
+    from giantsteps.numerics.bulk.network_groups import NetworkGroups
+    from giantsteps.numerics.bulk.network_law import groups_law
 
     return NetworkGroups(ridge, model.beta, groups_law(laws, model.fractions))
 
@@ -30,7 +30,7 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
 def row_laws(model: Model) -> tuple[BulkLaw, ...]:
     """The law of the rows of each readout group, for rows that differ in norm."""
     # Imported here: most solves need no averages over the labels of the gradient step.
-    from onestep.numerics.bulk.network_law import isotropic_law, step_laws
+    from giantsteps.numerics.bulk.network_law import isotropic_law, step_laws
 
     if model.network_step is not None:
         return step_laws(model)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import (
+from giantsteps.numerics.bulk.equivalent import (
     DeterministicEquivalent,
     ExplicitPoint,
     SeveralGroups,
@@ -21,7 +21,7 @@ from onestep.numerics.bulk.equivalent import (
     packed_directions,
     unpack,
 )
-from onestep.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
 

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import ExplicitPoint, OneGroup, isotropic
+from giantsteps.numerics.bulk.equivalent import ExplicitPoint, OneGroup, isotropic
 
 Array = NDArray[np.float64]
 

@@ -30,9 +30,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.overlapping_bulk import Samples, TurnedBulk
-from onestep.numerics.gaussian.coefficients import conditional_moments_of, hermite_constants
-from onestep.numerics.gaussian.quadrature import (
+from giantsteps.numerics.bulk.overlapping_bulk import Samples, TurnedBulk
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of, hermite_constants
+from giantsteps.numerics.gaussian.quadrature import (
     FINER,
     MOST_UNSETTLED,
     ROUNDING,
@@ -41,10 +41,10 @@ from onestep.numerics.gaussian.quadrature import (
     integrand,
     slope_integrand,
 )
-from onestep.numerics.gaussian.spike_rule import layers, spacing, spike_rule
-from onestep.numerics.models.model import UNIFORM, Model, ModelError
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.parameters import MapErrors
+from giantsteps.numerics.gaussian.spike_rule import layers, spacing, spike_rule
+from giantsteps.numerics.models.model import UNIFORM, Model, ModelError
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.parameters import MapErrors
 
 Array = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.network_constants import ALONG, POWERS, TILTED, Labels
+from giantsteps.numerics.bulk.network_constants import ALONG, POWERS, TILTED, Labels
 
 Array = NDArray[np.float64]
 

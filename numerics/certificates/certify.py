@@ -21,18 +21,18 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.accepts import accepts
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk
-from onestep.numerics.certificates.problems import problem_of
-from onestep.numerics.certificates.saddle_point import Enclosed, enclosed, nonlinear_system
-from onestep.numerics.certificates.setting import setting
-from onestep.numerics.models.documents import certificate_document, described
-from onestep.numerics.models.given import model_of
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.notebook import Shown
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.certificates.newton import Box, System, Zero, krawczyk
+from giantsteps.numerics.certificates.problems import problem_of
+from giantsteps.numerics.certificates.saddle_point import Enclosed, enclosed, nonlinear_system
+from giantsteps.numerics.certificates.setting import setting
+from giantsteps.numerics.models.documents import certificate_document, described
+from giantsteps.numerics.models.given import model_of
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.notebook import Shown
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.ridge import solve
 
 Ball = Any
 
@@ -184,8 +184,8 @@ def _certificate(model: Model, zero: Zero, found: Enclosed, bits: int) -> Certif
 
 def _certified_network(model: Model, solution: Solution, bits: int) -> Certificate:
     # Imported here: most certificates are of the isotropic bulk.
-    from onestep.numerics.certificates.network import saddle_point as network_saddle_point
-    from onestep.numerics.saddle_point.one_group.network_any_precision import network_start
+    from giantsteps.numerics.certificates.network import saddle_point as network_saddle_point
+    from giantsteps.numerics.saddle_point.one_group.network_any_precision import network_start
 
     network = network_saddle_point.network_problem(model, bits + NETWORK_BITS)
     T, tau, b1, b2 = network_start(model, solution).values

@@ -9,14 +9,14 @@ from typing import Any
 
 from flint import arb
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.averages import ORDERS, Averages, polynomial_smoothing, smoothing
-from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.growth_bounds import BallLine, Line, average_bound
-from onestep.numerics.balls.lattice import averages
-from onestep.numerics.balls.rules import Along, SpikeRule, on_nodes
-from onestep.numerics.certificates.slope import Moving, value_of
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
+from giantsteps.numerics.balls.averages import ORDERS, Averages, polynomial_smoothing, smoothing
+from giantsteps.numerics.balls.gaussian_bounds import Envelope
+from giantsteps.numerics.balls.growth_bounds import BallLine, Line, average_bound
+from giantsteps.numerics.balls.lattice import averages
+from giantsteps.numerics.balls.rules import Along, SpikeRule, on_nodes
+from giantsteps.numerics.certificates.slope import Moving, value_of
 
 Ball = Any
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from onestep.numerics.balls.arithmetic import BallError
+from giantsteps.numerics.balls.arithmetic import BallError
 
 Ball = Any
 Box = tuple[Ball, ...]

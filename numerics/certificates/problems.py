@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.gaussian_bounds import rational_upper
-from onestep.numerics.balls.growth_bounds import BallLine, Line
-from onestep.numerics.certificates.functions import MovingLine, Problem
-from onestep.numerics.certificates.slope import Moving, slope_of, value_of
-from onestep.numerics.models.model import Model
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
+from giantsteps.numerics.balls.gaussian_bounds import rational_upper
+from giantsteps.numerics.balls.growth_bounds import BallLine, Line
+from giantsteps.numerics.certificates.functions import MovingLine, Problem
+from giantsteps.numerics.certificates.slope import Moving, slope_of, value_of
+from giantsteps.numerics.models.model import Model
 
 Ball = Any
 
@@ -54,8 +54,8 @@ def _given(model: Model) -> dict[str, Any]:
 
 def _mapped(model: Model, numbers: dict[str, Any], bits: int) -> dict[str, Any]:
     # Imported here: most certificates are of spikes that were given.
-    from onestep.numerics.certificates.network.labels import LabelBalls
-    from onestep.numerics.saddle_point.one_group.law_of_any_precision import rows_map, slope_balls
+    from giantsteps.numerics.certificates.network.labels import LabelBalls
+    from giantsteps.numerics.saddle_point.one_group.law_of_any_precision import rows_map, slope_balls
 
     weight = rational_ball(_weight(model))
     slope = slope_balls(model.activation, bits)

@@ -17,11 +17,11 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.balls.rules import SpikeRule
-from onestep.numerics.certificates.functions import Functions, Problem, over_variance
-from onestep.numerics.certificates.newton import Box, System
-from onestep.numerics.certificates.slope import expectation, value_of
+from giantsteps.numerics.balls.arithmetic import BallError
+from giantsteps.numerics.balls.rules import SpikeRule
+from giantsteps.numerics.certificates.functions import Functions, Problem, over_variance
+from giantsteps.numerics.certificates.newton import Box, System
+from giantsteps.numerics.certificates.slope import expectation, value_of
 
 Ball = Any
 

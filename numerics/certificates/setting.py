@@ -9,13 +9,13 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from onestep.numerics.certificates.functions import Functions, Problem, bounds, functions, norm_slope
-from onestep.numerics.certificates.newton import Box
-from onestep.numerics.certificates.saddle_point import fixed_error
-from onestep.numerics.certificates.strip import inverse_bound, student
-from onestep.numerics.models.solution import Solution
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
+from giantsteps.numerics.certificates.functions import Functions, Problem, bounds, functions, norm_slope
+from giantsteps.numerics.certificates.newton import Box
+from giantsteps.numerics.certificates.saddle_point import fixed_error
+from giantsteps.numerics.certificates.strip import inverse_bound, student
+from giantsteps.numerics.models.solution import Solution
 
 Ball = Any
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import Combined
-from onestep.numerics.balls.rules import Along, SpikeRule
+from giantsteps.numerics.balls.arithmetic import Combined
+from giantsteps.numerics.balls.rules import Along, SpikeRule
 
 Ball = Any
 

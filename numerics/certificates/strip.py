@@ -17,12 +17,12 @@ from typing import Any
 
 from flint import acb, arb, arb_poly, arb_series
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, rational_ball, series_terms
-from onestep.numerics.balls.averages import polynomial_smoothing
-from onestep.numerics.balls.gaussian_bounds import involutions, mean_power
-from onestep.numerics.balls.growth_bounds import BallLine, Line, polynomial_growth
-from onestep.numerics.balls.lattice import Sums, sums
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball, series_terms
+from giantsteps.numerics.balls.averages import polynomial_smoothing
+from giantsteps.numerics.balls.gaussian_bounds import involutions, mean_power
+from giantsteps.numerics.balls.growth_bounds import BallLine, Line, polynomial_growth
+from giantsteps.numerics.balls.lattice import Sums, sums
 
 Ball = Any
 

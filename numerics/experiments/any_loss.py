@@ -26,13 +26,13 @@ from functools import cache
 
 import numpy as np
 
-from onestep.numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
-from onestep.numerics.experiments import convex_readout, readout
-from onestep.numerics.experiments.bias_search import best_bias
-from onestep.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
-from onestep.numerics.experiments.inputs import Inputs
-from onestep.numerics.experiments.measure import Row, fresh_outputs, order_parameters
-from onestep.numerics.experiments.ridge import (
+from giantsteps.numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
+from giantsteps.numerics.experiments import convex_readout, readout
+from giantsteps.numerics.experiments.bias_search import best_bias
+from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
+from giantsteps.numerics.experiments.inputs import Inputs
+from giantsteps.numerics.experiments.measure import Row, fresh_outputs, order_parameters
+from giantsteps.numerics.experiments.ridge import (
     KINDS,
     Prediction,
     Simulation,
@@ -43,15 +43,15 @@ from onestep.numerics.experiments.ridge import (
     predicted,
     samples_of,
 )
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.gradient_step import INSTEAD
-from onestep.numerics.models.losses import SQUARE, ClippedLoss, Loss
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs
-from onestep.numerics.saddle_point.ridge import solve as solve_ridge
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.gradient_step import INSTEAD
+from giantsteps.numerics.models.losses import SQUARE, ClippedLoss, Loss
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import has_signs
+from giantsteps.numerics.saddle_point.ridge import solve as solve_ridge
 
 # The bias is refined to this share of the scan, far below what it scatters between training sets (d^-1/2 or so).
 _BIAS_TOLERANCE = 1e-5

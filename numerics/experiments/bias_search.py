@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from onestep.numerics.bounds.learned_bias import Interval
+from giantsteps.numerics.bounds.learned_bias import Interval
 
 # Points of the scan of the whole line; the theory's energies have dips several times wider than its steps.
 _SCAN = 17

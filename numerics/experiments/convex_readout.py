@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onestep.numerics.experiments.ensembles import Array
-from onestep.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
-from onestep.numerics.models.network import SimulationError
+from giantsteps.numerics.experiments.ensembles import Array
+from giantsteps.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
+from giantsteps.numerics.models.network import SimulationError
 
 # Relative to the energy. |a - argmin|^2/|a|^2 is then 1e-7 at most in units of E/(ridge |a|^2), far below what seeds
 # scatter at any size that is simulated.

@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.network import Network, SimulationError
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 Array = NDArray[np.float64]
 
@@ -237,7 +237,7 @@ def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: 
     W as in `spiked_random_features`; xi ~ N(0, I_p) is fresh for every sample, from the stream `noise`. The spike
     lives in the functions mu, so `spikes` of the returned map is zero and `weights` is the bulk.
     """
-    from onestep.numerics.gaussian.coefficients import conditional_coefficients
+    from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 
     weights = _bulk(model, sizes, rng)
     groups = tuple(zip(model.spikes, model.bulks, model.biases, sizes.slices, strict=True))
@@ -337,7 +337,7 @@ def gradient_step(
     `readout` is u (p,), by default 1_p. `rows` samples are in memory at a time. The draws are, in order, the label
     noise and the inputs.
     """
-    from onestep.derivations.expressions.parser import derivative
+    from giantsteps.derivations.expressions.parser import derivative
 
     activation = network.activation
     sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))

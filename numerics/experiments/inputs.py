@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.parameters import ModelError
+from giantsteps.numerics.models.parameters import ModelError
 
 Array = NDArray[np.float64]
 

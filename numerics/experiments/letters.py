@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
-from onestep.numerics.experiments.measure import Row, overlaps, sampled_test_error
-from onestep.numerics.experiments.readout import fit
-from onestep.numerics.experiments.ridge import TEST_FACTOR, Prediction, Simulation
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.given import square_only
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import SimulationError
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.saddle_point.letters.density import bulk_of, law_of, solve_letters
+from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
+from giantsteps.numerics.experiments.measure import Row, overlaps, sampled_test_error
+from giantsteps.numerics.experiments.readout import fit
+from giantsteps.numerics.experiments.ridge import TEST_FACTOR, Prediction, Simulation
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.given import square_only
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import SimulationError
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.saddle_point.letters.density import bulk_of, law_of, solve_letters
 
 Array = NDArray[np.float64]
 

@@ -22,12 +22,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from onestep.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
-from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
-from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.solution import by_direction
-from onestep.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
+from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
+from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.solution import by_direction
+from giantsteps.numerics.saddle_point.profile import Profile, profile
 
 Row = tuple[tuple[str, float], ...]
 

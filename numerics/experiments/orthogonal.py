@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from onestep.numerics.bulk.orthogonal import Array
-from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows
-from onestep.numerics.experiments.measure import sampled_test_error
-from onestep.numerics.experiments.readout import fit
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model
+from giantsteps.numerics.bulk.orthogonal import Array
+from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows
+from giantsteps.numerics.experiments.measure import sampled_test_error
+from giantsteps.numerics.experiments.readout import fit
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
 
 
 def orthogonal_features(model: Model, sizes: Sizes, rng: np.random.Generator) -> FeatureMap:

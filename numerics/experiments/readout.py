@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onestep.numerics.experiments.ensembles import Array
-from onestep.numerics.models.network import SimulationError
+from giantsteps.numerics.experiments.ensembles import Array
+from giantsteps.numerics.models.network import SimulationError
 
 # Above this many ridges one tridiagonal form (about 7 Cholesky factorisations at p = 800 and 1600) is cheaper.
 MANY_RIDGES = 8

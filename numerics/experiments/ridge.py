@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from onestep.numerics.experiments.ensembles import (
+from giantsteps.numerics.experiments.ensembles import (
     Array,
     FeatureMap,
     Sizes,
@@ -36,17 +36,17 @@ from onestep.numerics.experiments.ensembles import (
     spiked_random_features,
     trained_network,
 )
-from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
-from onestep.numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
-from onestep.numerics.experiments.readout import fit
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.documents import simulation_document
-from onestep.numerics.models.given import square_only, within_reach
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.models.notebook import Shown
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
+from giantsteps.numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
+from giantsteps.numerics.experiments.readout import fit
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.documents import simulation_document
+from giantsteps.numerics.models.given import square_only, within_reach
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.models.notebook import Shown
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.finite_width import at_width
 
 KINDS = ("srf", "network", "equivalent")
 

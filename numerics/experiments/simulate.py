@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 
-from onestep.numerics.accepts import accepts
-from onestep.numerics.bounds.learned_bias import Basins
-from onestep.numerics.experiments.any_loss import predict_loss, simulate_loss
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
-from onestep.numerics.experiments.letters import predict_letters, simulate_letters
-from onestep.numerics.experiments.ridge import Prediction, Simulation, simulate_ridges, usual_kind
-from onestep.numerics.models.given import instance_of, model_of, subject_of, whole_number, within_reach
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.bounds.learned_bias import Basins
+from giantsteps.numerics.experiments.any_loss import predict_loss, simulate_loss
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
+from giantsteps.numerics.experiments.letters import predict_letters, simulate_letters
+from giantsteps.numerics.experiments.ridge import Prediction, Simulation, simulate_ridges, usual_kind
+from giantsteps.numerics.models.given import instance_of, model_of, subject_of, whole_number, within_reach
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network, SimulationError
 
 
 @accepts(

@@ -14,18 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation, integrable_square
-from onestep.derivations.activations.activation import activation as function
-from onestep.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
-from onestep.numerics.accepts import accepts
-from onestep.numerics.gaussian.quadrature import (
+from giantsteps.derivations.activations.activation import Activation, integrable_square
+from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     Moments,
     conditional_moments,
     integrand,
     slope_integrand,
 )
-from onestep.numerics.gaussian.settled_moments import settled_moments
+from giantsteps.numerics.gaussian.settled_moments import settled_moments
 
 Array = NDArray[np.float64]
 

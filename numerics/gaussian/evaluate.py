@@ -16,11 +16,13 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 
-from onestep.derivations.activations.activation import Activation as Activation
-from onestep.derivations.activations.activation import activation as activation  # the public one, which can be called
-from onestep.derivations.activations.panels import Panel
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.tree import Condition, Expression, ExpressionError, depends_on_z
+from giantsteps.derivations.activations.activation import Activation as Activation
+from giantsteps.derivations.activations.activation import (
+    activation as activation,  # the public one, which can be called
+)
+from giantsteps.derivations.activations.panels import Panel
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.tree import Condition, Expression, ExpressionError, depends_on_z
 
 Array = npt.NDArray[np.float64]
 Evaluator = Callable[[Array], Array]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.quadrature import Moments
+from giantsteps.numerics.gaussian.quadrature import Moments
 
 Array = NDArray[np.float64]
 

@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation, Growth
-from onestep.derivations.expressions.budget import spend
-from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
-from onestep.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
-from onestep.numerics.gaussian.smooth_panels import distinct, gauss_legendre, smooth_panels
-from onestep.numerics.gaussian.steep_places import frequency, steep_places
+from giantsteps.derivations.activations.activation import Activation, Growth
+from giantsteps.derivations.expressions.budget import spend
+from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
+from giantsteps.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
+from giantsteps.numerics.gaussian.smooth_panels import distinct, gauss_legendre, smooth_panels
+from giantsteps.numerics.gaussian.steep_places import frequency, steep_places
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.quadrature import (
+from giantsteps.numerics.gaussian.quadrature import (
     ROUNDING,
     Integrand,
     Moments,

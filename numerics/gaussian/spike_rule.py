@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onestep.numerics.gaussian.quadrature import (
+from giantsteps.numerics.gaussian.quadrature import (
     FINER,
     LOG_ACCURACY,
     MOST_NODES,
@@ -21,7 +21,7 @@ from onestep.numerics.gaussian.quadrature import (
     composite,
     density,
 )
-from onestep.numerics.gaussian.smooth_panels import distinct
+from giantsteps.numerics.gaussian.smooth_panels import distinct
 
 _MOST_LAYERS = 400
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.expressions.tree import Call, Expression, Number, Power, Product, Quotient, walk
-from onestep.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.derivations.expressions.tree import Call, Expression, Number, Power, Product, Quotient, walk
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
 
 Array = NDArray[np.float64]
 

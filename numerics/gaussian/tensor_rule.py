@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.quadrature import FINER, WIDEST_STEP, Integrand, reach
-from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.quadrature import FINER, WIDEST_STEP, Integrand, reach
+from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 
 Array = NDArray[np.float64]
 

@@ -11,20 +11,20 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onestep.numerics.models.parameters import UNIFORM
-from onestep.numerics.models.width_documents import at_width_json, finite, with_warnings
+from giantsteps.numerics.models.parameters import UNIFORM
+from giantsteps.numerics.models.width_documents import at_width_json, finite, with_warnings
 
 if TYPE_CHECKING:
-    from onestep.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds
-    from onestep.numerics.certificates.certify import Certificate
-    from onestep.numerics.certificates.ranges.branch import Branch, Piece
-    from onestep.numerics.experiments.ridge import Estimate, Simulation
-    from onestep.numerics.models.model import Model, ReadoutGroup
-    from onestep.numerics.models.network import Network
-    from onestep.numerics.models.readout_law import ReadoutLaw
-    from onestep.numerics.models.solution import Solution
-    from onestep.numerics.saddle_point.one_group.batch import BatchSolution
-    from onestep.numerics.spectrum.density import Spectrum
+    from giantsteps.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds
+    from giantsteps.numerics.certificates.certify import Certificate
+    from giantsteps.numerics.certificates.ranges.branch import Branch, Piece
+    from giantsteps.numerics.experiments.ridge import Estimate, Simulation
+    from giantsteps.numerics.models.model import Model, ReadoutGroup
+    from giantsteps.numerics.models.network import Network
+    from giantsteps.numerics.models.readout_law import ReadoutLaw
+    from giantsteps.numerics.models.solution import Solution
+    from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution
+    from giantsteps.numerics.spectrum.density import Spectrum
 
 Document = dict[str, Any]
 
@@ -61,7 +61,7 @@ def letter_bulk_text(model: Model) -> str:
 
 def model_document(model: Model) -> Document:
     """A model under the names of the command line's options."""
-    from onestep.derivations.expressions.parser import to_text
+    from giantsteps.derivations.expressions.parser import to_text
 
     document: Document = {
         "activation": to_text(model.activation.expression),
@@ -195,7 +195,7 @@ def batch_document(batch: BatchSolution) -> Document:
 
 
 def bounds_document(found: Bounds) -> Document:
-    """Both bounds, in the words of `onestep bounds`."""
+    """Both bounds, in the words of `giantsteps bounds`."""
     document: Document = {"lower": found.lower, "upper": found.upper}
     if found.least is not None and found.at_infinite_ridge is not None and found.mean_squared_error is not None:
         square, limit = found.mean_squared_error

@@ -12,9 +12,9 @@ import math
 from bisect import bisect_left
 from functools import lru_cache
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.models.gradient_step import even_part
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.models.gradient_step import even_part
 
 # (strength, alpha0, least and largest deviation of a network's test error from the isotropic theory and the largest
 # standard error of one, in per cent), over three networks of d = DIMENSION; a test computes them from the samples.
@@ -71,7 +71,7 @@ def even_part_warning(
         f"the isotropic bulk neglects the even part of the activation (E[sigma''] = {curvature:.3g}), which turns the "
         f"rows by (eta/beta) {length} sqrt(E[y^2]/alpha0) = {found:.2g} of their length"
     )
-    instead = "--bulk-model network does not neglect it, and onestep simulate --kind network measures this one"
+    instead = "--bulk-model network does not neglect it, and giantsteps simulate --kind network measures this one"
     ranges = _range(found, alpha0)
     if ranges is None:
         ends = (f"{max(cell[0] for cell in MEASURED):g}", *(f"{end(c[1] for c in MEASURED):g}" for end in (min, max)))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numpy as np
 
-from onestep.derivations.expressions.tree import ExpressionError
-from onestep.numerics.models.model import Model, ModelError
+from giantsteps.derivations.expressions.tree import ExpressionError
+from giantsteps.numerics.models.model import Model, ModelError
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.network import Network
+    from giantsteps.numerics.models.network import Network
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -30,7 +30,7 @@ def model_of(given: object) -> Model:
     """A model, or that of a network with its own bulk after its one step. Raises ModelError for anything else."""
     if isinstance(given, Model):
         return given
-    from onestep.numerics.models.network import Network
+    from giantsteps.numerics.models.network import Network
 
     if not isinstance(given, Network):
         raise ModelError(f"a value of type {type(given).__name__} is not accepted as a model: {_EXAMPLE}")
@@ -72,7 +72,7 @@ def square_only(model: Model | Network, what: str) -> None:
 
 def subject_of(given: object) -> object:
     """A model or a network, as it is. Raises ModelError for anything else."""
-    from onestep.numerics.models.network import Network
+    from giantsteps.numerics.models.network import Network
 
     return given if isinstance(given, Network) else model_of(given)
 

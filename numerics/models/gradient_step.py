@@ -17,15 +17,22 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from onestep.derivations.activations.activation import Activation, integrable_square
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
-from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
-from onestep.numerics.models.parameters import EXACT, NOT_NEGATIVE, MapErrors, ModelError, ReadoutGroup, checked_number
-from onestep.numerics.models.readout_law import ReadoutLaw
+from giantsteps.derivations.activations.activation import Activation, integrable_square
+from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
+from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED
+from giantsteps.numerics.models.parameters import (
+    EXACT,
+    NOT_NEGATIVE,
+    MapErrors,
+    ModelError,
+    ReadoutGroup,
+    checked_number,
+)
+from giantsteps.numerics.models.readout_law import ReadoutLaw
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 # A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
 _ZERO = 1e-11

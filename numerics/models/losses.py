@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.parameters import ModelError
+from giantsteps.numerics.models.parameters import ModelError
 
 Array = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.activation import activation as function
-from onestep.numerics.models.documents import described, model_document
-from onestep.numerics.models.gradient_step import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.models.documents import described, model_document
+from giantsteps.numerics.models.gradient_step import (
     GradientStep,
     check_second_moment,
     check_step,
@@ -19,8 +19,8 @@ from onestep.numerics.models.gradient_step import (
     mapped_step,
     mean_weight,
 )
-from onestep.numerics.models.losses import SQUARE, Loss, loss_named
-from onestep.numerics.models.parameters import (
+from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
+from giantsteps.numerics.models.parameters import (
     EXACT,
     LARGEST,
     RANGES,
@@ -37,7 +37,7 @@ from onestep.numerics.models.parameters import (
     checked_groups,
     checked_number,
 )
-from onestep.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.models.readout_law import ReadoutLaw
 
 __all__ = [
     "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "check_changes",
@@ -342,7 +342,7 @@ class Model:
 
 def _neglected(model: Model, step: GradientStep) -> str | None:
     """What the isotropic bulk leaves out after this step, in a sentence, or None."""
-    from onestep.numerics.models.even_part import even_part_warning
+    from giantsteps.numerics.models.even_part import even_part_warning
 
     # Of a density the letter 1, by which the step is named.
     largest = 1.0 if model.law else max(abs(group.weight) for group in model.groups)

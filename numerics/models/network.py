@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.activation import activation as function
-from onestep.numerics.models.documents import described
-from onestep.numerics.models.losses import SQUARE, Loss, loss_named
-from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
-from onestep.numerics.models.parameters import ModelError, checked_flag, refuse_other_groups
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.models.documents import described
+from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
+from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
+from giantsteps.numerics.models.parameters import ModelError, checked_flag, refuse_other_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 
 # What the rows and the step of a simulated network are made of is 0 or between these in size: beyond them sums over
@@ -183,7 +183,7 @@ class Network:
 
         bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.bulk.network`).
         """
-        from onestep.numerics.models.model import Model
+        from giantsteps.numerics.models.model import Model
 
         return Model.from_gradient_step(
             self.activation,

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.documents import ORDER_PARAMETERS
+from giantsteps.numerics.models.documents import ORDER_PARAMETERS
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 # What brings a package that results can be shown with and that is not needed to compute them.
-BRINGS = {"pandas": "pip install 'onestep[frames]'", "matplotlib": "pip install 'onestep[report]'"}
+BRINGS = {"pandas": "pip install 'giantsteps[frames]'", "matplotlib": "pip install 'giantsteps[report]'"}
 # Rows of a table in HTML: the first ones.
 MOST_ROWS = 12
 # Drawing is for people, so it stands in their room, above the numbers: it is loaded by name when it is asked for.
-DRAWINGS = "onestep.reports.figures.results"
+DRAWINGS = "giantsteps.reports.figures.results"
 
 
 def needed(package: str, asker: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.parameters import POSITIVE, ModelError, ReadoutGroup, checked_number
+from giantsteps.numerics.models.parameters import POSITIVE, ModelError, ReadoutGroup, checked_number
 
 Array = NDArray[np.float64]
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.documents import ORDER_PARAMETERS, described, solution_document
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.notebook import Shown, entries
-from onestep.numerics.models.width_documents import WIDTH
+from giantsteps.numerics.models.documents import ORDER_PARAMETERS, described, solution_document
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.notebook import Shown, entries
+from giantsteps.numerics.models.width_documents import WIDTH
 
 if TYPE_CHECKING:
-    from onestep.numerics.bulk.equivalent import DeterministicEquivalent
-    from onestep.numerics.saddle_point.letters.density import Level as LetterLevel
+    from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent
+    from giantsteps.numerics.saddle_point.letters.density import Level as LetterLevel
 
 Array = NDArray[np.float64]
 

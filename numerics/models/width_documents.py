@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from onestep.numerics.models.parameters import ModelError
+from giantsteps.numerics.models.parameters import ModelError
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 
 # The width whose value stands beside every limit, and by what share of the limit it may differ without a word.

@@ -22,10 +22,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint, groups_of, unpack, upper_triangle
-from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.saddle_point.profile import Number, Profile
+from giantsteps.numerics.bulk.equivalent import (
+    DeterministicEquivalent,
+    EquivalentPoint,
+    groups_of,
+    unpack,
+    upper_triangle,
+)
+from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.saddle_point.profile import Number, Profile
 
 Array = NDArray[np.float64]
 

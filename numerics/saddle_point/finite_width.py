@@ -20,13 +20,13 @@ from functools import cache, partial
 
 import numpy as np
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent, unpack
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.parameters import checked_number
-from onestep.numerics.models.solution import Solution, by_direction
-from onestep.numerics.saddle_point.equations import LinearPart, linear_part, nonlinear_part
-from onestep.numerics.saddle_point.level import (
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, unpack
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.parameters import checked_number
+from giantsteps.numerics.models.solution import Solution, by_direction
+from giantsteps.numerics.saddle_point.equations import LinearPart, linear_part, nonlinear_part
+from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
@@ -34,8 +34,8 @@ from onestep.numerics.saddle_point.level import (
     regime_of,
     settled,
 )
-from onestep.numerics.saddle_point.map_uncertainty import relative_uncertainty, rounding_growth
-from onestep.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.map_uncertainty import relative_uncertainty, rounding_growth
+from giantsteps.numerics.saddle_point.profile import Profile, profile
 
 
 def checked_width(width: float) -> float:

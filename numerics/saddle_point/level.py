@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.equations import (
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.equations import (
     LinearPart,
     NonlinearPart,
     State,
@@ -22,8 +22,8 @@ from onestep.numerics.saddle_point.equations import (
     nonlinear_part,
     residual,
 )
-from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
-from onestep.numerics.saddle_point.profile import Profile
+from giantsteps.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
+from giantsteps.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]
@@ -93,8 +93,8 @@ def solve_on(
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
     if table.groups == table.rank == 1 and len(table.along) == 2:
         # Imported here: the isotropic bulk needs no averages over labels.
-        from onestep.numerics.bulk.network import NetworkBulk
-        from onestep.numerics.saddle_point.one_group import network_point as network
+        from giantsteps.numerics.bulk.network import NetworkBulk
+        from giantsteps.numerics.saddle_point.one_group import network_point as network
 
         if isinstance(equivalent, NetworkBulk):
             part = network.solve_nonlinear(table.one_group, equivalent, ratio, start, regime.unit)

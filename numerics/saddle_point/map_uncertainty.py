@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.parameters import EXACT
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.parameters import EXACT
 
 SMALL = 1e-12
 
@@ -39,7 +39,7 @@ def relative_uncertainty(model: Model) -> float:
     )
     if model.network_step is not None:
         # Imported here: most models need no averages over the labels of the gradient step.
-        from onestep.numerics.bulk.network import law_error
+        from giantsteps.numerics.bulk.network import law_error
 
         largest = max(largest, law_error(model))
     return largest

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import COARSE_STEP, LEAST, equivalent_model, turned_bulk
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.level import QUADRATURE_LIMIT
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from giantsteps.numerics.bulk.overlapping_rows import COARSE_STEP, LEAST, equivalent_model, turned_bulk
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.level import QUADRATURE_LIMIT
+from giantsteps.numerics.saddle_point.ridge import solve
 
 # A coarser grid, no multiple of the first, tells how far the result is from the limit of fine ones.
 _COARSER = 1.27

@@ -17,12 +17,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.bulk.equivalent import upper_triangle
-from onestep.numerics.gaussian.coefficients import known_moments_of
-from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.gaussian.line_moments import moments_on_line
-from onestep.numerics.gaussian.quadrature import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.bulk.equivalent import upper_triangle
+from giantsteps.numerics.gaussian.coefficients import known_moments_of
+from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
+from giantsteps.numerics.gaussian.line_moments import moments_on_line
+from giantsteps.numerics.gaussian.quadrature import (
     Moments,
     doublings,
     integrand,
@@ -31,10 +31,10 @@ from onestep.numerics.gaussian.quadrature import (
     span,
     square_gap,
 )
-from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
-from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
-from onestep.numerics.models.given import OVERFLOW, within_reach
-from onestep.numerics.models.model import Model, ModelError
+from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.tensor_rule import Line, tensor_rule
+from giantsteps.numerics.models.given import OVERFLOW, within_reach
+from giantsteps.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
 Number = TypeVar("Number", float, Array)

@@ -8,15 +8,15 @@ from functools import cache, partial
 
 import numpy as np
 
-from onestep.numerics.bulk.equivalent import unpack
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.given import square_only
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
-from onestep.numerics.saddle_point.equations import UNDECIDED
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.level import (
+from giantsteps.numerics.bulk.equivalent import unpack
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.given import square_only
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
+from giantsteps.numerics.saddle_point.equations import UNDECIDED
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
@@ -28,8 +28,8 @@ from onestep.numerics.saddle_point.level import (
     settled,
     solve_on,
 )
-from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from onestep.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from giantsteps.numerics.saddle_point.profile import profile
 
 
 def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:

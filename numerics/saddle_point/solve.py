@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from onestep.numerics.accepts import accepts
-from onestep.numerics.models.given import model_of, whole_number, within_reach
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.ridge import solve as solve_ridge
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.models.given import model_of, whole_number, within_reach
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.ridge import solve as solve_ridge
 
 FEWEST_DIGITS, MOST_DIGITS = 16, 300
 
@@ -22,15 +22,15 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
     """
     # Each solver is imported where it is asked for: a ridge readout in double precision waits for none of the others.
     if digits is not None:
-        from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+        from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 
         return solve_to(model, digits)
     if model.law is not None:
-        from onestep.numerics.saddle_point.letters.density import solve_letters
+        from giantsteps.numerics.saddle_point.letters.density import solve_letters
 
         return solve_letters(model)
     if model.loss.name != "square":
-        from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+        from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
 
         return solve_convex(model)
     return solve_ridge(model)

@@ -13,8 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import unpack
-from onestep.numerics.spectrum.point import Equations, Solution
+from giantsteps.numerics.bulk.equivalent import unpack
+from giantsteps.numerics.spectrum.point import Equations, Solution
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.accepts import accepts
-from onestep.numerics.gaussian.quadrature import conditional_moments, integrand
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.models.documents import described, spectrum_document
-from onestep.numerics.models.given import model_of, within_reach
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.notebook import Shown
-from onestep.numerics.models.width_documents import finite
-from onestep.numerics.saddle_point.profile import Profile, profile
-from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
-from onestep.numerics.spectrum.network import NetworkEquations, unbounded_labels
-from onestep.numerics.spectrum.outliers import Outlier, detached_eigenvalues, outliers_of
-from onestep.numerics.spectrum.point import Equations
-from onestep.numerics.spectrum.support import LEAST_SHARE, Band, bands
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.models.documents import described, spectrum_document
+from giantsteps.numerics.models.given import model_of, within_reach
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.notebook import Shown
+from giantsteps.numerics.models.width_documents import finite
+from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
+from giantsteps.numerics.spectrum.network import NetworkEquations, unbounded_labels
+from giantsteps.numerics.spectrum.outliers import Outlier, detached_eigenvalues, outliers_of
+from giantsteps.numerics.spectrum.point import Equations
+from giantsteps.numerics.spectrum.support import LEAST_SHARE, Band, bands
 
 __all__ = ["Spectrum", "SpectrumError", "atom_at_zero", "spectrum", "stieltjes"]
 

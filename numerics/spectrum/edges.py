@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onestep.numerics.spectrum.axis import Axis
+from giantsteps.numerics.spectrum.axis import Axis
 
 # Mean and standard deviation of the Tracy-Widom law of real symmetric matrices.
 TW_MEAN, TW_DEVIATION = -1.2065335745820, 1.2680340580

@@ -26,18 +26,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.bulk.network import frame, signal_overlaps
-from onestep.numerics.bulk.network_law import step_laws
-from onestep.numerics.bulk.resolvent import Blocks, block_slopes, blocks, forms
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.gaussian.spike_rule import half_length
-from onestep.numerics.models.gradient_step import even_part
-from onestep.numerics.models.model import Model
-from onestep.numerics.spectrum.panels import Complex, Panels, Table, legendre_series
-from onestep.numerics.spectrum.point import Equations, RowLaw, upper_argument
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.bulk.network import frame, signal_overlaps
+from giantsteps.numerics.bulk.network_law import step_laws
+from giantsteps.numerics.bulk.resolvent import Blocks, block_slopes, blocks, forms
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.gaussian.spike_rule import half_length
+from giantsteps.numerics.models.gradient_step import even_part
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.spectrum.panels import Complex, Panels, Table, legendre_series
+from giantsteps.numerics.spectrum.point import Equations, RowLaw, upper_argument
 
 Array = NDArray[np.float64]
 

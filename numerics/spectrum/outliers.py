@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.profile import Profile
-from onestep.numerics.spectrum.panels import Complex
-from onestep.numerics.spectrum.point import RowLaw
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.profile import Profile
+from giantsteps.numerics.spectrum.panels import Complex
+from giantsteps.numerics.spectrum.point import RowLaw
 
 Array = NDArray[np.float64]
 

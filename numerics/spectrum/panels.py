@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -23,15 +23,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import packed_directions, upper_triangle
-from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.gaussian.spike_rule import half_length
-from onestep.numerics.models.given import OVERFLOW
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.equations import multiplicity
-from onestep.numerics.spectrum.panels import Complex, Panels, Table, legendre_series
+from giantsteps.numerics.bulk.equivalent import packed_directions, upper_triangle
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
+from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.gaussian.spike_rule import half_length
+from giantsteps.numerics.models.given import OVERFLOW
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.equations import multiplicity
+from giantsteps.numerics.spectrum.panels import Complex, Panels, Table, legendre_series
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.spectrum.axis import Axis, SpectrumError
-from onestep.numerics.spectrum.point import Equations, Solution
+from giantsteps.numerics.spectrum.axis import Axis, SpectrumError
+from giantsteps.numerics.spectrum.point import Equations, Solution
 
 Complex = NDArray[np.complex128]
 

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.measure import named
-from onestep.numerics.experiments.ridge import Simulation, at_sizes, simulate_ridges
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group.batch import AT_WIDTH, NUMBERS, solve_together
-from onestep.numerics.saddle_point.solve import solve
-from onestep.numerics.sweeps.sweep import DIRECT, Experiment, Sweep
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.measure import named
+from giantsteps.numerics.experiments.ridge import Simulation, at_sizes, simulate_ridges
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.one_group.batch import AT_WIDTH, NUMBERS, solve_together
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.numerics.sweeps.sweep import DIRECT, Experiment, Sweep
 
 # What may go wrong at one point, and is said there. Anything else is a defect of the suite and ends the sweep.
 FAILURES = (ModelError, SimulationError, ArithmeticError, np.linalg.LinAlgError)

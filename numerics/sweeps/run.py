@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 
-from onestep.numerics.sweeps.chunk import Row, solve_chunk
-from onestep.numerics.sweeps.store import Store
+from giantsteps.numerics.sweeps.chunk import Row, solve_chunk
+from giantsteps.numerics.sweeps.store import Store
 
 
 class WorkerLostError(Exception):

@@ -23,8 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from onestep.numerics.sweeps.chunk import Row, columns
-from onestep.numerics.sweeps.sweep import Sweep, SweepError
+from giantsteps.numerics.sweeps.chunk import Row, columns
+from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
 
 FILE, LOCK = "results.sqlite", "results.lock"
 # 2: with the errors at a finite width, and with what tells damage.

@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from onestep.numerics.models.losses import loss_named
-from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
-from onestep.numerics.models.width_documents import WIDTH
+from giantsteps.numerics.models.losses import loss_named
+from giantsteps.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from giantsteps.numerics.models.width_documents import WIDTH
 
 if TYPE_CHECKING:
-    from onestep.derivations.activations.activation import Activation
-    from onestep.numerics.models.network import Network
+    from giantsteps.derivations.activations.activation import Activation
+    from giantsteps.numerics.models.network import Network
 
 KINDS = ("theory", "simulation", "both")
 MODES = ("product", "zip")
@@ -192,7 +192,7 @@ class Sweep:
             "readout": self.groups, "loss": self.loss, "gaussian_rows": self.rows == "gaussian",
         }  # fmt: skip
         if self.experiment is not None and self.experiment.kind == "network":
-            from onestep.numerics.models.network import Network
+            from giantsteps.numerics.models.network import Network
 
             return Network(activation, target, **given)
         if self.has_step:
@@ -205,7 +205,7 @@ class Sweep:
 @lru_cache(maxsize=16)
 def function(text: str) -> Activation:
     """An activation or target, read once per process. Raises ExpressionError."""
-    from onestep.derivations.activations.activation import activation
+    from giantsteps.derivations.activations.activation import activation
 
     return activation(text)
 
@@ -248,7 +248,7 @@ def _check_loss(sweep: Sweep) -> None:
     if sweep.loss != "square" and sweep.simulated:
         raise SweepError(
             f'loss = "{sweep.loss}" is built for the theory in a sweep, and kind is "{sweep.kind}": take for example '
-            'kind = "theory", or onestep compare for one model'
+            'kind = "theory", or giantsteps compare for one model'
         )
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.gaussian.least_squares import least_norm
-from onestep.reports.figures.files import save
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.gaussian.least_squares import least_norm
+from giantsteps.reports.figures.files import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,10 +52,10 @@ def curves(activation: Activation, target: Activation, spike: float, bulk: float
 
     Raises ModelError or ExpressionError where a second moment is infinite or double precision overflows.
     """
-    from onestep.numerics.gaussian.coefficients import conditional_coefficients
-    from onestep.numerics.gaussian.evaluate import compile_numpy
-    from onestep.numerics.models.model import Model
-    from onestep.numerics.saddle_point.profile import profile
+    from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+    from giantsteps.numerics.gaussian.evaluate import compile_numpy
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.saddle_point.profile import profile
 
     # The even rule would fold the part of the target of the other parity away: it stays in the plot, not in the fit.
     model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)
@@ -159,5 +159,5 @@ def write(found: Curves, title: str, file: Path) -> None:
     """Write the figure; the suffix of the file name (.svg, .png or .pdf) chooses the format."""
     import matplotlib as mpl
 
-    with mpl.rc_context({"svg.hashsalt": "onestep"}):
+    with mpl.rc_context({"svg.hashsalt": "giantsteps"}):
         save(draw(found, title), file)

@@ -8,9 +8,9 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.closed_forms.gaussian_class import NotInClassError
-from onestep.derivations.closed_forms.heat_equation import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.closed_forms.gaussian_class import NotInClassError
+from giantsteps.derivations.closed_forms.heat_equation import (
     ClosedForm,
     ClosedForms,
     HeatObligation,
@@ -18,15 +18,15 @@ from onestep.derivations.closed_forms.heat_equation import (
     closed_forms,
     established,
 )
-from onestep.derivations.expressions.budget import TookTooLong, at_most
-from onestep.derivations.language import symbols
-from onestep.derivations.language.algebra_budget import counted_algebra
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
-from onestep.numerics.balls.integrals import LIMIT_REACHED
-from onestep.verify.closed_forms.proof import prove
-from onestep.verify.protocol.balls import NoBallError, enclose
-from onestep.verify.protocol.evidence import Outcome, Settled
+from giantsteps.derivations.expressions.budget import TookTooLong, at_most
+from giantsteps.derivations.language import symbols
+from giantsteps.derivations.language.algebra_budget import counted_algebra
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
+from giantsteps.numerics.balls.integrals import LIMIT_REACHED
+from giantsteps.verify.closed_forms.proof import prove
+from giantsteps.verify.protocol.balls import NoBallError, enclose
+from giantsteps.verify.protocol.evidence import Outcome, Settled
 
 # Where closed forms are compared with balls of the definition, in units of kappa.
 _PLACES = (Fraction(1), Fraction(-1, 2))
@@ -125,7 +125,7 @@ class Formulas:
 
 
 def _latex(form: ClosedForm) -> str:
-    from onestep.derivations.language.rendering import latex
+    from giantsteps.derivations.language.rendering import latex
 
     return latex(form.expression)
 

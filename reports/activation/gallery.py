@@ -1,4 +1,4 @@
-"""A gallery of activations: for each the document of `onestep activation`, and what one step learns of five targets.
+"""A gallery of activations: for each the document of `giantsteps activation`, and what one step learns of five targets.
 
 The documents are examined once (`python -m benchmarks.pages.gallery`), stored, and drawn when the report is built.
 """
@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.reports.activation.curves import curves, draw
-from onestep.reports.activation.latex import defined, rows
-from onestep.reports.activation.learning import NEGLIGIBLE, bounds_at, with_best_spike
-from onestep.reports.activation.study import examine
-from onestep.reports.figures.svg import svg_of
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.reports.activation.curves import curves, draw
+from giantsteps.reports.activation.latex import defined, rows
+from giantsteps.reports.activation.learning import NEGLIGIBLE, bounds_at, with_best_spike
+from giantsteps.reports.activation.study import examine
+from giantsteps.reports.figures.svg import svg_of
 
 Array = NDArray[np.float64]
 Document = dict[str, Any]
@@ -168,7 +168,7 @@ def _goal(target: str, found: Document) -> Goal:
 
 
 def drawing(name: str) -> str:
-    """The figure of `onestep activation --plot`: the functions along the spike, and the sine that they learn."""
+    """The figure of `giantsteps activation --plot`: the functions along the spike, and the sine that they learn."""
     student, document = activation(ACTIVATIONS[name]), stored()[name]
     found = document["targets"]["sin"]
     if found["bounds"]["upper"] is None:

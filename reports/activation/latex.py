@@ -1,4 +1,4 @@
-"""`onestep activation --latex`: the same document as a block of LaTeX, for a paper or a notebook."""
+"""`giantsteps activation --latex`: the same document as a block of LaTeX, for a paper or a notebook."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.language.rendering import latex
-from onestep.derivations.language.sympy_expression import to_sympy
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.language.rendering import latex
+from giantsteps.derivations.language.sympy_expression import to_sympy
 
 _COEFFICIENTS = {
     "h1": r"h_1 = \mathbb{E}[z\,\sigma(z)]",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.expressions.budget import TookTooLong
-from onestep.numerics.balls.coefficients import HermiteBalls
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.expressions.budget import TookTooLong
+from giantsteps.numerics.balls.coefficients import HermiteBalls
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 Array = NDArray[np.float64]
 
@@ -87,9 +87,9 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
 
     None either where double precision cannot resolve the functions along the spike: the reason is in `missing`.
     """
-    from onestep.derivations.expressions.parser import ExpressionError
-    from onestep.numerics.gaussian.quadrature import conditional_moments, integrand
-    from onestep.numerics.models.model import Model, ModelError
+    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
+    from giantsteps.numerics.models.model import Model, ModelError
 
     try:
         model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)
@@ -112,8 +112,8 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
 
 def _infinite(activation: Activation, target: Activation, spike: float, bulk: float) -> bool:
     """Whether a second moment is certainly infinite, so that there are no bounds to compute."""
-    from onestep.derivations.activations.activation import integrable_square
-    from onestep.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.activations.activation import integrable_square
+    from giantsteps.derivations.expressions.parser import ExpressionError
 
     try:
         return not (integrable_square(activation, spike, bulk) and integrable_square(target, 0.0, 1.0))
@@ -142,7 +142,7 @@ def _same_at_every_spike(
     activation: Activation, target: Activation, bulk: float, known: Learning, largest: float, least: float
 ) -> bool:
     """Whether the upper bound is the same wherever it is tried in (0, largest], to what its quadrature resolves."""
-    from onestep.numerics.bounds.spike_scan import upper_bound_of_spike
+    from giantsteps.numerics.bounds.spike_scan import upper_bound_of_spike
 
     bound = upper_bound_of_spike(activation, target, bulk, largest, known.doublings)
     slack = 10 * AGREEMENT * least + NEGLIGIBLE * (known.target_square or 0.0)
@@ -155,8 +155,8 @@ def _resolved(model: Model, square: float) -> tuple[float, float, int] | None:
     E[g^2] on that rule has to agree with the one of the inner rule too: an oscillating target may look smooth on a
     coarse rule twice running.
     """
-    from onestep.numerics.bounds.ridge import lower_bound, upper_bound
-    from onestep.numerics.saddle_point.profile import profile
+    from giantsteps.numerics.bounds.ridge import lower_bound, upper_bound
+    from giantsteps.numerics.saddle_point.profile import profile
 
     before = math.inf, math.inf
     for refine in range(1, _MOST_DOUBLINGS + 1):
@@ -182,7 +182,7 @@ def _cleared(bound: float, square: float) -> float:
 
 def _lost_in_rounding(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
     """Why double precision cannot give the bounds; empty where it can."""
-    from onestep.numerics.gaussian.coefficients import conditional_coefficients
+    from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 
     for function, variance in ((target, 1.0), (activation, spike * spike + bulk)):
         trouble = _rounding_trouble(function, variance)
@@ -201,8 +201,8 @@ def _lost_in_rounding(activation: Activation, target: Activation, spike: float, 
 
 def _rounding_trouble(function: Activation, variance: float) -> str:
     """What keeps the function's digits under N(0, variance) from double precision; empty if nothing does."""
-    from onestep.derivations.expressions.normal_form import vanishes
-    from onestep.numerics.gaussian.evaluate import compile_numpy, rounding
+    from giantsteps.derivations.expressions.normal_form import vanishes
+    from giantsteps.numerics.gaussian.evaluate import compile_numpy, rounding
 
     values = compile_numpy(function.expression)
     places = math.sqrt(variance) * np.array([-3.1, -2.3, -1.4, -0.8, -0.3, 0.2, 0.7, 1.3, 2.2, 3.2])
@@ -222,7 +222,7 @@ def _rounding_trouble(function: Activation, variance: float) -> str:
 
 def _steep(function: Activation, places: Array) -> Array:
     """Where a function that vanishes at the usual places may not: near its breakpoints and panel ends within 20."""
-    from onestep.numerics.gaussian.quadrature import integrand
+    from giantsteps.numerics.gaussian.quadrature import integrand
 
     splits = [x for x in integrand(function).splits or () if abs(x) < 20.0]
     some = np.array(splits[:: max(1, len(splits) // 40)])
@@ -233,8 +233,8 @@ def _best_spike(
     activation: Activation, target: Activation, bulk: float, refine: int
 ) -> tuple[tuple[float, float], float] | None:
     """((r, bound), R): the least upper bound on [0, R], R at most 6; None if double precision does not reach there."""
-    from onestep.derivations.expressions.parser import ExpressionError
-    from onestep.numerics.bounds.spike_scan import best_spike_at_alignment_one
+    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.numerics.bounds.spike_scan import best_spike_at_alignment_one
 
     largest = LARGEST_SPIKE
     quadratic = float(activation.growth.quadratic)
@@ -256,8 +256,8 @@ def _best_spike(
 
 def perfect_sentence(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
     """That mu0 is proportional to the target at a spike near ``spike``, if proved, as a sentence; else empty."""
-    from onestep.derivations.language.algebra_budget import counted_algebra
-    from onestep.verify.closed_forms.self_learning import proportional_spike
+    from giantsteps.derivations.language.algebra_budget import counted_algebra
+    from giantsteps.verify.closed_forms.self_learning import proportional_spike
 
     with counted_algebra():
         found = proportional_spike(activation, target, spike, bulk)

@@ -1,11 +1,11 @@
-"""The short page of `onestep activation`, as text."""
+"""The short page of `giantsteps activation`, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onestep.reports.activation.learning import NEGLIGIBLE
+from giantsteps.reports.activation.learning import NEGLIGIBLE
 
 _NAMES = {"h1": "h1 = E[z sigma]", "h2": "h2 = E[sigma^2]", "h1_check": "E[(sigma' - h1)^2]"}
 _FORMS = {"mu0": "mu0(x, c)", "mu1": "mu1(x, c)", "second_moment": "E[sigma^2](x, c)"}
@@ -22,7 +22,7 @@ _LONGEST = 240
 
 
 def study_text(document: Mapping[str, Any], plot: str = "") -> str:
-    """The JSON document of `onestep activation` as a page for people, with a plot of characters if there is one."""
+    """The JSON document of `giantsteps activation` as a page for people, with a plot of characters if there is one."""
     parts = [
         f"sigma(z) = {document['expression']}",
         _properties(document),

@@ -1,8 +1,8 @@
 """The examination of one activation: certified coefficients, closed forms, and what they mean for learning.
 
-`study` returns the JSON document of `onestep activation`; `examine` the same as data. Every number is certified by ball
-arithmetic except the bounds and the best spike, which are double-precision quadrature; every closed form carries the
-outcome of its proof and is compared with a ball before it is shown.
+`study` returns the JSON document of `giantsteps activation`; `examine` the same as data. Every number is certified by
+ball arithmetic except the bounds and the best spike, which are double-precision quadrature; every closed form carries
+the outcome of its proof and is compared with a ball before it is shown.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from flint import arb
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.expressions.budget import TookTooLong, at_most
-from onestep.derivations.expressions.normal_form import as_polynomial
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
-from onestep.numerics.balls.integrals import LIMIT_REACHED
-from onestep.reports.activation.learning import Learning, Means, bounds_at, warnings_of, with_best_spike
-from onestep.reports.activation.page import study_text
-from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.expressions.budget import TookTooLong, at_most
+from giantsteps.derivations.expressions.normal_form import as_polynomial
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
+from giantsteps.numerics.balls.integrals import LIMIT_REACHED
+from giantsteps.reports.activation.learning import Learning, Means, bounds_at, warnings_of, with_best_spike
+from giantsteps.reports.activation.page import study_text
+from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 if TYPE_CHECKING:
-    from onestep.reports.activation.formulas import Formulas
+    from giantsteps.reports.activation.formulas import Formulas
 
 __all__ = ["ActivationStudy", "Coefficient", "examine", "study", "study_text"]
 
@@ -92,7 +92,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class ActivationStudy:
-    """Everything that `onestep activation` prints about one activation."""
+    """Everything that `giantsteps activation` prints about one activation."""
 
     activation: Activation
     target: Activation
@@ -129,7 +129,7 @@ class ActivationStudy:
         return _is_certainly_not_zero(self.h1)
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON document of `onestep activation`."""
+        """The JSON document of `giantsteps activation`."""
         sigma, n = self.activation, self.digits
         coefficients: dict[str, Any] = {
             "h1": self.h1.as_dict(n),
@@ -163,7 +163,7 @@ class ActivationStudy:
 def study(
     activation: Activation, target: Activation | None = None, *, digits: int = 30, spike: float = 1.0, bulk: float = 1.0
 ) -> dict[str, Any]:
-    """The JSON document of `onestep activation`; the target defaults to the activation itself."""
+    """The JSON document of `giantsteps activation`; the target defaults to the activation itself."""
     return examine(activation, target, digits=digits, spike=spike, bulk=bulk).as_dict()
 
 
@@ -184,7 +184,7 @@ def examine(
     What is not done after so many `operations`, or `seconds` of processor time, is said to be undecided or left out,
     and named in `unfinished`; what the time ended, in `out_of_time` too.
     """
-    from onestep.reports.activation.formulas import Formulas, formulas_of
+    from giantsteps.reports.activation.formulas import Formulas, formulas_of
 
     parts = _Parts(operations, seconds)
     goal = activation if target is None else target
@@ -362,7 +362,7 @@ def _surer(first: Certified, second: Certified) -> Certified:
 def _lowest(target: Activation, digits: int, operations: int) -> tuple[Coefficient, Coefficient]:
     """E[g] and E[z g] of a target that is not the activation."""
     balls = hermite_coefficients_ball(target, 1, bits=_bits(digits), operations=operations)
-    from onestep.reports.activation.formulas import Formulas
+    from giantsteps.reports.activation.formulas import Formulas
 
     bare = Formulas(None, {}, (), "inconclusive")
     mean, slope = (

@@ -1,4 +1,4 @@
-"""What `onestep solve --certify` says of a range LOW:HIGH of one parameter: a certified branch."""
+"""What `giantsteps solve --certify` says of a range LOW:HIGH of one parameter: a certified branch."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from onestep.reports.answers.certificates import check_options
-from onestep.reports.command_line.problems import InputProblem, shown
-from onestep.reports.command_line.request import Request
-from onestep.reports.command_line.values import RULES, parse_number, parse_values
+from giantsteps.reports.answers.certificates import check_options
+from giantsteps.reports.command_line.problems import InputProblem, shown
+from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.values import RULES, parse_number, parse_values
 
 if TYPE_CHECKING:
-    from onestep.numerics.certificates.ranges.branch import Branch
+    from giantsteps.numerics.certificates.ranges.branch import Branch
 
 _STEPS = 200
 
@@ -52,9 +52,9 @@ def range_of(options: Mapping[str, Any]) -> Range | None:
 
 def branch(asked: Request, along: Range, digits: int | None, quiet: bool, seconds: float) -> Branch:
     """The certified branch of the model asked for, within so many seconds of processor time. Raises InputProblem."""
-    from onestep.numerics.certificates.ranges.branch import certify_branch
-    from onestep.numerics.models.model import ModelError
-    from onestep.reports.command_line.console import Progress
+    from giantsteps.numerics.certificates.ranges.branch import certify_branch
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.reports.command_line.console import Progress
 
     check_options(asked, True, False)
     if digits is not None:
@@ -78,7 +78,7 @@ def branch(asked: Request, along: Range, digits: int | None, quiet: bool, second
 
 def branch_text(found: Branch) -> str:
     """The branch for people: a line for every piece, and how much of the range is certified."""
-    from onestep.reports.command_line.console import table
+    from giantsteps.reports.command_line.console import table
 
     rows = [
         [repr(piece.low), repr(piece.high), piece.texts().get("test_error", ""), piece.status] for piece in found.pieces

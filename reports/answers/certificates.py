@@ -1,15 +1,15 @@
-"""What `onestep solve --certify` and `--digits` add to a solution, for people and as JSON."""
+"""What `giantsteps solve --certify` and `--digits` add to a solution, for people and as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onestep.reports.command_line.problems import InputProblem
-from onestep.reports.command_line.request import Request
+from giantsteps.reports.command_line.problems import InputProblem
+from giantsteps.reports.command_line.request import Request
 
 if TYPE_CHECKING:
-    from onestep.numerics.certificates.certify import Certificate
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.certificates.certify import Certificate
+    from giantsteps.numerics.models.model import Model
 
 _VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
 
@@ -45,7 +45,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
         document["any_precision"], more, reached = _any_precision(model, digits)
         rows += more
     if certify:
-        from onestep.numerics.certificates.certify import certify as certified
+        from giantsteps.numerics.certificates.certify import certify as certified
 
         certificate = certified(model)
         document["certificate"] = certificate.to_dict()
@@ -55,9 +55,9 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 
 
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
-    from onestep.numerics.balls.arithmetic import PrecisionError
-    from onestep.numerics.models.parameters import ModelError
-    from onestep.numerics.saddle_point.solve import solve
+    from giantsteps.numerics.balls.arithmetic import PrecisionError
+    from giantsteps.numerics.models.parameters import ModelError
+    from giantsteps.numerics.saddle_point.solve import solve
 
     try:
         document = solve(model, digits=digits).to_dict()
@@ -69,7 +69,7 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
 
 
 def _which(certificate: Certificate) -> str:
-    from onestep.numerics.models.documents import box_texts
+    from giantsteps.numerics.models.documents import box_texts
 
     if certificate.only_by:
         return f"the only solution, in the box of V1 and V2 (by {certificate.only_by})"
@@ -80,7 +80,7 @@ def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     """The certificate for people."""
     if not certificate.certified:
         return [("certificate", certificate.status)]
-    from onestep.numerics.models.documents import box_texts
+    from giantsteps.numerics.models.documents import box_texts
 
     box = box_texts(certificate)
     texts = certificate.texts()

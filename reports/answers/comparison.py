@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from onestep.numerics.accepts import accepts
-from onestep.numerics.bounds.learned_bias import learned_bias
-from onestep.numerics.experiments.ridge import Simulation, usual_kind
-from onestep.numerics.experiments.simulate import predict, simulate
-from onestep.numerics.models.documents import described
-from onestep.numerics.models.given import subject_of, whole_number, whole_numbers
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.notebook import Shown
-from onestep.numerics.models.width_documents import finite
-from onestep.reports.figures.results import deviations, into
-from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
-from onestep.verify.checks.finite_size import Comparison, Observation, Report, compare_all
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.bounds.learned_bias import learned_bias
+from giantsteps.numerics.experiments.ridge import Simulation, usual_kind
+from giantsteps.numerics.experiments.simulate import predict, simulate
+from giantsteps.numerics.models.documents import described
+from giantsteps.numerics.models.given import subject_of, whole_number, whole_numbers
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.notebook import Shown
+from giantsteps.numerics.models.width_documents import finite
+from giantsteps.reports.figures.results import deviations, into
+from giantsteps.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
+from giantsteps.verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
 # Beside the test error, and of a readout's parts beside the largest of them: their unit is that of the features. A
 # readout of ridge 1e-8 keeps half of sixteen digits, so that the square of a part that is zero may come out as 1e-14.

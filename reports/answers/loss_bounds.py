@@ -1,15 +1,15 @@
-"""What `onestep bounds` prints for a loss other than the square one."""
+"""What `giantsteps bounds` prints for a loss other than the square one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from onestep.numerics.models.width_documents import warnings_of
-from onestep.reports.answers.widths import best_at_width, shown
+from giantsteps.numerics.models.width_documents import warnings_of
+from giantsteps.reports.answers.widths import best_at_width, shown
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 
@@ -22,8 +22,8 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
 
     Raises ModelError where the loss is not built for the model.
     """
-    from onestep.numerics.bounds.of_model import bounds
-    from onestep.numerics.models.documents import ridge_document
+    from giantsteps.numerics.bounds.of_model import bounds
+    from giantsteps.numerics.models.documents import ridge_document
 
     found = bounds(model)
     step()
@@ -42,7 +42,7 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
 
 def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str:
     """One line per point, and what the bounds are of; the least loss at the finite width beside its limit."""
-    from onestep.reports.command_line.console import number, table
+    from giantsteps.reports.command_line.console import number, table
 
     first = results[0][1]
     header = [*swept, "lower bound", "least test loss", f"at width {width}", "at ridge", "upper bound"]
@@ -69,7 +69,7 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
     if any(not (document["lower_reached"] and document["upper_reached"]) for _, document in results):
         lines.append(f"* {_GROWS}")
     left_out = sum(document["best_ridge"]["ridges_left_out"] for _, document in results)
-    from onestep.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
+    from giantsteps.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
 
     ends = sum(at_end(document["best_ridge"]["ridge"]) for _, document in results)
     if ends:
@@ -84,6 +84,6 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
 
 def at_end(ridge: object) -> bool:
     """Whether a best ridge is an end of the scan, so that the least loss may lie beyond it."""
-    from onestep.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
+    from giantsteps.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
 
     return isinstance(ridge, float) and not SMALLEST_RIDGE * (1 + 1e-9) < ridge < LARGEST_RIDGE * (1 - 1e-9)

@@ -1,4 +1,4 @@
-"""What `onestep bounds` says about the best learning rates and spikes: as JSON, and as lines for people."""
+"""What `giantsteps bounds` says about the best learning rates and spikes: as JSON, and as lines for people."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onestep.numerics.bounds.results import BestEta
-    from onestep.numerics.certificates.minima.certified_minima import BestBound
-    from onestep.numerics.models.model import Model
-    from onestep.reports.command_line.request import Request
+    from giantsteps.numerics.bounds.results import BestEta
+    from giantsteps.numerics.certificates.minima.certified_minima import BestBound
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.reports.command_line.request import Request
 
 
 def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, dict[str, Any]]:
@@ -21,9 +21,14 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     All have "certified" and "bracket" (null where nothing was certified), and "status" says why not. Raises ModelError
     where the gradient-step map does not exist.
     """
-    from onestep.numerics.bounds.ridge import best_eta
-    from onestep.numerics.certificates.minima.certified_minima import NO_BRACKET, Dip, best_bounds_rate, certified_dip
-    from onestep.numerics.models.model import UNIFORM, Model
+    from giantsteps.numerics.bounds.ridge import best_eta
+    from giantsteps.numerics.certificates.minima.certified_minima import (
+        NO_BRACKET,
+        Dip,
+        best_bounds_rate,
+        certified_dip,
+    )
+    from giantsteps.numerics.models.model import UNIFORM, Model
 
     noise, beta, alpha0 = point.get("noise", 0.0), point["beta"], point["alpha0"]
     groups = asked.groups or UNIFORM
@@ -57,7 +62,7 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
 
 def best_spike_json(model: Model) -> dict[str, Any]:
     """The spikes of least upper and least lower bound at the model's bulk and alignment."""
-    from onestep.numerics.certificates.minima.certified_minima import best_bounds_spike
+    from giantsteps.numerics.certificates.minima.certified_minima import best_bounds_spike
 
     best = best_bounds_spike(model)
     return {

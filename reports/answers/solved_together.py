@@ -1,4 +1,4 @@
-"""The points of a sweep that share their functions of kappa, solved together, as `onestep solve` prints them."""
+"""The points of a sweep that share their functions of kappa, solved together, as `giantsteps solve` prints them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onestep.numerics.models.documents import point_document
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.width_documents import with_warnings
-from onestep.numerics.saddle_point.one_group.batch import solve_together
+from giantsteps.numerics.models.documents import point_document
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.width_documents import with_warnings
+from giantsteps.numerics.saddle_point.one_group.batch import solve_together
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onestep.reports.answers.widths import parse_width
-from onestep.reports.command_line.problems import InputProblem
-from onestep.reports.command_line.values import RULES, Values, parse_values
+from giantsteps.reports.answers.widths import parse_width
+from giantsteps.reports.command_line.problems import InputProblem
+from giantsteps.reports.command_line.values import RULES, Values, parse_values
 
 if TYPE_CHECKING:
-    from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
+    from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 LARGEST = 1_000_000  # bytes of a file
 TEXTS = ("kind", "mode", "activation", "target", "readout", "bias", "bulk_model", "loss", "rows")
@@ -58,8 +58,8 @@ def read_sweep(path: Path) -> SweepFile:
             content = file.read(LARGEST + 1)
     except OSError as error:
         raise InputProblem(
-            f"{path} cannot be read ({error.strerror}); a sweep file is accepted, for example onestep sweep grid.toml "
-            "--out results"
+            f"{path} cannot be read ({error.strerror}); a sweep file is accepted, for example giantsteps sweep "
+            "grid.toml --out results"
         ) from None
     if len(content) > LARGEST:
         raise InputProblem(f"{path} is larger than {LARGEST} bytes; a range is short, for example alpha = '0.1:2:200'")
@@ -78,9 +78,9 @@ def read_sweep(path: Path) -> SweepFile:
 
 def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
-    from onestep.numerics.models.model import UNIFORM
-    from onestep.numerics.sweeps.sweep import Sweep, SweepError
-    from onestep.reports.command_line.options import expression_of, groups_of
+    from giantsteps.numerics.models.model import UNIFORM
+    from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
+    from giantsteps.reports.command_line.options import expression_of, groups_of
 
     _check_keys(document, (*TEXTS, *RULES, "width", "simulation"), "a sweep file")
     for name in TEXTS:
@@ -92,8 +92,8 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
         expression_of(name, document[name])
     if document.get("bias", "").strip() == "learned":
         raise InputProblem(
-            'bias was given "learned", which onestep solve takes; accepted in a sweep are quenched biases, for example '
-            '--bias "0.3:0.5,-0.3:0.5"'
+            'bias was given "learned", which giantsteps solve takes; accepted in a sweep are quenched biases, for '
+            'example --bias "0.3:0.5,-0.3:0.5"'
         )
     try:
         return Sweep(
@@ -114,7 +114,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
 
 
 def _axis(name: str, given: Any) -> Axis:
-    from onestep.numerics.sweeps.sweep import Axis
+    from giantsteps.numerics.sweeps.sweep import Axis
 
     if isinstance(given, list):
         if not given:
@@ -134,7 +134,7 @@ def _values(name: str, given: Any, accepted: str, *, texts: bool = False) -> Val
 
 
 def _experiment(table: Any) -> Experiment:
-    from onestep.numerics.sweeps.sweep import Experiment
+    from giantsteps.numerics.sweeps.sweep import Experiment
 
     if not isinstance(table, dict):
         raise InputProblem(f"simulation was given {_shown(table)}; a table [simulation] is accepted, with seeds = 8")

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onestep.numerics.models.width_documents import apart_points, apart_sentence, at_width_json, is_apart
-from onestep.reports.command_line.values import parse_whole
+from giantsteps.numerics.models.width_documents import apart_points, apart_sentence, at_width_json, is_apart
+from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 # As `numerics.models.solution.WIDTH`, which a start of the command line does not wait for; and the widest that is asked
 # for.
@@ -35,7 +35,7 @@ def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
 
 def shown(document: dict[str, Any], digits: int = 10) -> str:
     """The test error at the finite width for a cell of a table."""
-    from onestep.reports.command_line.console import number
+    from giantsteps.reports.command_line.console import number
 
     there = document.get("at_width")
     return "-" if there is None or not isinstance(there["test_error"], float) else number(there["test_error"], digits)
@@ -43,7 +43,7 @@ def shown(document: dict[str, Any], digits: int = 10) -> str:
 
 def width_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     """The errors at the finite width for people; nothing where there is no limit, the reason where they are missing."""
-    from onestep.reports.command_line.console import number
+    from giantsteps.reports.command_line.console import number
 
     there = document.get("at_width")
     if there is None:
@@ -56,7 +56,7 @@ def width_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 def best_at_width(best: dict[str, Any], width: int, model: Model) -> dict[str, Any]:
     """The document of a best ridge with the errors at the finite width there."""
-    from onestep.numerics.saddle_point.solve import solve
+    from giantsteps.numerics.saddle_point.solve import solve
 
     ridge = best["ridge"]
     if not isinstance(ridge, float):
@@ -67,7 +67,7 @@ def best_at_width(best: dict[str, Any], width: int, model: Model) -> dict[str, A
 
 def tell_warnings(models: Sequence[Model], quiet: bool) -> None:
     """The warnings of the models on stderr, each sentence once and no more than three."""
-    from onestep.reports.command_line.console import note
+    from giantsteps.reports.command_line.console import note
 
     sentences = list(dict.fromkeys(sentence for model in models for sentence in model.warnings))
     for sentence in sentences[:3]:

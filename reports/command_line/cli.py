@@ -1,4 +1,4 @@
-"""The one command, `onestep`: finds the subcommand, and turns whatever happens into an exit code.
+"""The one command, `giantsteps`: finds the subcommand, and turns whatever happens into an exit code.
 
 Nothing heavy is imported before the chosen subcommand runs, so that every --help answers at once.
 """
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onestep.reports.command_line import completion
-from onestep.reports.command_line.extras import missing
-from onestep.reports.command_line.machine import signals, streams
-from onestep.reports.command_line.machine.pace import steady
-from onestep.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem, shown
+from giantsteps.reports.command_line import completion
+from giantsteps.reports.command_line.extras import missing
+from giantsteps.reports.command_line.machine import signals, streams
+from giantsteps.reports.command_line.machine.pace import steady
+from giantsteps.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -41,12 +41,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 EXAMPLES = """\b
 Examples:
-  onestep report
-  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
-  onestep solve --activation "erf(z)" --target "sign(z)" --alpha log:0.1:10:20 --beta 1 --ridge 0.1 --alpha0 2 --eta 3
-  onestep verify result-3-1.spike-strength
-  onestep activation "z*exp(-z**2/2)"
-  onestep sweep grid.toml --out results --plot diagram.svg
+  giantsteps report
+  giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  giantsteps solve --activation "erf(z)" --target "sign(z)" --alpha log:0.1:10:9 --beta 1 --ridge 0.1 --alpha0 2 --eta 3
+  giantsteps verify result-3-1.spike-strength
+  giantsteps activation "z*exp(-z**2/2)"
+  giantsteps sweep grid.toml --out results --plot diagram.svg
 
 Derive, compute and verify the theory of two-layer networks after one gradient step (arXiv 2402.04980).
 
@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
 
     def named(self, cmd_name: str) -> click.Command:
         """The command of a name in the table; imports its module."""
-        module = importlib.import_module(f"onestep.reports.commands.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"giantsteps.reports.commands.{COMMANDS[cmd_name][0]}")
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
         return command
@@ -81,8 +81,8 @@ class LazyGroup(click.Group):
 
             meant = "".join(f"; perhaps {name} is meant" for name in get_close_matches(args[0], COMMANDS, n=1))
             raise InputProblem(
-                f"there is no command {shown(args[0])}{meant}; accepted are {', '.join(COMMANDS)}, for example onestep "
-                f"solve --help"
+                f"there is no command {shown(args[0])}{meant}; accepted are {', '.join(COMMANDS)}, for example "
+                f"giantsteps solve --help"
             )
         return super().resolve_command(ctx, args)
 
@@ -102,9 +102,9 @@ class LazyGroup(click.Group):
 def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     """Print the version and stop."""
     if value and not ctx.resilient_parsing:
-        from onestep.reports.command_line.console import suite_version
+        from giantsteps.reports.command_line.console import suite_version
 
-        click.echo(f"onestep {suite_version()}")
+        click.echo(f"giantsteps {suite_version()}")
         ctx.exit(0)
 
 
@@ -128,7 +128,7 @@ def print_completion(ctx: click.Context, _: click.Parameter, shell: str | None) 
     expose_value=False,
     callback=print_completion,
     shell_complete=completion.values(*completion.SHELLS),
-    help='Print the completion for bash, zsh or fish: eval "$(onestep --completion bash)".',
+    help='Print the completion for bash, zsh or fish: eval "$(giantsteps --completion bash)".',
 )
 def cli() -> None:
     """The group; its help text is EXAMPLES."""
@@ -213,7 +213,7 @@ class Boundary:
                 where = f": {shown(str(error.filename), 120)}" if error.filename else ""
                 self.code = complain(
                     f"the system refused to write or read ({error.strerror}{where}); free space, permissions or "
-                    "another place may help, for example TMPDIR=/var/tmp onestep ...",
+                    "another place may help, for example TMPDIR=/var/tmp giantsteps ...",
                     UNUSABLE,
                 )
             case _:
@@ -225,23 +225,23 @@ class Boundary:
 
 def usage_sentence(error: click.UsageError, args: Sequence[str]) -> str:
     """One sentence for a misuse that click itself noticed."""
-    from onestep.reports.command_line.misuse import options_of, usage_sentence
+    from giantsteps.reports.command_line.misuse import options_of, usage_sentence
 
     # click does not always say in which command it happened.
     name = next((word for word in args if not word.startswith("-")), "")
     if name not in COMMANDS:
-        return usage_sentence(error, cli, "onestep", {})
+        return usage_sentence(error, cli, "giantsteps", {})
     commands = {known: cli.named(known) for known in COMMANDS}
     if isinstance(error, click.NoSuchOption) and args[0] == error.option_name:
-        return f"{args[0]} stands before the command; options follow it, for example onestep {name} --help"
+        return f"{args[0]} stands before the command; options follow it, for example giantsteps {name} --help"
     others = {known: options_of(command) for known, command in commands.items() if known != name}
-    return usage_sentence(error, commands[name], f"onestep {name}", others)
+    return usage_sentence(error, commands[name], f"giantsteps {name}", others)
 
 
 def complain(sentence: str, code: int, *, bare: bool = False) -> int:
     """Write one sentence to stderr; the code again."""
     try:
-        print(sentence if bare else f"onestep: {sentence}", file=sys.stderr, flush=True)
+        print(sentence if bare else f"giantsteps: {sentence}", file=sys.stderr, flush=True)
     except OSError:
         streams.silence(sys.stderr)
     return code
@@ -257,7 +257,7 @@ def run(args: Sequence[str]) -> int:
     with Boundary(wants_debug(args), list(args)) as boundary, signals.interruptible():
         try:
             # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
-            with cli.make_context("onestep", list(args)) as context:
+            with cli.make_context("giantsteps", list(args)) as context:
                 boundary.code = int(cli.invoke(context) or 0)
         finally:
             sys.stdout.flush()

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from onestep.reports.command_line.problems import DONE, InputProblem
+from giantsteps.reports.command_line.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 SHELLS = ("bash", "zsh", "fish")
 # Where the script of a shell puts its question, as click's do.
-VARIABLE = "_ONESTEP_COMPLETE"
+VARIABLE = "_GIANTSTEPS_COMPLETE"
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
@@ -30,9 +30,9 @@ def script(shell: str, group: click.Command) -> str:
     if known is None:
         raise InputProblem(
             f"--completion was given {shell[:60]!a}; accepted are {', '.join(SHELLS)}, for example in ~/.bashrc: "
-            'eval "$(onestep --completion bash)"'
+            'eval "$(giantsteps --completion bash)"'
         )
-    found = known(group, {}, "onestep", VARIABLE)
+    found = known(group, {}, "giantsteps", VARIABLE)
     # click's own way to print it asks bash for its version first.
     return found.source_template % found.source_vars()
 
@@ -47,7 +47,7 @@ def answer(group: click.Command) -> int | None:
         return None
     # Words that no command takes are followed by nothing: a shell shows no sentence.
     with suppress(InputProblem, click.ClickException):
-        print(known(group, {}, "onestep", VARIABLE).complete())
+        print(known(group, {}, "giantsteps", VARIABLE).complete())
     return DONE
 
 

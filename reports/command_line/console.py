@@ -16,7 +16,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Protocol
 
-from onestep.numerics.models.width_documents import finite as finite
+from giantsteps.numerics.models.width_documents import finite as finite
 
 PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is asked to bear
 
@@ -37,7 +37,7 @@ def suite_version() -> str:
     """The version of this suite."""
     from importlib.metadata import version
 
-    return version("onestep")
+    return version("giantsteps")
 
 
 def provenance(command: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def estimate_text(mean: float, error: float) -> str:
 def note(sentence: str, quiet: bool) -> None:
     """A remark for people, on stderr, unless they asked for quiet."""
     if not quiet:
-        print(f"onestep: {sentence}", file=sys.stderr, flush=True)
+        print(f"giantsteps: {sentence}", file=sys.stderr, flush=True)
 
 
 def pace_text(done: int, seconds: float, remaining: int, what: str) -> str:

@@ -13,7 +13,7 @@ def extra_of(package: str) -> str | None:
     """The smallest extra that brings a package by the name that is imported; None where none does."""
     wanted = DISTRIBUTIONS.get(package, package)
     try:
-        asked = requires("onestep") or []
+        asked = requires("giantsteps") or []
     except PackageNotFoundError:  # a checkout that was not installed
         return None
     extras: dict[str, list[str]] = {}
@@ -31,4 +31,4 @@ def missing(error: ModuleNotFoundError) -> str | None:
     extra = extra_of(package)
     if extra is None:
         return None
-    return f"this needs {package}, which is not installed; it comes with an extra: pip install 'onestep[{extra}]'"
+    return f"this needs {package}, which is not installed; it comes with an extra: pip install 'giantsteps[{extra}]'"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from onestep.reports.command_line.values import RULES
+from giantsteps.reports.command_line.values import RULES
 
 # What a parameter is called elsewhere, and its option here.
 OTHER_NAMES: Mapping[str, str] = {
@@ -34,7 +34,7 @@ OTHER_NAMES: Mapping[str, str] = {
 def usage_sentence(
     error: click.UsageError, command: click.Command, path: str, others: Mapping[str, Sequence[str]]
 ) -> str:
-    """The sentence for a misuse that click itself noticed in `command`, called as `path` ("onestep solve").
+    """The sentence for a misuse that click itself noticed in `command`, called as `path` ("giantsteps solve").
 
     others: the options of the other commands by their name, for an option that was given to the wrong one.
     """
@@ -70,7 +70,7 @@ def unknown_option(
     if other in accepted:
         return f"{beginning}it is called {other} here{ending}"
     if takers:
-        return f"{beginning}onestep {takers[0]} takes it{ending}"
+        return f"{beginning}giantsteps {takers[0]} takes it{ending}"
     if close:
         return f"{beginning}perhaps {' or '.join(close)} is meant{ending}"
     return f"{beginning}accepted are {', '.join(accepted)}{ending}"
@@ -97,14 +97,14 @@ def options_of(command: click.Command) -> list[str]:
 
 
 def examples_in(help_text: str) -> list[str]:
-    """The example commands of a help text, each on one line: lines beginning with "onestep" and their continuations."""
+    """The example commands of a help text, each on one line: lines that begin with "giantsteps" and continuations."""
     found: list[str] = []
     continued = False
     for line in help_text.splitlines():
         text = line.strip()
         if continued:
             found[-1] += " " + text.rstrip("\\").strip()
-        elif text.startswith("onestep "):
+        elif text.startswith("giantsteps "):
             found.append(text.rstrip("\\").strip())
         else:
             continue

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from onestep.reports.command_line.completion import named_option
-from onestep.reports.command_line.completion import values as completed
-from onestep.reports.command_line.problems import InputProblem, not_built, shown
-from onestep.reports.command_line.request import Request
-from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
+from giantsteps.reports.command_line.completion import named_option
+from giantsteps.reports.command_line.completion import values as completed
+from giantsteps.reports.command_line.problems import InputProblem, not_built, shown
+from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
 
 if TYPE_CHECKING:
-    from onestep.derivations.activations.activation import Activation
-    from onestep.numerics.models.model import ReadoutGroup
+    from giantsteps.derivations.activations.activation import Activation
+    from giantsteps.numerics.models.model import ReadoutGroup
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -146,12 +146,13 @@ def request(options: Mapping[str, Any], *, any_law: bool = False) -> Request:
 
 def _with_law(options: Mapping[str, Any], any_law: bool) -> Request:
     """The request of a density: that of the uniform readout, with the law beside it."""
-    from onestep.reports.command_line.request import check_request, law_of
+    from giantsteps.reports.command_line.request import check_request, law_of
 
     if not any_law:
         raise not_built(
             "--readout with a density for this command",
-            'onestep solve, simulate and compare take one; groups are accepted, for example --readout "1:0.5,-1:0.5"',
+            'giantsteps solve, simulate and compare take one; groups are accepted, for example --readout '
+            '"1:0.5,-1:0.5"',
         )
     law = law_of(options["readout"])
     asked = replace(request({**options, "readout": None}), law=law)
@@ -161,8 +162,8 @@ def _with_law(options: Mapping[str, Any], any_law: bool) -> Request:
 
 def expression_of(name: str, text: str) -> Activation:
     """The activation or target that an option names. Raises InputProblem."""
-    from onestep.derivations.activations.activation import activation
-    from onestep.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.activations.activation import activation
+    from giantsteps.derivations.expressions.parser import ExpressionError
 
     try:
         return activation(text)
@@ -216,7 +217,7 @@ def _check_names(options: Mapping[str, Any]) -> None:
         )
     if loss == "square":
         return
-    from onestep.numerics.models.losses import LossError, loss_named
+    from giantsteps.numerics.models.losses import LossError, loss_named
 
     try:
         loss_named(loss)
@@ -242,7 +243,7 @@ def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ())
             "--bias was given beside a --readout that has biases of its own; accepted is one of the two, for example "
             '--readout "1:0.5,-1:0.5" --bias "0.3:0.5,-0.3:0.5"'
         )
-    from onestep.numerics.models.model import UNIFORM
+    from giantsteps.numerics.models.model import UNIFORM
 
     product = tuple(
         replace(group, fraction=group.fraction * fraction, bias=value)
@@ -289,7 +290,7 @@ def _components(name: str, text: str | None) -> tuple[float, ...]:
 
 
 def _times_spike(groups: tuple[ReadoutGroup, ...], spike: tuple[float, ...]) -> tuple[ReadoutGroup, ...]:
-    from onestep.numerics.models.model import UNIFORM
+    from giantsteps.numerics.models.model import UNIFORM
 
     if any(group.further_weights for group in groups):
         raise InputProblem(
@@ -321,7 +322,7 @@ def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
 
 def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
     """The groups of "u:fraction[:bulk[:bias]],...", an empty bulk being not given. Raises InputProblem."""
-    from onestep.numerics.models.model import ReadoutGroup
+    from giantsteps.numerics.models.model import ReadoutGroup
 
     accepted = (
         "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from onestep.reports.command_line.completion import named_option
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.reports.command_line.completion import named_option
+from giantsteps.reports.command_line.problems import InputProblem
 
 NAMES = ("quick", "ci", "thorough")
 

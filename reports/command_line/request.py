@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from onestep.reports.command_line.problems import InputProblem, not_built
-from onestep.reports.command_line.values import Values, grid, parse_number
+from giantsteps.reports.command_line.problems import InputProblem, not_built
+from giantsteps.reports.command_line.values import Values, grid, parse_number
 
 if TYPE_CHECKING:
-    from onestep.derivations.activations.activation import Activation
-    from onestep.numerics.models.model import Model, ReadoutGroup
-    from onestep.numerics.models.network import Network
-    from onestep.numerics.models.readout_law import ReadoutLaw
+    from giantsteps.derivations.activations.activation import Activation
+    from giantsteps.numerics.models.model import Model, ReadoutGroup
+    from giantsteps.numerics.models.network import Network
+    from giantsteps.numerics.models.readout_law import ReadoutLaw
 
 NO_BEST_BIAS = "the training free energy still falls at the end of the scan: no finite bias is best inside it"
 
@@ -44,8 +44,8 @@ class Request:
     @property
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
-        from onestep.derivations.expressions.parser import to_text
-        from onestep.numerics.models.documents import group_document, law_document
+        from giantsteps.derivations.expressions.parser import to_text
+        from giantsteps.numerics.models.documents import group_document, law_document
 
         given: dict[str, object] = {
             "activation": to_text(self.activation.expression),
@@ -92,13 +92,13 @@ class Request:
         """Whether the bias to learn at one point is only the last one that was tried."""
         if not self.learned_bias:
             return False
-        from onestep.numerics.bounds.learned_bias import learned_bias
+        from giantsteps.numerics.bounds.learned_bias import learned_bias
 
         return learned_bias(self.model_without_bias(point)).at_edge
 
     def model(self, point: Mapping[str, float]) -> Model:
         """The model at one point, its bias learned if asked for. Raises InputProblem where it does not exist."""
-        from onestep.numerics.models.model import Model, ModelError
+        from giantsteps.numerics.models.model import Model, ModelError
 
         try:
             given: dict[str, Any] = dict(point) | self._fitted
@@ -113,7 +113,7 @@ class Request:
                 # Where every group brings a bulk of its own, that of the model plays no part.
                 model = Model(self.activation, self.target, **({"bulk": 1.0} | given))
             if self.learned_bias:
-                from onestep.numerics.bounds.learned_bias import learned_bias
+                from giantsteps.numerics.bounds.learned_bias import learned_bias
 
                 model = learned_bias(model).model
             return model
@@ -129,7 +129,7 @@ class Request:
 
         Points that differ in independent numbers only are made from the first of them.
         """
-        from onestep.numerics.models.model import ModelError
+        from giantsteps.numerics.models.model import ModelError
 
         found: list[tuple[dict[str, float], Model]] = []
         made: dict[tuple[float, ...], Model] = {}
@@ -150,7 +150,7 @@ class Request:
 
     def network(self, point: Mapping[str, float]) -> Network:
         """The network and its gradient step at one point. Raises InputProblem where none was given."""
-        from onestep.numerics.models.network import Network, SimulationError
+        from giantsteps.numerics.models.network import Network, SimulationError
 
         if not self.has_step:
             raise InputProblem(
@@ -170,7 +170,7 @@ _SMALLEST, _LARGEST = 1e-6, 1e6
 
 def law_of(text: str) -> ReadoutLaw:
     """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
-    from onestep.numerics.models.readout_law import LAWS, ReadoutLaw
+    from giantsteps.numerics.models.readout_law import LAWS, ReadoutLaw
 
     name, _, scale = (part.strip() for part in text.partition(":"))
     value = parse_number(scale) if ":" in text else 1.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from onestep.reports.command_line.problems import InputProblem, not_built, shown
+from giantsteps.reports.command_line.problems import InputProblem, not_built, shown
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 LONGEST = 4000  # characters of one option

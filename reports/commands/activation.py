@@ -1,4 +1,4 @@
-"""onestep activation: examine one activation through the safe parser."""
+"""giantsteps activation: examine one activation through the safe parser."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.options import common_options, expression_of
-from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from onestep.reports.command_line.values import parse_seconds, parse_values, parse_whole
+from giantsteps.reports.command_line.options import common_options, expression_of
+from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.values import parse_seconds, parse_values, parse_whole
 
 if TYPE_CHECKING:
-    from onestep.derivations.activations.activation import Activation
-    from onestep.reports.activation.curves import Curves
-    from onestep.reports.activation.study import ActivationStudy
+    from giantsteps.derivations.activations.activation import Activation
+    from giantsteps.reports.activation.curves import Curves
+    from giantsteps.reports.activation.study import ActivationStudy
 
 
 HELP = """\b
 Examples:
-  onestep activation tanh
-  onestep activation "-tanh(z)" --target sin --spike 1.5 --bulk 1.2
-  onestep activation "z*exp(-z**2/2)" --digits 50 --orders 20 --json
-  onestep activation relu --target sin --plot relu.svg
-  onestep activation sin --latex
+  giantsteps activation tanh
+  giantsteps activation "-tanh(z)" --target sin --spike 1.5 --bulk 1.2
+  giantsteps activation "z*exp(-z**2/2)" --digits 50 --orders 20 --json
+  giantsteps activation relu --target sin --plot relu.svg
+  giantsteps activation sin --latex
 
 Examine an activation: parity, breakpoints, growth, Hermite coefficients as certified balls, closed forms with their
 proof (or why there is none), bounds on the test error, and whether a gradient step gives it a spike.
@@ -99,9 +99,9 @@ def activation(
         raise InputProblem("--latex and --json were both given; one of them is accepted, for example --latex")
     student, teacher = _read(expression, target, end)
 
-    from onestep.numerics.models.model import ModelError
-    from onestep.reports.activation.study import examine, study_text
-    from onestep.reports.command_line.console import Progress, finite, note, print_json, provenance
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.reports.activation.study import examine, study_text
+    from giantsteps.reports.command_line.console import Progress, finite, note, print_json, provenance
 
     try:
         with Progress("examining", 1, quiet=quiet):
@@ -121,11 +121,11 @@ def activation(
             parameters["target"] = target
         print_json(finite(document) | {"provenance": provenance("activation", parameters)})
     elif latex:
-        from onestep.reports.activation.latex import study_latex
+        from giantsteps.reports.activation.latex import study_latex
 
         print(study_latex(student, document))
     else:
-        from onestep.reports.activation.curves import block_plot
+        from giantsteps.reports.activation.curves import block_plot
 
         print(study_text(document, "" if drawn is None else block_plot(drawn)))
     if file is not None and drawn is None:
@@ -140,7 +140,7 @@ def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
 
 def _read(expression: str, target: str | None, end: float) -> tuple[Activation, Activation]:
     """The activation and its target, read before the process has used ``end`` seconds. Raises InputProblem."""
-    from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
+    from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
     try:
         with allowance(end - time.process_time()):
@@ -155,11 +155,11 @@ def _read(expression: str, target: str | None, end: float) -> tuple[Activation, 
 
 def _curves(found: ActivationStudy, end: float) -> Curves | None:
     """The curves along the spike, where the bounds could be computed before ``end`` (see `_read`)."""
-    from onestep.derivations.expressions.budget import at_most
-    from onestep.derivations.expressions.parser import ExpressionError
-    from onestep.numerics.models.model import ModelError
-    from onestep.reports.activation.curves import curves
-    from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
+    from giantsteps.derivations.expressions.budget import at_most
+    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.reports.activation.curves import curves
+    from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
     if found.learning.upper is None:
         return None
@@ -172,7 +172,7 @@ def _curves(found: ActivationStudy, end: float) -> Curves | None:
 
 def figure_file(name: str) -> Path:
     """The file of --plot. Raises InputProblem for another suffix or a folder that does not exist."""
-    from onestep.reports.figures.files import SUFFIXES
+    from giantsteps.reports.figures.files import SUFFIXES
 
     file = Path(name)
     if file.suffix not in SUFFIXES:
@@ -186,7 +186,7 @@ def figure_file(name: str) -> Path:
 
 
 def _write(drawn: Curves, title: str, file: Path) -> None:
-    from onestep.reports.activation.curves import write
+    from giantsteps.reports.activation.curves import write
 
     try:
         write(drawn, title, file)

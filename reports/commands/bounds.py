@@ -1,4 +1,4 @@
-"""onestep bounds: what no ridge can beat, what the best ridge does, and the best learning rate."""
+"""giantsteps bounds: what no ridge can beat, what the best ridge does, and the best learning rate."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.numerics.models.width_documents import warnings_of
-from onestep.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
-from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
-from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
-from onestep.reports.command_line.request import NO_BEST_BIAS, Request
+from giantsteps.numerics.models.width_documents import warnings_of
+from giantsteps.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
+from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onestep.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model
 
 HELP = f"""\b
 Examples:
-  onestep bounds --activation erf --target erf --alpha 2 --beta 1 --ridge 0.1 --spike 1.7 --bulk 1 --alignment 1
-  onestep bounds --activation tanh --target sin --alpha 2 --beta 1 --ridge 0.1 --alpha0 2 --eta 1 --optimise-eta --json
-  onestep bounds --activation tanh --target sign --alpha 2 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 1 \\
+  giantsteps bounds --activation erf --target erf --alpha 2 --beta 1 --ridge 0.1 --spike 1.7 --bulk 1 --alignment 1
+  giantsteps bounds --activation tanh --target sin --alpha 2 --beta 1 --ridge 0.1 --alpha0 2 --eta 1 \\
+      --optimise-eta --json
+  giantsteps bounds --activation tanh --target sign --alpha 2 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 1 \\
       --loss absolute --noise 0.3
 
 The least test error over the ridge lies between the lower bound (no features of this kind do better) and the upper
@@ -38,7 +39,7 @@ bounded by a power; any readout and quenched biases, both bulks) the interval on
 and rises after it, and the one on which it is least. --optimise-spike does the same for both bounds over the spike at
 the bulk and alignment given. What is not certified is said to be estimated.
 
-The least error has its value at a width of 1000 neurons beside it (--width P for another), as onestep solve has.
+The least error has its value at a width of 1000 neurons beside it (--width P for another), as giantsteps solve has.
 
 {EXPRESSIONS}
 Exit code 3 if a point did not converge; all points are printed all the same.
@@ -88,10 +89,10 @@ def bounds(
     models = asked.models()
     tell_warnings([model for _, model in models], quiet)
 
-    from onestep.numerics.models.model import ModelError
-    from onestep.reports.answers.loss_bounds import loss_bounds_json
-    from onestep.reports.answers.optima import best_eta_json, best_spike_json
-    from onestep.reports.command_line.console import Progress, finite, note, print_json, provenance
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.reports.answers.loss_bounds import loss_bounds_json
+    from giantsteps.reports.answers.optima import best_eta_json, best_spike_json
+    from giantsteps.reports.command_line.console import Progress, finite, note, print_json, provenance
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
@@ -116,7 +117,7 @@ def bounds(
             results.append((point, finite(document, "out of reach of double precision")))
     origin = provenance("bounds", asked.parameters)
     if as_json and asked.swept:
-        from onestep.reports.commands.solve import sweep_json
+        from giantsteps.reports.commands.solve import sweep_json
 
         listed = [{"parameters": point, **document} for point, document in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
@@ -157,7 +158,7 @@ def _without_end(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
 
 def _bounds_json(model: Model, width: int) -> dict[str, Any]:
     """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
-    from onestep.numerics.bounds.of_model import bounds
+    from giantsteps.numerics.bounds.of_model import bounds
 
     found = bounds(model)
     best = found.best_ridge()
@@ -173,8 +174,8 @@ def _bounds_json(model: Model, width: int) -> dict[str, Any]:
 
 def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request, width: int) -> None:
     """All points for people: a table, what is far from its value at the width, and the best learning rate and spike."""
-    from onestep.reports.answers.loss_bounds import loss_bounds_text
-    from onestep.reports.answers.optima import bound_lines, optimum_lines
+    from giantsteps.reports.answers.loss_bounds import loss_bounds_text
+    from giantsteps.reports.answers.optima import bound_lines, optimum_lines
 
     print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, width))
     apart = apart_line([document["best_ridge"] for _, document in results], width)
@@ -187,7 +188,7 @@ def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request
 
 def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]], width: int) -> str:
     """One line per point; the least error at the finite width beside its limit."""
-    from onestep.reports.command_line.console import number, table
+    from giantsteps.reports.command_line.console import number, table
 
     header = [*swept, "lower bound", "least error", f"at width {width}", "at ridge", "upper bound"]
     with_eta = any(document["best_eta"] for _, document in results)

@@ -1,4 +1,4 @@
-"""onestep claims: what is claimed, where it comes from, how it is checked; nothing is run."""
+"""giantsteps claims: what is claimed, where it comes from, how it is checked; nothing is run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, InputProblem
-from onestep.reports.text.words import (
+from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.problems import DONE, InputProblem
+from giantsteps.reports.text.words import (
     LEAVES,
     by_fiat,
     caught_lines,
@@ -22,22 +22,22 @@ from onestep.reports.text.words import (
 )
 
 if TYPE_CHECKING:
-    from onestep.verify.protocol.claim import Claim
+    from giantsteps.verify.protocol.claim import Claim
 
 # Ids that a message names.
 MOST_MEANT = 6
 
 HELP = """\b
 Examples:
-  onestep claims
-  onestep claims result-3-1.spike-strength
-  onestep claims result-3-1
-  onestep claims --leaves
-  onestep claims --json
+  giantsteps claims
+  giantsteps claims result-3-1.spike-strength
+  giantsteps claims result-3-1
+  giantsteps claims --leaves
+  giantsteps claims --json
 
 List the claims (those whose ids begin with CLAIM), or show one whole: statement, source, assumptions, dependencies,
 evidence, mutants. One claim is shown as the committed ledger has it. In a list verdicts are those of the committed
-ledger, and UNTESTED where the statement has changed since; `onestep verify` runs the checks. With --leaves: what the
+ledger, and UNTESTED where the statement has changed since; `giantsteps verify` runs the checks. With --leaves: what the
 theorems of the committed ledger stand on, each hypothesis, lemma, part of the model and definition with its claim, its
 test and the number of claims that rest on it.
 """
@@ -53,18 +53,18 @@ def claims(claim: str | None, leaves: bool, as_json: bool, quiet: bool, debug: b
         return _print_leaves(claim, as_json)
     documents = None if claim is None else on_record(claim)
     if documents is None:
-        from onestep.verify.claims.index import all_claims
+        from giantsteps.verify.claims.index import all_claims
 
         known = all_claims()
         documents = with_verdicts(known if claim is None else find(known, claim))
     if as_json:
-        from onestep.reports.command_line.console import print_json, provenance
+        from giantsteps.reports.command_line.console import print_json, provenance
 
         parameters = {} if claim is None else {"claim": claim}
         print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
     elif claim is None:
-        from onestep.verify.claims.paper import PAPER
-        from onestep.verify.ledger.coverage import summary as coverage_summary
+        from giantsteps.verify.claims.paper import PAPER
+        from giantsteps.verify.ledger.coverage import summary as coverage_summary
 
         print(claims_table(documents))
         print(coverage_summary(known, PAPER).sentence)
@@ -76,20 +76,20 @@ def claims(claim: str | None, leaves: bool, as_json: bool, quiet: bool, debug: b
 
 
 def _print_leaves(claim: str | None, as_json: bool) -> int:
-    from onestep.reports.text.ledger_files import committed
+    from giantsteps.reports.text.ledger_files import committed
 
     ledger = committed() or {}
     if "leaves" not in ledger:
-        raise InputProblem("the committed ledger has no leaves yet; `onestep report` makes it again, with them")
+        raise InputProblem("the committed ledger has no leaves yet; `giantsteps report` makes it again, with them")
     ids = None if claim is None else beginning_with([entry["id"] for entry in ledger["claims"]], claim)
     if ids == []:
         raise InputProblem(
-            f"no claim is called {str(claim)[:80]!a}; `onestep claims` lists those accepted, which may be cut short, "
-            "for example onestep claims --leaves result-3-3"
+            f"no claim is called {str(claim)[:80]!a}; `giantsteps claims` lists those accepted, which may be cut "
+            "short, for example giantsteps claims --leaves result-3-3"
         )
     listed = [leaf for leaf in ledger["leaves"] if ids is None or set(leaf["claims"]) & set(ids)]
     if as_json:
-        from onestep.reports.command_line.console import print_json, provenance
+        from giantsteps.reports.command_line.console import print_json, provenance
 
         parameters: dict[str, Any] = {"leaves": True} | ({} if claim is None else {"claim": claim})
         print_json({"leaves": listed, "provenance": provenance("claims", parameters)})
@@ -124,7 +124,7 @@ KEYS = (
 
 def on_record(id_: str) -> list[dict[str, Any]] | None:
     """The claim of this id as the committed ledger has it; no claims are built. None where it has none."""
-    from onestep.reports.text.ledger_files import committed
+    from giantsteps.reports.text.ledger_files import committed
 
     ledger = committed() or {"claims": []}
     found = [entry for entry in ledger["claims"] if entry["id"] == id_.strip()]
@@ -146,8 +146,8 @@ def find(known: Sequence[Claim], id_: str) -> list[Claim]:
     if len(close) > MOST_MEANT:
         close = [*close[:MOST_MEANT], "..."]
     raise InputProblem(
-        f"no claim is called {id_[:80]!a}; `onestep claims` lists those accepted, which may be cut short, for example "
-        f"{', '.join(close)}"
+        f"no claim is called {id_[:80]!a}; `giantsteps claims` lists those accepted, which may be cut short, for "
+        f"example {', '.join(close)}"
     )
 
 
@@ -165,8 +165,8 @@ def meant(known: Sequence[Claim], text: str) -> list[str]:
 
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
     """The claims as documents, with what the committed ledger says of those whose statement is unchanged."""
-    from onestep.reports.text.ledger_files import committed
-    from onestep.verify.ledger.document import claim_json
+    from giantsteps.reports.text.ledger_files import committed
+    from giantsteps.verify.ledger.document import claim_json
 
     ledger = committed()
     recorded = {entry["id"]: entry for entry in ledger["claims"]} if ledger else {}
@@ -195,14 +195,14 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
 
 def summary(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many claims have each verdict."""
-    from onestep.verify.protocol.verdict import Verdict
+    from giantsteps.verify.protocol.verdict import Verdict
 
     return {verdict.value: sum(d["verdict"] == verdict.value for d in documents) for verdict in Verdict}
 
 
 def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     """One line per claim, and a line of totals."""
-    from onestep.reports.command_line.console import table, verdict_text
+    from giantsteps.reports.command_line.console import table, verdict_text
 
     rows = [
         [
@@ -220,7 +220,7 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
 
 def totals(counts: Mapping[str, int]) -> str:
     """The verdicts in one line: 31 PROVED, 9 CONFIRMED."""
-    from onestep.reports.command_line.console import verdict_text
+    from giantsteps.reports.command_line.console import verdict_text
 
     return ", ".join(f"{count} {verdict_text(verdict)}" for verdict, count in counts.items() if count) or "no claims"
 
@@ -238,7 +238,7 @@ def numbers(equations: Sequence[int]) -> str:
 
 def claim_text(document: Mapping[str, Any]) -> str:
     """One claim whole, for people."""
-    from onestep.reports.command_line.console import verdict_text
+    from giantsteps.reports.command_line.console import verdict_text
 
     lines = [
         f"{document['id']}: {document['title']}",

@@ -1,4 +1,4 @@
-"""onestep compare: theory beside simulation, extrapolated to infinite dimension, with a verdict."""
+"""giantsteps compare: theory beside simulation, extrapolated to infinite dimension, with a verdict."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from onestep.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
-from onestep.reports.command_line.values import parse_whole, parse_wholes
-from onestep.reports.commands.simulate import (
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.values import parse_whole, parse_wholes
+from giantsteps.reports.commands.simulate import (
     LARGEST_DIMENSION,
     MOST_SEEDS,
     check_kind,
@@ -23,15 +23,15 @@ from onestep.reports.commands.simulate import (
 )
 
 if TYPE_CHECKING:
-    from onestep.reports.answers.comparison import Compared
+    from giantsteps.reports.answers.comparison import Compared
 
 HELP = f"""\b
 Examples:
-  onestep compare --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
-  onestep compare --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network \\
+  giantsteps compare --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  giantsteps compare --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network \\
       --dimensions 400,800 --seeds 24
-  onestep compare --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
-      --loss logistic --dimensions 200,400,800
+  giantsteps compare --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
+      --alignment 0.8 --loss logistic --dimensions 200,400,800
 
 Simulate at several dimensions, evaluate the theory at the ratios realised there, extrapolate the difference linearly
 in 1/d and decide. A right theory is REFUTED with probability 1e-3 at most, all observables together; the smallest
@@ -78,11 +78,11 @@ def compare(
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
 
-    from onestep.numerics.models.model import ModelError
-    from onestep.numerics.models.network import SimulationError
-    from onestep.reports.answers.comparison import compare as comparison_of
-    from onestep.reports.command_line.console import Progress, print_json, provenance
-    from onestep.reports.command_line.machine.memory import fitting
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.numerics.models.network import SimulationError
+    from giantsteps.reports.answers.comparison import compare as comparison_of
+    from giantsteps.reports.command_line.console import Progress, print_json, provenance
+    from giantsteps.reports.command_line.machine.memory import fitting
 
     at_once = fitting((subject for _, subject in subjects), max(sizes), "dimensions", square=plain_ridge(asked))
     each = len(sizes) * count
@@ -104,7 +104,7 @@ def compare(
         "compare", asked.parameters | {"dimensions": list(sizes), "seeds": count, "seed": start, "kind": kind}
     )
     if as_json and asked.swept:
-        from onestep.reports.commands.solve import sweep_json
+        from giantsteps.reports.commands.solve import sweep_json
 
         listed = [{"parameters": point, **found.to_dict()} for point, found in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
@@ -121,7 +121,7 @@ def compare(
 
 def comparison_text(found: Compared) -> str:
     """One comparison for people."""
-    from onestep.reports.command_line.console import estimate_text, number, table, verdict_text
+    from giantsteps.reports.command_line.console import estimate_text, number, table, verdict_text
 
     rows = []
     for c in found.report.comparisons:
@@ -153,7 +153,7 @@ def comparison_text(found: Compared) -> str:
 
 def advice(found: Compared) -> str:
     """Why the test error, which decides, was not confirmed, and what would help."""
-    from onestep.verify.checks.finite_size import DETECTABLE_LIMIT
+    from giantsteps.verify.checks.finite_size import DETECTABLE_LIMIT
 
     if found.shares is not None and found.shares.objection is not None:
         return found.shares.objection

@@ -1,4 +1,4 @@
-"""onestep errata: the misprints found in the sources."""
+"""giantsteps errata: the misprints found in the sources."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, InputProblem
+from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
-    from onestep.verify.ledger.errata import ErratumReport
-    from onestep.verify.protocol.paper import Erratum
+    from giantsteps.verify.ledger.errata import ErratumReport
+    from giantsteps.verify.protocol.paper import Erratum
 
 HELP = """\b
 Examples:
-  onestep errata
-  onestep errata convention.input-scale
-  onestep errata --json
+  giantsteps errata
+  giantsteps errata convention.input-scale
+  giantsteps errata --json
 
 The misprints found in the sources (those whose ids begin with ERRATUM): printed form, corrected form, witness, and what
 the correction changes. Apart from them: conventions and readings that differ from ours. Nothing is listed that the
@@ -32,15 +32,15 @@ checks did not refute in this run.
 @common_options
 def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     """Print the errata; the exit code."""
-    from onestep.verify.claims.paper import PAPER
+    from giantsteps.verify.claims.paper import PAPER
 
     listed = (*PAPER.errata, *PAPER.conventions)
     chosen = listed if erratum is None else find(listed, erratum)
-    from onestep.reports.command_line.console import Progress, note, print_json, provenance
-    from onestep.reports.command_line.machine.workers import pool
-    from onestep.reports.page.misprints import document_of_errata_section as document
-    from onestep.verify.ledger.errata import conventions, examine_errata
-    from onestep.verify.ledger.errata import errata as misprints
+    from giantsteps.reports.command_line.console import Progress, note, print_json, provenance
+    from giantsteps.reports.command_line.machine.workers import pool
+    from giantsteps.reports.page.misprints import document_of_errata_section as document
+    from giantsteps.verify.ledger.errata import conventions, examine_errata
+    from giantsteps.verify.ledger.errata import errata as misprints
 
     parameters = {} if erratum is None else {"erratum": erratum}
     if not as_json:
@@ -73,7 +73,7 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
     """
     from difflib import get_close_matches
 
-    from onestep.reports.commands.claims import beginning_with
+    from giantsteps.reports.commands.claims import beginning_with
 
     all_ids = [erratum.id for erratum in known]
     ids = beginning_with(all_ids, text)
@@ -83,8 +83,8 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
     if not ids:
         close = get_close_matches(text.strip(), all_ids, n=3, cutoff=0.4) or all_ids[:1]
         raise InputProblem(
-            f"no erratum is called {text[:80]!a}; `onestep errata` lists those accepted, which may be cut short, for "
-            f"example {', '.join(close)}"
+            f"no erratum is called {text[:80]!a}; `giantsteps errata` lists those accepted, which may be cut short, "
+            f"for example {', '.join(close)}"
         )
     return tuple(erratum for erratum in known if erratum.id in ids)
 

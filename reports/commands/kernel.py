@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from onestep.derivations.kernel.theorem import Theorem
-    from onestep.verify.export.second_kernel import Checked
-    from onestep.verify.protocol.claim import Claim
+    from giantsteps.derivations.kernel.theorem import Theorem
+    from giantsteps.verify.export.second_kernel import Checked
+    from giantsteps.verify.protocol.claim import Claim
 
 
 def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tuple[Path, ...], int, int]:
     """Write the theorems of these claims as files of Rocq: the files, how many theorems and how many lemmas."""
-    from onestep.reports.command_line.console import Progress
-    from onestep.verify.export.rocq import exported
-    from onestep.verify.export.second_kernel import named, theorems, write
+    from giantsteps.reports.command_line.console import Progress
+    from giantsteps.verify.export.rocq import exported
+    from giantsteps.verify.export.second_kernel import named, theorems, write
 
     found: dict[str, tuple[Theorem, ...]] = {}
     with Progress("exporting theorems", len(claims), quiet=quiet) as progress:
@@ -36,9 +36,9 @@ def main(directory: Path) -> int:
 
     It is an error if Rocq does not confirm a mark.
     """
-    from onestep.reports.command_line.console import Progress
-    from onestep.verify.export.second_kernel import MISSING, Differs, check, expected, installed, replayed
-    from onestep.verify.ledger.second_kernel import record
+    from giantsteps.reports.command_line.console import Progress
+    from giantsteps.verify.export.second_kernel import MISSING, Differs, check, expected, installed, replayed
+    from giantsteps.verify.ledger.second_kernel import record
 
     if not installed():
         print(MISSING)
@@ -63,9 +63,9 @@ def main(directory: Path) -> int:
 
 def _keep(checked: Checked, digests: Mapping[str, list[str]]) -> None:
     """Write down which claims of a chapter are replayed; those of others stay."""
-    from onestep.reports.text.ledger_files import in_source_checkout
-    from onestep.verify.export.second_kernel import claim, replayed, version
-    from onestep.verify.ledger.second_kernel import RECORD, record
+    from giantsteps.reports.text.ledger_files import in_source_checkout
+    from giantsteps.verify.export.second_kernel import claim, replayed, version
+    from giantsteps.verify.ledger.second_kernel import RECORD, record
 
     if in_source_checkout():
         asked = {claim(theorem) for theorem in checked.asked}

@@ -1,4 +1,4 @@
-"""onestep report: regenerate everything that a person reads."""
+"""giantsteps report: regenerate everything that a person reads."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 
 import click
 
-from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, FAILED, InputProblem, check_writable
-from onestep.reports.command_line.profiles import check_profile, profile_option
+from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.problems import DONE, FAILED, InputProblem, check_writable
+from giantsteps.reports.command_line.profiles import check_profile, profile_option
 
 HELP = """\b
 Examples:
-  onestep report
-  onestep report --out build/report
-  onestep report --pdf
-  onestep report --check
+  giantsteps report
+  giantsteps report --out build/report
+  giantsteps report --pdf
+  giantsteps report --check
 
 Run the ledger, draw the figures, and write the pages (begin at index.html) and the ledger as data, ledger.json.xz; with
---pdf also onestep.pdf, one document to print. It takes minutes. From a source checkout the quick profile refreshes the
-committed ledger as well, as JSON and as Markdown, and what the parts of the work make is kept in build/kept: an
+--pdf also giantsteps.pdf, one document to print. It takes minutes. From a source checkout the quick profile refreshes
+the committed ledger as well, as JSON and as Markdown, and what the parts of the work make is kept in build/kept: an
 interrupted run goes on where it stopped, and one of unchanged code ends soon; --fresh uses nothing of an earlier run.
 
 With --check nothing is written, and nothing of an earlier run is used: the fresh ledger is compared with the committed
@@ -34,7 +34,7 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 @click.command(help=HELP)
 @profile_option
 @click.option("--out", metavar="DIR", help="Where to write (default build/report).")
-@click.option("--pdf", is_flag=True, help="Typeset one document as well, onestep.pdf.")
+@click.option("--pdf", is_flag=True, help="Typeset one document as well, giantsteps.pdf.")
 @click.option("--fresh", is_flag=True, help="Use nothing of an earlier run.")
 @click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
 @common_options
@@ -49,7 +49,7 @@ def report(
             if given:
                 raise InputProblem(
                     f"--check and {option} were both given; --check writes nothing, and one of them is accepted, for "
-                    "example onestep report --check"
+                    "example giantsteps report --check"
                 )
         return check_drift(profile, as_json, quiet)
     directory = Path(out or "build/report")
@@ -61,10 +61,10 @@ def report(
     check_writable(directory)
     if pdf:
         import typst  # noqa: F401  what is missing is said before minutes of work
-    from onestep.reports.command_line.console import note, print_json
-    from onestep.reports.command_line.machine.kept import forget
-    from onestep.reports.page.build import build
-    from onestep.reports.text.ledger_files import KEPT, in_source_checkout
+    from giantsteps.reports.command_line.console import note, print_json
+    from giantsteps.reports.command_line.machine.kept import forget
+    from giantsteps.reports.page.build import build
+    from giantsteps.reports.text.ledger_files import KEPT, in_source_checkout
 
     keep = KEPT if in_source_checkout() else None
     if fresh and keep is not None:
@@ -73,7 +73,7 @@ def report(
     if as_json:
         print_json(built.document | {"files": [os.path.relpath(path) for path in built.files]})
     else:
-        from onestep.reports.commands.verify import ledger_summary, remarks
+        from giantsteps.reports.commands.verify import ledger_summary, remarks
 
         for line in remarks(built.ledger):
             note(line, quiet)
@@ -91,27 +91,27 @@ def shown(files: Sequence[Path]) -> list[str]:
 
 def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
     """Compare a fresh ledger with the committed one; the exit code."""
-    from onestep.reports.text.ledger_files import committed
+    from giantsteps.reports.text.ledger_files import committed
 
     old = committed()
     if old is None:
         raise InputProblem(
-            "--check found no committed ledger to compare with; write it first, for example onestep report"
+            "--check found no committed ledger to compare with; write it first, for example giantsteps report"
         )
     recorded = old["provenance"]["profile"]
     if recorded != profile:
         raise InputProblem(
             f"--check was given the profile {profile}, and the committed ledger was made under {recorded}; "
-            f"for example onestep report --check --profile {recorded}"
+            f"for example giantsteps report --check --profile {recorded}"
         )
 
-    from onestep.reports.command_line.console import note, print_json
-    from onestep.reports.commands.verify import ledger_summary, remarks, run_ledger
-    from onestep.reports.text.ledger_files import COMMITTED_JSON
-    from onestep.reports.text.ledger_markdown import markdown_drift
-    from onestep.verify.claims.paper import PAPER
-    from onestep.verify.ledger.document import as_json as document_of
-    from onestep.verify.ledger.drift import drift
+    from giantsteps.reports.command_line.console import note, print_json
+    from giantsteps.reports.commands.verify import ledger_summary, remarks, run_ledger
+    from giantsteps.reports.text.ledger_files import COMMITTED_JSON
+    from giantsteps.reports.text.ledger_markdown import markdown_drift
+    from giantsteps.verify.claims.paper import PAPER
+    from giantsteps.verify.ledger.document import as_json as document_of
+    from giantsteps.verify.ledger.drift import drift
 
     ledger = run_ledger(profile, None, quiet)
     beside = markdown_drift(old, PAPER.chapters, COMMITTED_JSON.parent)

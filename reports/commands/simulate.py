@@ -1,4 +1,4 @@
-"""onestep simulate: a finite-size experiment, mean and standard error of every observable."""
+"""giantsteps simulate: a finite-size experiment, mean and standard error of every observable."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.completion import Command, named_option
-from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from onestep.reports.command_line.problems import DONE, InputProblem
-from onestep.reports.command_line.request import Request
-from onestep.reports.command_line.values import parse_number, parse_whole
+from giantsteps.reports.command_line.completion import Command, named_option
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from giantsteps.reports.command_line.problems import DONE, InputProblem
+from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.values import parse_number, parse_whole
 
 if TYPE_CHECKING:
-    from onestep.numerics.experiments.inputs import Inputs
-    from onestep.numerics.experiments.ridge import Simulation
-    from onestep.numerics.models.model import Model
-    from onestep.numerics.models.network import Network
-    from onestep.reports.measurements.basin_shares import Ended
+    from giantsteps.numerics.experiments.inputs import Inputs
+    from giantsteps.numerics.experiments.ridge import Simulation
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.models.network import Network
+    from giantsteps.reports.measurements.basin_shares import Ended
 
 KINDS = ("srf", "network", "equivalent")
 LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000
@@ -32,14 +32,14 @@ MOST_WORKERS = 8
 
 HELP = f"""\b
 Examples:
-  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
-      --dimension 400 --seeds 8
-  onestep simulate --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network \\
-      --dimension 400 --seeds 8 --json
-  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 2 --kind network \\
-      --inputs student-t --directions sparse --initial-overlap 0.1 --gradient-steps 2
-  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 --kind network \\
-      --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5" --dimension 200
+  giantsteps simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
+      --alignment 0.8 --dimension 400 --seeds 8
+  giantsteps simulate --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 \\
+      --kind network --dimension 400 --seeds 8 --json
+  giantsteps simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 2 \\
+      --kind network --inputs student-t --directions sparse --initial-overlap 0.1 --gradient-steps 2
+  giantsteps simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
+      --kind network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5" --dimension 200
 
 Draw the features at finite dimension, fit the readout, measure errors and order parameters; mean and standard error
 over independent seeds. Kinds: srf (default) spiked random features, network the network after a real gradient step
@@ -122,8 +122,8 @@ def simulate(
     asked = request(options, any_law=True)
     subjects = [(point, _departed(subject, overlap, steps)) for point, subject in subjects_of(asked, kind)]
 
-    from onestep.reports.command_line.console import Progress, print_json, provenance
-    from onestep.reports.command_line.machine.memory import fitting
+    from giantsteps.reports.command_line.console import Progress, print_json, provenance
+    from giantsteps.reports.command_line.machine.memory import fitting
 
     results = []
     at_once = fitting((subject for _, subject in subjects), size, "dimension", square=plain_ridge(asked))
@@ -140,7 +140,7 @@ def simulate(
     parameters |= {"initial_overlap": overlap, "gradient_steps": steps} if kind == "network" else {}
     origin = provenance("simulate", parameters)
     if as_json and asked.swept:
-        from onestep.reports.commands.solve import sweep_json
+        from giantsteps.reports.commands.solve import sweep_json
 
         listed = [{"parameters": point, **run.to_dict(), **basins_json(asked, run)} for point, run in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
@@ -166,7 +166,7 @@ def check_kind(kind: str) -> str:
 
 def inputs_of(law: str, directions: str, kind: str) -> Inputs:
     """The law of the inputs asked for. Raises InputProblem for an unknown one, and for the equivalent map."""
-    from onestep.numerics.experiments.inputs import DIRECTIONS, LAWS, Inputs
+    from giantsteps.numerics.experiments.inputs import DIRECTIONS, LAWS, Inputs
 
     for option, given, accepted in (("inputs", law, LAWS), ("directions", directions, DIRECTIONS)):
         if given not in accepted:
@@ -200,7 +200,7 @@ def departures_of(overlap: str, steps: str, kind: str) -> tuple[float, int]:
 
 
 def _departed(subject: Model | Network, overlap: float, steps: int) -> Model | Network:
-    from onestep.numerics.models.network import Network, SimulationError
+    from giantsteps.numerics.models.network import Network, SimulationError
 
     if not isinstance(subject, Network):
         return subject
@@ -233,7 +233,7 @@ def seeds_pool(dimension: int, seeds: int, at_once: int | None) -> AbstractConte
     """Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory."""
     if seeds < 2 or dimension < 600 or at_once == 1:
         return nullcontext(None)
-    from onestep.reports.command_line.machine.workers import pool
+    from giantsteps.reports.command_line.machine.workers import pool
 
     return pool(min(MOST_WORKERS, at_once or MOST_WORKERS))
 
@@ -250,10 +250,10 @@ def experiment(
     inputs: Inputs | None = None,
 ) -> Simulation:
     """One finite-size experiment. Raises InputProblem where it cannot be run as asked."""
-    from onestep.numerics.experiments.inputs import GAUSSIAN
-    from onestep.numerics.experiments.simulate import simulate as simulated
-    from onestep.numerics.models.model import ModelError
-    from onestep.numerics.models.network import SimulationError
+    from giantsteps.numerics.experiments.inputs import GAUSSIAN
+    from giantsteps.numerics.experiments.simulate import simulate as simulated
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.numerics.models.network import SimulationError
 
     def step(done: int, _total: int) -> None:
         progress(done)
@@ -272,9 +272,9 @@ def basins_of(asked: Request, run: Simulation) -> Ended | None:
 
     For the square loss: with another one the limit takes longer to solve than the experiments.
     """
-    from onestep.numerics.bounds.learned_bias import learned_bias
-    from onestep.numerics.models.model import Model
-    from onestep.reports.measurements.basin_shares import ended
+    from giantsteps.numerics.bounds.learned_bias import learned_bias
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.reports.measurements.basin_shares import ended
 
     if not asked.learned_bias or asked.loss != "square" or not isinstance(run.model, Model):
         return None
@@ -293,7 +293,7 @@ def basins_json(asked: Request, run: Simulation) -> dict[str, Any]:
 
 def simulation_text(run: Simulation) -> str:
     """One experiment for people."""
-    from onestep.reports.command_line.console import estimate_text, table
+    from giantsteps.reports.command_line.console import estimate_text, table
 
     rows = [(name.replace("_", " "), estimate_text(e.mean, e.standard_error)) for name, e in run.estimates.items()]
     first = f"{run.kind}, d = {run.dimension}, n = {run.sizes.n}, p = {run.sizes.p}, {run.seeds} seeds"
@@ -301,7 +301,7 @@ def simulation_text(run: Simulation) -> str:
 
 
 def _sweep_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], Simulation]]) -> str:
-    from onestep.reports.command_line.console import estimate_text, number, table
+    from giantsteps.reports.command_line.console import estimate_text, number, table
 
     rows = [
         [

@@ -1,4 +1,4 @@
-"""onestep solve: what the theory predicts for a model, or for a sweep of models."""
+"""giantsteps solve: what the theory predicts for a model, or for a sweep of models."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.numerics.models.width_documents import apart_sentence
-from onestep.reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
-from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
-from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from onestep.reports.command_line.request import NO_BEST_BIAS, Request
-from onestep.reports.command_line.values import parse_seconds, parse_whole
+from giantsteps.numerics.models.width_documents import apart_sentence
+from giantsteps.reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
+from giantsteps.reports.command_line.values import parse_seconds, parse_whole
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
-    from onestep.numerics.models.solution import Solution
-    from onestep.reports.answers.branches import Range
-    from onestep.reports.answers.solved_together import SolvedPoint
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.models.solution import Solution
+    from giantsteps.reports.answers.branches import Range
+    from giantsteps.reports.answers.solved_together import SolvedPoint
 
     Results = list[tuple[dict[str, float], Solution | SolvedPoint | str]]
 
@@ -28,23 +28,23 @@ Extras = tuple[dict[str, Any], list[tuple[str, str]], bool]
 
 HELP = f"""\b
 Examples:
-  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
-  onestep solve --activation tanh --target sign --alpha 0.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 --json
-  onestep solve --activation "erf(z)" --target "sin(2*z)" --alpha log:0.1:10:20 --beta 0.5,1,2 --ridge 0.1 \\
+  giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  giantsteps solve --activation tanh --target sign --alpha 0.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 --json
+  giantsteps solve --activation "erf(z)" --target "sin(2*z)" --alpha log:0.1:10:20 --beta 0.5,1,2 --ridge 0.1 \\
       --spike 1 --bulk 1 --alignment 0.8
 
 \b
-  onestep solve --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
-      --loss logistic
-  onestep solve --activation relu --target relu --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
-      --bias learned
-  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
+  giantsteps solve --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
+      --alignment 0.8 --loss logistic
+  giantsteps solve --activation relu --target relu --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
+      --alignment 0.8 --bias learned
+  giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --certify --digits 50
-  onestep solve --activation tanh --target sin --alpha 1.5:1.6 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
+  giantsteps solve --activation tanh --target sin --alpha 1.5:1.6 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
       --alignment 0.8 --certify
-  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 4 --eta 6 \\
+  giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 4 --eta 6 \\
       --bulk-model network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5"
-  onestep solve --activation tanh --target "sin(2*z)" --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
+  giantsteps solve --activation tanh --target "sin(2*z)" --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
       --readout normal:0.8
 
 Order parameters, training error and test error of the ridge readout, by the theory. --bulk-model network takes the
@@ -86,20 +86,20 @@ def solve(
     **options: Any,
 ) -> int:
     """Solve every point asked for; the exit code."""
-    from onestep.reports.command_line.console import Progress, print_json_listing, provenance
+    from giantsteps.reports.command_line.console import Progress, print_json_listing, provenance
 
     wide = parse_width(width)
     seconds = parse_seconds(time_limit)
     many = None if digits is None else parse_digits(digits)
     if certify:
-        from onestep.reports.answers.branches import range_of
+        from giantsteps.reports.answers.branches import range_of
 
         along = range_of(options)
         if along is not None:
             return solve_branch(along, options, many, seconds, as_json, quiet)
     asked = request(options, any_law=True)
     if certify or many is not None:
-        from onestep.reports.answers.certificates import check_options
+        from giantsteps.reports.answers.certificates import check_options
 
         check_options(asked, certify, many is not None)
     models = asked.models()
@@ -115,7 +115,7 @@ def solve(
     if not asked.swept:
         more: Extras = ({}, [], True)
         if certify or many is not None:
-            from onestep.reports.answers.certificates import extras
+            from giantsteps.reports.answers.certificates import extras
 
             more = extras(model, certify, many)
         print_one(solution, learned_json(asked, point), origin, as_json, more, wide)
@@ -133,7 +133,7 @@ def solve(
 
 def parse_digits(text: str) -> int:
     """The number of --digits. Raises InputProblem."""
-    from onestep.numerics.saddle_point.solve import FEWEST_DIGITS, MOST_DIGITS
+    from giantsteps.numerics.saddle_point.solve import FEWEST_DIGITS, MOST_DIGITS
 
     return parse_whole("digits", text, FEWEST_DIGITS, MOST_DIGITS, "50")
 
@@ -142,8 +142,8 @@ def solve_branch(
     along: Range, options: dict[str, Any], digits: int | None, seconds: float, as_json: bool, quiet: bool
 ) -> int:
     """The certified branch along one parameter; the exit code."""
-    from onestep.reports.answers.branches import branch, branch_text
-    from onestep.reports.command_line.console import print_json, provenance
+    from giantsteps.reports.answers.branches import branch, branch_text
+    from giantsteps.reports.command_line.console import print_json, provenance
 
     asked = request(options | {along.name: repr(along.low)}, any_law=True)
     found = branch(asked, along, digits, quiet, seconds)
@@ -157,8 +157,8 @@ def solve_branch(
 
 def solve_single(model: Model) -> Solution:
     """The one solution of a command without a sweep. Raises InputProblem where there is none."""
-    from onestep.numerics.models.model import ModelError
-    from onestep.numerics.saddle_point.solve import solve as solution_of
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.numerics.saddle_point.solve import solve as solution_of
 
     try:
         return solution_of(model)
@@ -168,9 +168,9 @@ def solve_single(model: Model) -> Solution:
 
 def solve_all(models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
-    from onestep.numerics.models.model import ModelError
-    from onestep.numerics.saddle_point.solve import solve as solution_of
-    from onestep.reports.answers.solved_together import solved_together
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.numerics.saddle_point.solve import solve as solution_of
+    from giantsteps.reports.answers.solved_together import solved_together
 
     together = solved_together([model for _, model in models], width)
     results: Results = []
@@ -197,7 +197,7 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     """The learned bias with all local minima of the training free energy; nothing where it is not learned."""
     if not asked.learned_bias:
         return {}
-    from onestep.numerics.bounds.learned_bias import learned_bias
+    from giantsteps.numerics.bounds.learned_bias import learned_bias
 
     found = learned_bias(asked.model_without_bias(point))
     return {
@@ -215,7 +215,7 @@ def print_one(
     solution: Solution, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
 ) -> None:
     """The one solution of a command without a sweep, with what --certify and --digits add to it."""
-    from onestep.reports.command_line.console import print_json, table
+    from giantsteps.reports.command_line.console import print_json, table
 
     document = solution_json(solution, width)
     if as_json:
@@ -240,7 +240,7 @@ def solution_json(solution: Solution | SolvedPoint | str, width: int) -> dict[st
     Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
     and its status is that sentence.
     """
-    from onestep.numerics.models.solution import Solution
+    from giantsteps.numerics.models.solution import Solution
 
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
@@ -249,8 +249,8 @@ def solution_json(solution: Solution | SolvedPoint | str, width: int) -> dict[st
 
 def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[str, str]]:
     """One solution and its document for people, as names and values."""
-    from onestep.numerics.models.documents import nested, spiked_document
-    from onestep.reports.command_line.console import number
+    from giantsteps.numerics.models.documents import nested, spiked_document
+    from giantsteps.reports.command_line.console import number
 
     model, order = solution.model, solution.order_parameters
     spiked = spiked_document(model)
@@ -287,7 +287,7 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
 
 def learned_text(found: dict[str, Any]) -> str:
     """The learned bias for people."""
-    from onestep.reports.command_line.console import number
+    from giantsteps.reports.command_line.console import number
 
     minima = ", ".join(f"{number(m['bias'], 6)} (energy {number(m['energy'], 8)})" for m in found["minima"])
     lines = [f"learned bias {number(found['bias'])}; local minima at {minima or 'none'}"]
@@ -298,7 +298,7 @@ def learned_text(found: dict[str, Any]) -> str:
 
 def _compact(value: Any) -> str:
     """A number alone, or the brackets of a vector or matrix with more than one entry."""
-    from onestep.reports.command_line.console import number
+    from giantsteps.reports.command_line.console import number
 
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -309,7 +309,7 @@ def _compact(value: Any) -> str:
 
 def sweep_table(swept: tuple[str, ...], results: Results, width: int) -> str:
     """One line per point, and a sentence where the limit is far from its value at the finite width."""
-    from onestep.reports.command_line.console import number, table
+    from giantsteps.reports.command_line.console import number, table
 
     header = [*swept, "test error", "training error", f"at width {width}", "status"]
     documents = [solution_json(solution, width) for _, solution in results]

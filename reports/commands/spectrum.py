@@ -1,4 +1,4 @@
-"""onestep spectrum: the limiting spectrum of the feature matrix, with a sample's eigenvalues beside it."""
+"""giantsteps spectrum: the limiting spectrum of the feature matrix, with a sample's eigenvalues beside it."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.answers.widths import tell_warnings
-from onestep.reports.command_line.completion import values as completed
-from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from onestep.reports.commands.activation import figure_file
-from onestep.reports.figures.files import save
+from giantsteps.reports.answers.widths import tell_warnings
+from giantsteps.reports.command_line.completion import values as completed
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from giantsteps.reports.commands.activation import figure_file
+from giantsteps.reports.figures.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from onestep.numerics.models.model import Model
-    from onestep.numerics.models.network import Network
-    from onestep.numerics.spectrum.density import Spectrum
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.models.network import Network
+    from giantsteps.numerics.spectrum.density import Spectrum
 
 LARGEST_SAMPLE = 8000
 
 HELP = f"""\b
 Examples:
-  onestep spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1
-  onestep spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1 --simulate 1000 --plot spectrum.svg
-  onestep spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --alpha0 1 --eta 5 --bulk-model network \\
+  giantsteps spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1
+  giantsteps spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1 --simulate 1000 --plot spectrum.svg
+  giantsteps spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --alpha0 1 --eta 5 --bulk-model network \\
       --simulate 1000
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
@@ -69,7 +69,7 @@ def spectrum(
     **options: Any,
 ) -> int:
     """The spectrum of one model; the exit code."""
-    from onestep.reports.command_line.values import parse_whole
+    from giantsteps.reports.command_line.values import parse_whole
 
     size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
     start = parse_whole("seed", seed, 0, 2**31, "0")
@@ -78,19 +78,20 @@ def spectrum(
     asked = request(whole)
     if asked.swept:
         raise InputProblem(
-            f"--{asked.swept[0]} was given a sweep; onestep spectrum takes one model, for example --{asked.swept[0]} 1"
+            f"--{asked.swept[0]} was given a sweep; giantsteps spectrum takes one model, for example "
+            f"--{asked.swept[0]} 1"
         )
     ((point, model),) = asked.models()
     tell_warnings([model], quiet)
     drawn = _kind(kind, asked.bulk_model)
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
-    from onestep.numerics.models.documents import spectrum_document
-    from onestep.numerics.models.model import ModelError
-    from onestep.numerics.models.network import SimulationError
-    from onestep.numerics.spectrum.density import SpectrumError
-    from onestep.numerics.spectrum.density import spectrum as spectrum_of
-    from onestep.reports.command_line.console import Progress, finite, print_json, provenance
+    from giantsteps.numerics.models.documents import spectrum_document
+    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.numerics.models.network import SimulationError
+    from giantsteps.numerics.spectrum.density import SpectrumError
+    from giantsteps.numerics.spectrum.density import spectrum as spectrum_of
+    from giantsteps.reports.command_line.console import Progress, finite, print_json, provenance
 
     idle = {name for name, value in whole.items() if options.get(name) is None and value is not None}
     given = {name: value for name, value in asked.parameters.items() if name not in idle}
@@ -127,7 +128,7 @@ def spectrum(
     return DONE if found.converged else UNDECIDED
 
 
-# What plays no part is taken, so that the options of `onestep solve` can be used again, and not offered.
+# What plays no part is taken, so that the options of `giantsteps solve` can be used again, and not offered.
 for _option in spectrum.params:
     if isinstance(_option, click.Option) and _option.name in ("ridge", "alignment", "loss"):
         _option.hidden = True
@@ -172,8 +173,8 @@ def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
     import numpy as np
     from scipy.linalg import eigvalsh
 
-    from onestep.numerics.experiments.ensembles import Sizes, block_rows, spiked_random_features, trained_network
-    from onestep.numerics.models.network import Network
+    from giantsteps.numerics.experiments.ensembles import Sizes, block_rows, spiked_random_features, trained_network
+    from giantsteps.numerics.models.network import Network
 
     weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
     if isinstance(subject, Network):
@@ -218,7 +219,7 @@ def sample_json(found: Spectrum, model: Model, values: Any, dimension: int) -> d
 
 def spectrum_text(document: dict[str, Any]) -> str:
     """The spectrum for people."""
-    from onestep.reports.command_line.console import number, table
+    from giantsteps.reports.command_line.console import number, table
 
     intervals = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in document["edges"])
     rows = [("support", intervals or "none"), ("share of zeros", number(document["atom_at_zero"]))]
@@ -242,7 +243,7 @@ _FEW = 100
 
 def _grown(outlier: dict[str, Any]) -> str:
     """An outlier that grows with the number of samples, and from how many on."""
-    from onestep.reports.command_line.console import number
+    from giantsteps.reports.command_line.console import number
 
     least, correction = outlier["from_samples"], outlier["correction"]
     text = f"{number(outlier['per_sample'], 8)} n {'-' if correction < 0.0 else '+'} {number(abs(correction), 8)}"
@@ -257,7 +258,7 @@ def draw(found: Spectrum, sampled: Any, file: Path) -> None:
     import numpy as np
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({"svg.hashsalt": "onestep"}):
+    with mpl.rc_context({"svg.hashsalt": "giantsteps"}):
         canvas = Figure(figsize=(6.4, 3.8), layout="constrained")
         axes = canvas.subplots()
         right = 1.04 * float(np.max(found.x[found.cumulative < 1.0 - 1e-4], initial=0.0))

@@ -1,4 +1,4 @@
-"""onestep sweep: a family of models described in a file, by the theory, by simulation or both."""
+"""giantsteps sweep: a family of models described in a file, by the theory, by simulation or both."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.answers.widths import tell_warnings
-from onestep.reports.command_line.machine.signals import Terminated
-from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
-from onestep.reports.command_line.values import parse_whole
+from giantsteps.reports.answers.widths import tell_warnings
+from giantsteps.reports.command_line.machine.signals import Terminated
+from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
-    from onestep.numerics.models.model import Model
-    from onestep.numerics.sweeps.store import Store
-    from onestep.numerics.sweeps.sweep import Sweep
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.sweeps.store import Store
+    from giantsteps.numerics.sweeps.sweep import Sweep
 
 _OTHER_BULK = (
     "networks are simulated beside the theory of the isotropic bulk, which is not theirs; that has bulk_model = "
@@ -24,10 +24,10 @@ _OTHER_BULK = (
 )
 HELP = """\b
 Examples:
-  onestep sweep grid.toml --out results
-  onestep sweep grid.toml --out results --workers 8 --plot diagram.svg
-  onestep sweep grid.toml --out results --resume
-  onestep sweep grid.toml --out results --dask tcp://127.0.0.1:8786
+  giantsteps sweep grid.toml --out results
+  giantsteps sweep grid.toml --out results --workers 8 --plot diagram.svg
+  giantsteps sweep grid.toml --out results --resume
+  giantsteps sweep grid.toml --out results --dask tcp://127.0.0.1:8786
 
 \b
 A sweep file:
@@ -62,7 +62,9 @@ code 4 if a worker was lost for good: what was finished is kept.
 @click.argument("file", metavar="FILE.toml")
 @click.option("--out", metavar="DIR", help="Directory of the results, new or empty unless --resume is given.")
 @click.option("--workers", metavar="N", help="Worker processes on this machine (default 1).")
-@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead (pip install onestep[cluster]).")
+@click.option(
+    "--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead (pip install giantsteps[cluster])."
+)
 @click.option("--resume", is_flag=True, help="Go on with the sweep begun in DIR.")
 @click.option("--plot", metavar="FILE", help="Draw the phase diagram when all points are there (.svg, .png, .pdf).")
 @common_options
@@ -84,16 +86,16 @@ def sweep(
         raise InputProblem("--workers and --dask were both given; one of them is accepted, for example --workers 4")
     count = 1 if workers is None else parse_whole("workers", workers, 1, 1024, "4")
 
-    from onestep.reports.answers.sweep_file import read_sweep
+    from giantsteps.reports.answers.sweep_file import read_sweep
 
     described = read_sweep(Path(file))
 
-    from onestep.numerics.sweeps.run import WorkerLostError, run
-    from onestep.numerics.sweeps.store import Store, StoreError
-    from onestep.numerics.sweeps.sweep import SweepError
-    from onestep.reports.command_line.console import Progress, note, provenance
-    from onestep.reports.command_line.machine.clusters import workers_of
-    from onestep.reports.figures.sweep_plot import apart_sentence, check_plot, draw
+    from giantsteps.numerics.sweeps.run import WorkerLostError, run
+    from giantsteps.numerics.sweeps.store import Store, StoreError
+    from giantsteps.numerics.sweeps.sweep import SweepError
+    from giantsteps.reports.command_line.console import Progress, note, provenance
+    from giantsteps.reports.command_line.machine.clusters import workers_of
+    from giantsteps.reports.figures.sweep_plot import apart_sentence, check_plot, draw
 
     if plot is not None:
         check_plot(described.sweep, Path(plot))
@@ -104,7 +106,7 @@ def sweep(
         note(f"warning: {_OTHER_BULK}", quiet)
     origin = provenance("sweep", {"file": Path(file).name})
     kept = {"suite": origin["suite"], "numpy": origin["numpy"], "description": described.text}
-    again = f"onestep sweep {file} --out {out} --resume goes on"
+    again = f"giantsteps sweep {file} --out {out} --resume goes on"
     try:
         store = Store(Path(out), described.sweep, resume=resume, origin=kept)
     except SweepError as error:
@@ -148,8 +150,8 @@ def sweep(
 
 def _ends(sweep: Sweep) -> list[Model]:
     """The models of the first and the last point, whose warnings speak for the sweep; none where networks are drawn."""
-    from onestep.numerics.models.model import Model
-    from onestep.numerics.sweeps.chunk import FAILURES
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.sweeps.chunk import FAILURES
 
     found = []
     for index in sorted({0, len(sweep) - 1}):
@@ -164,8 +166,8 @@ def _ends(sweep: Sweep) -> list[Model]:
 
 def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], warnings: list[str], as_json: bool) -> int:
     """What has been done, for programs or for people; the exit code."""
-    from onestep.numerics.sweeps.store import FILE
-    from onestep.reports.command_line.console import print_json
+    from giantsteps.numerics.sweeps.store import FILE
+    from giantsteps.reports.command_line.console import print_json
 
     points, failures = store.stored, store.failures
     failed = sum(failures.values())

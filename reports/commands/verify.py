@@ -1,4 +1,4 @@
-"""onestep verify: run the ledger of claims, or some claims with all they rest on, or search the properties."""
+"""giantsteps verify: run the ledger of claims, or some claims with all they rest on, or search the properties."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
-from onestep.reports.command_line.profiles import check_profile, profile_option
+from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
+from giantsteps.reports.command_line.profiles import check_profile, profile_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from onestep.verify.ledger.run import Entry, Ledger
-    from onestep.verify.properties.run import Outcome
-    from onestep.verify.protocol.claim import Claim
+    from giantsteps.verify.ledger.run import Entry, Ledger
+    from giantsteps.verify.properties.run import Outcome
+    from giantsteps.verify.protocol.claim import Claim
 
 HELP = """\b
 Examples:
-  onestep verify
-  onestep verify result-3-1.spike-strength result-3-1.alignment
-  onestep verify result-3-1
-  onestep verify --profile thorough --json
-  onestep verify result-3-1.spike-strength --seed 7
-  onestep verify --export rocq build/rocq
-  onestep verify --properties limits.narrow
+  giantsteps verify
+  giantsteps verify result-3-1.spike-strength result-3-1.alignment
+  giantsteps verify result-3-1
+  giantsteps verify --profile thorough --json
+  giantsteps verify result-3-1.spike-strength --seed 7
+  giantsteps verify --export rocq build/rocq
+  giantsteps verify --properties limits.narrow
 
 Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. With
 claims named by their ids or the beginnings of ids, those and all they rest on. With --export nothing is run: the
@@ -72,8 +72,8 @@ def verify(
     debug: bool,
 ) -> int:
     """Run the ledger, or the properties, and print what was found; the exit code."""
-    from onestep.reports.command_line.values import parse_whole
-    from onestep.reports.commands.claims import find
+    from giantsteps.reports.command_line.values import parse_whole
+    from giantsteps.reports.commands.claims import find
 
     check_profile(profile)
     if properties and export is None:
@@ -81,11 +81,11 @@ def verify(
     if export is not None and (properties or seed is not None):
         raise InputProblem(
             f"--export rocq and --{'properties' if properties else 'seed'} were both given: one of them is accepted, "
-            f"for example onestep verify --{'properties' if properties else 'seed 7'}"
+            f"for example giantsteps verify --{'properties' if properties else 'seed 7'}"
         )
     start = 0 if seed is None else parse_whole("seed", seed, 0, 10**6, "7")
-    from onestep.verify.claims.index import all_claims
-    from onestep.verify.ledger.document import as_json as ledger_json
+    from giantsteps.verify.claims.index import all_claims
+    from giantsteps.verify.ledger.document import as_json as ledger_json
 
     known = all_claims()
     if export is not None:
@@ -94,7 +94,7 @@ def verify(
     ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
     ledger = run_ledger(profile, ids, quiet, start)
     if as_json:
-        from onestep.reports.command_line.console import print_json
+        from giantsteps.reports.command_line.console import print_json
 
         print_json(ledger_json(ledger))
     else:
@@ -106,8 +106,8 @@ def export_proofs(claims: tuple[Claim, ...], directory: Path, as_json: bool, qui
     """Write the theorems of claims as a file of Rocq and say where; the exit code."""
     import os
 
-    from onestep.reports.command_line.console import print_json
-    from onestep.reports.commands.kernel import export
+    from giantsteps.reports.command_line.console import print_json
+    from giantsteps.reports.commands.kernel import export
 
     check_writable(directory, "--export rocq")
     files, theorems, lemmas = export(claims, directory, quiet)
@@ -121,10 +121,10 @@ def export_proofs(claims: tuple[Claim, ...], directory: Path, as_json: bool, qui
 
 def search_properties(names: tuple[str, ...], profile: str, seed: str | None, as_json: bool, quiet: bool) -> int:
     """Search the properties named, or all of them, and print the narrowest margins; the exit code."""
-    from onestep.reports.command_line.console import Progress, print_json
-    from onestep.reports.command_line.machine.workers import pool
-    from onestep.reports.command_line.values import parse_whole
-    from onestep.verify.properties.run import SEED, meant, named, run
+    from giantsteps.reports.command_line.console import Progress, print_json
+    from giantsteps.reports.command_line.machine.workers import pool
+    from giantsteps.reports.command_line.values import parse_whole
+    from giantsteps.verify.properties.run import SEED, meant, named, run
 
     for name in names:
         if not named(name):
@@ -153,7 +153,7 @@ def outcome_document(found: Outcome) -> dict[str, Any]:
 
 def properties_table(found: Sequence[Outcome]) -> str:
     """Every property with its examples and the narrowest margin; then what failed, and the command that shows it."""
-    from onestep.reports.command_line.console import table
+    from giantsteps.reports.command_line.console import table
 
     rows = [[one.name, one.outcome, str(one.examples), _margin(one.narrowest_margin), one.claim] for one in found]
     listed = table(rows, ["property", "outcome", "examples", "narrowest margin", "claim"])
@@ -173,10 +173,10 @@ def _margin(margin: float | None) -> str:
 
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) -> Ledger:
     """Run the ledger on all cores, with progress; a seed other than 0 draws afresh."""
-    from onestep.reports.command_line.console import Progress
-    from onestep.reports.command_line.machine.workers import pool
-    from onestep.verify.claims.index import run_ledger as run
-    from onestep.verify.claims.paper import PAPER
+    from giantsteps.reports.command_line.console import Progress
+    from giantsteps.reports.command_line.machine.workers import pool
+    from giantsteps.verify.claims.index import run_ledger as run
+    from giantsteps.verify.claims.paper import PAPER
 
     units = len(PAPER.modules)
     with Progress("checking claims", units, quiet=quiet) as progress, pool(near=PAPER.modules) as executor:
@@ -185,9 +185,9 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) 
 
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
-    from onestep.reports.command_line.console import table, verdict_text
-    from onestep.reports.commands.claims import numbers
-    from onestep.reports.text.words import verdict_mark
+    from giantsteps.reports.command_line.console import table, verdict_text
+    from giantsteps.reports.commands.claims import numbers
+    from giantsteps.reports.text.words import verdict_mark
 
     rows = [
         [
@@ -213,7 +213,7 @@ def remarks(ledger: Ledger) -> list[str]:
 
 def ledger_summary(ledger: Ledger) -> str:
     """The totals in one line, and which of the untested hold by definition."""
-    from onestep.reports.commands.claims import totals
+    from giantsteps.reports.commands.claims import totals
 
     tested = sum(len(entry.mutants) for entry in ledger.entries)
     survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
@@ -224,8 +224,8 @@ def ledger_summary(ledger: Ledger) -> str:
 
 def _alone(ledger: Ledger) -> str:
     """Which kinds of evidence refute how many mutants by themselves; a proof's are counted apart."""
-    from onestep.reports.text.words import EVIDENCE
-    from onestep.verify.ledger.document import alone
+    from giantsteps.reports.text.words import EVIDENCE
+    from giantsteps.verify.ledger.document import alone
 
     counts = alone(ledger)
     listed = [
@@ -238,10 +238,10 @@ def _alone(ledger: Ledger) -> str:
 
 def troubles(entry: Entry) -> list[str]:
     """What keeps a claim from passing, one line each; nothing does for a definition without checks."""
-    from onestep.reports.text.words import caught_words
-    from onestep.verify.ledger.document import power_json
-    from onestep.verify.protocol.claim import Role
-    from onestep.verify.protocol.verdict import Verdict
+    from giantsteps.reports.text.words import caught_words
+    from giantsteps.verify.ledger.document import power_json
+    from giantsteps.verify.protocol.claim import Role
+    from giantsteps.verify.protocol.verdict import Verdict
 
     lines = []
     if (

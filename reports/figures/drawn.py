@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onestep.reports.figures import figures
-from onestep.reports.figures.figures import Figure
+from giantsteps.reports.figures import figures
+from giantsteps.reports.figures.figures import Figure
 
 
 def all_figures() -> tuple[Callable[[], Figure], ...]:

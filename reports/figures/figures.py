@@ -1,8 +1,8 @@
 """The figures of the report, each one named function of its parameters and a seed.
 
-`onestep report` draws them all; any one is redrawn with, for example,
+`giantsteps report` draws them all; any one is redrawn with, for example,
 
-    from onestep.reports.figures.figures import learning_curves_by_spike
+    from giantsteps.reports.figures.figures import learning_curves_by_spike
     open("figure.svg", "w").write(learning_curves_by_spike(seed=1).svg)
 """
 
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
-from onestep.numerics.experiments.ridge import Estimate, simulate_ridges
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.figures.svg import svg_of
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
+from giantsteps.numerics.experiments.ridge import Estimate, simulate_ridges
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.figures.svg import svg_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.command_line.machine.whole_files import placed
+from giantsteps.reports.command_line.machine.whole_files import placed
 
 SUFFIXES = (".svg", ".png", ".pdf")
 

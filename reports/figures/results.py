@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bounds.results import Bounds
-from onestep.numerics.experiments.ridge import Simulation
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from onestep.numerics.models.notebook import Shown
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group.batch import NUMBERS, BatchSolution
-from onestep.numerics.spectrum.density import Spectrum
-from onestep.numerics.sweeps.sweep import Axis
-from onestep.reports.figures.sweep_plot import cells, name_coordinate
+from giantsteps.numerics.bounds.results import Bounds
+from giantsteps.numerics.experiments.ridge import Simulation
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.numerics.models.notebook import Shown
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.one_group.batch import NUMBERS, BatchSolution
+from giantsteps.numerics.spectrum.density import Spectrum
+from giantsteps.numerics.sweeps.sweep import Axis
+from giantsteps.reports.figures.sweep_plot import cells, name_coordinate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

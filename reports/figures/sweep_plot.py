@@ -9,14 +9,14 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from onestep.reports.command_line.problems import InputProblem
-from onestep.reports.figures.files import SUFFIXES, save
+from giantsteps.reports.command_line.problems import InputProblem
+from giantsteps.reports.figures.files import SUFFIXES, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from onestep.numerics.sweeps.sweep import Axis, Sweep
+    from giantsteps.numerics.sweeps.sweep import Axis, Sweep
 
 MOST_PANELS = 9
 _SIZE = (4.6, 3.6)  # inches of one panel
@@ -53,7 +53,7 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
     panels = axes[0].values if len(axes) == 3 else (None,)
     rows = math.ceil(len(panels) / 3)
     across = math.ceil(len(panels) / rows)
-    with matplotlib.rc_context({"svg.hashsalt": "onestep"}):
+    with matplotlib.rc_context({"svg.hashsalt": "giantsteps"}):
         figure = Figure(figsize=(_SIZE[0] * across, _SIZE[1] * rows), layout="constrained")
         drawn = figure.subplots(rows, across, squeeze=False).ravel()
         for axis in drawn[len(panels) :]:
@@ -80,7 +80,7 @@ def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
 
-    from onestep.numerics.models.width_documents import APART, apart_points
+    from giantsteps.numerics.models.width_documents import APART, apart_points
 
     if sweep.kind == "simulation":
         return None

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from onestep.numerics.bounds.learned_bias import Basins, LearnedBias
-from onestep.verify.checks.finite_size import INCONCLUSIVE, Report
+from giantsteps.numerics.bounds.learned_bias import Basins, LearnedBias
+from giantsteps.verify.checks.finite_size import INCONCLUSIVE, Report
 
 # A share of experiments that does not move a mean by what the protocol sees.
 FEW = 0.01
@@ -110,7 +110,7 @@ class Ended:
         large = "they divide between the lowest, which are equally deep" if self.found.tied else "all end in the lowest"
         return (
             f"The limit of the training energy has minima at the biases {_places(self.found)}; in their basins {ended} "
-            f"of these experiments ended. At large dimension {large}; onestep compare measures in one basin."
+            f"of these experiments ended. At large dimension {large}; giantsteps compare measures in one basin."
         )
 
 

@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.reports.figures.figures import Figure
-from onestep.reports.figures.svg import svg_of
-from onestep.reports.measurements import close_basins, learned_basins, measured_networks
-from onestep.reports.measurements.models import DATA, ITEMS, LANDMARK, LANDMARK_RUN, MODELS, RUNS, Drawn, Item, stored
-from onestep.reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
-from onestep.reports.measurements.study import Study, Table
-from onestep.reports.measurements.theory import landmark
-from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.svg import svg_of
+from giantsteps.reports.measurements import close_basins, learned_basins, measured_networks
+from giantsteps.reports.measurements.models import (
+    DATA,
+    ITEMS,
+    LANDMARK,
+    LANDMARK_RUN,
+    MODELS,
+    RUNS,
+    Drawn,
+    Item,
+    stored,
+)
+from giantsteps.reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
+from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.measurements.theory import landmark
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +73,7 @@ def study() -> Study | None:
         f"Each extension of the theory was simulated on {MODELS} models of its own that were drawn, not chosen: "
         "activation, target, ratios, ridge and the rest come from one seeded generator, drawn once before anything was "
         f"simulated. Every model was measured at d = {dimensions} with {seeds} independent seeds{_more(judged)}, and "
-        "the deviation from the theory at the realised ratios was extrapolated in 1/d by the protocol of `onestep "
+        "the deviation from the theory at the realised ratios was extrapolated in 1/d by the protocol of `giantsteps "
         "compare`. Where a theory is right each deviate $z$ is standard normal, and a model is REFUTED with "
         "probability 1e-3 at most, all its observables together.",
         _rules([j.item for j in judged]),

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 
-from onestep.reports.measurements.basin_shares import GAP, BasinShares, Share, scatter
-from onestep.reports.measurements.learned_basins import CLOSE, ITEM, confined, gap_of, minima_of, shares_of
-from onestep.reports.measurements.models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
-from onestep.reports.measurements.study import Table
-from onestep.reports.measurements.theory import judge, theory_of
-from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
+from giantsteps.reports.measurements.basin_shares import GAP, BasinShares, Share, scatter
+from giantsteps.reports.measurements.learned_basins import CLOSE, ITEM, confined, gap_of, minima_of, shares_of
+from giantsteps.reports.measurements.models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
+from giantsteps.reports.measurements.study import Table
+from giantsteps.reports.measurements.theory import judge, theory_of
+from giantsteps.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 # A share of experiments in the wrong basin that the protocol would hardly see, and its standard normal quantile.
 RARE, RARE_QUANTILE = 0.01, 2.326

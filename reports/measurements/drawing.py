@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onestep.reports.figures.figures import STYLES, Figure, data_of
-from onestep.reports.figures.svg import svg_of
-from onestep.reports.measurements.experiments import Measured
-from onestep.reports.measurements.study import command
+from giantsteps.reports.figures.figures import STYLES, Figure, data_of
+from giantsteps.reports.figures.svg import svg_of
+from giantsteps.reports.measurements.experiments import Measured
+from giantsteps.reports.measurements.study import command
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

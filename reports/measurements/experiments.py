@@ -16,13 +16,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
-from onestep.numerics.experiments.ridge import estimate
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.study import Study
+from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
+from giantsteps.numerics.experiments.ridge import estimate
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.study import Study
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "samples"
 
@@ -155,6 +155,6 @@ class Measured:
         return (self.mean - theory) / self.error
 
     def __str__(self) -> str:
-        from onestep.reports.command_line.console import estimate_text
+        from giantsteps.reports.command_line.console import estimate_text
 
         return estimate_text(self.mean, self.error)

@@ -14,12 +14,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from onestep.numerics.bounds.learned_bias import LearnedBias, learned_bias
-from onestep.numerics.models.model import Model
-from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
-from onestep.reports.measurements.models import ITEMS, RUNS, Data, Drawn, Item, Samples, measured, models_of
-from onestep.reports.measurements.theory import judge, theory_of
-from onestep.verify.checks.finite_size import Report
+from giantsteps.numerics.bounds.learned_bias import LearnedBias, learned_bias
+from giantsteps.numerics.models.model import Model
+from giantsteps.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
+from giantsteps.reports.measurements.models import ITEMS, RUNS, Data, Drawn, Item, Samples, measured, models_of
+from giantsteps.reports.measurements.theory import judge, theory_of
+from giantsteps.verify.checks.finite_size import Report
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "learned_basins.json"
 ITEM = "learned"

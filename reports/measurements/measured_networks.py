@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.ridge import predicted
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.finite_size import Comparison, Observation, compare
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.ridge import predicted
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "network_trial.json"
 OBSERVABLES = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2")

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import Basins, learned_bias
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.ridge import at_sizes
-from onestep.numerics.models.losses import LOGISTIC, loss_named
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import Basins, learned_bias
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.ridge import at_sizes
+from giantsteps.numerics.models.losses import LOGISTIC, loss_named
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "calibration.json"
 DRAW = 2402

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from onestep.reports.figures.figures import Figure
-from onestep.reports.figures.svg import svg_of
-from onestep.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.svg import svg_of
+from giantsteps.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from onestep.verify.checks.finite_size import Comparison
+    from giantsteps.verify.checks.finite_size import Comparison
 
 COMMAND = "python -m benchmarks.networks.network_trial simulate"
 THEORIES = ("isotropic", "network")

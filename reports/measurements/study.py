@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onestep.reports.figures.figures import Figure
+from giantsteps.reports.figures.figures import Figure
 
 
 def command(slug: str, *words: str) -> str:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from onestep.numerics.experiments.ridge import Prediction
-from onestep.numerics.experiments.simulate import predict
-from onestep.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
-from onestep.verify.checks.finite_size import Observation, Report, compare_all
+from giantsteps.numerics.experiments.ridge import Prediction
+from giantsteps.numerics.experiments.simulate import predict
+from giantsteps.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
+from giantsteps.verify.checks.finite_size import Observation, Report, compare_all
 
 SLOW_THEORY = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "calibration_theory.json"
 # Of the stored theory: the samples have six.

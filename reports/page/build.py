@@ -10,28 +10,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.activation.gallery import ACTIVATIONS, Card, card
-from onestep.reports.command_line.machine.kept import Kept, forget, kept_at
-from onestep.reports.figures.drawn import all_figures
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.network_trial import Trial, network_trial
-from onestep.reports.measurements.study import Study
-from onestep.reports.page.described import DescribedDerivation, DescribedModule, module_described
-from onestep.reports.page.studies import STUDIES, study_of
-from onestep.reports.text.ledger_files import (
+from giantsteps.reports.activation.gallery import ACTIVATIONS, Card, card
+from giantsteps.reports.command_line.machine.kept import Kept, forget, kept_at
+from giantsteps.reports.figures.drawn import all_figures
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.network_trial import Trial, network_trial
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.page.described import DescribedDerivation, DescribedModule, module_described
+from giantsteps.reports.page.studies import STUDIES, study_of
+from giantsteps.reports.text.ledger_files import (
     COMMITTED_JSON,
     COMMITTED_PROFILE,
     in_source_checkout,
     remove_stale,
     write_together,
 )
-from onestep.reports.text.mathematics import blocks, remember
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.index import run_ledger as run
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import as_json, dumps
-from onestep.verify.ledger.run import Beside, Ledger
-from onestep.verify.ledger.second_kernel import RECORD
+from giantsteps.reports.text.mathematics import blocks, remember
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.index import run_ledger as run
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import as_json, dumps
+from giantsteps.verify.ledger.run import Beside, Ledger
+from giantsteps.verify.ledger.second_kernel import RECORD
 
 # The whole ledger beside the pages, for programs.
 DATA = "ledger.json.xz"
@@ -47,7 +47,7 @@ class Built:
 
 
 # What the claims of a module rest on, and what a figure, a study or a card does.
-_MATHEMATICS = ("onestep", "derivations", "numerics", "verify", "reports/page/described.py")
+_MATHEMATICS = ("giantsteps", "derivations", "numerics", "verify", "reports/page/described.py")
 _DRAWN = (*_MATHEMATICS, "reports", "benchmarks")
 
 
@@ -63,8 +63,8 @@ def build(
     From a source checkout the quick profile refreshes the committed ledger too, as JSON and as Markdown. Files are
     written whole and last: an interrupted or failing run changes nothing.
     """
-    from onestep.reports.command_line.console import Progress, note
-    from onestep.reports.command_line.machine.workers import pool
+    from giantsteps.reports.command_line.console import Progress, note
+    from giantsteps.reports.command_line.machine.workers import pool
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     examined, drawn = _kept_in(keep)
@@ -122,7 +122,7 @@ def build(
 @contextmanager
 def telling(*kept: Kept, quiet: bool) -> Iterator[None]:
     """Who interrupts the work inside is told what is kept of it."""
-    from onestep.reports.command_line.console import note
+    from giantsteps.reports.command_line.console import note
 
     try:
         yield
@@ -169,9 +169,9 @@ def write(
     document: bool = False,
 ) -> Built:
     """Render and write the files."""
-    from onestep.reports.page import pdf
-    from onestep.reports.page.site import Material, site
-    from onestep.reports.text.ledger_markdown import markdown
+    from giantsteps.reports.page import pdf
+    from giantsteps.reports.page.site import Material, site
+    from giantsteps.reports.text.ledger_markdown import markdown
 
     stated = as_json(ledger)
     name = pdf.NAME if document else ""

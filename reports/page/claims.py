@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from onestep.derivations.language.glossary import Entry as Symbol
-from onestep.derivations.language.rendering import latex
-from onestep.reports.page.views import ClaimView
-from onestep.reports.text.mathematics import mathml
-from onestep.reports.text.prose import prose
-from onestep.verify.ledger.document import statement_latex
-from onestep.verify.ledger.run import Entry
-from onestep.verify.protocol.evidence import OF_A_THEOREM, Evidence, Proof
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.glossary import Entry as Symbol
+from giantsteps.derivations.language.rendering import latex
+from giantsteps.reports.page.views import ClaimView
+from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.prose import prose
+from giantsteps.verify.ledger.document import statement_latex
+from giantsteps.verify.ledger.run import Entry
+from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Evidence, Proof
+from giantsteps.verify.protocol.verdict import Verdict
 
 FOLDER = "claim"
 

@@ -9,15 +9,22 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Ground
-from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
-from onestep.derivations.language.rendering import latex
-from onestep.verify.checks.mutants import MORE_NAMED
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.run import Examined
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.evidence import Proof
-from onestep.verify.protocol.power import MutantResult
+from giantsteps.derivations.kernel.statements import Ground
+from giantsteps.derivations.language.derivation import (
+    Derivation,
+    NonNegative,
+    Obligation,
+    RationalLimit,
+    Step,
+    Vanishing,
+)
+from giantsteps.derivations.language.rendering import latex
+from giantsteps.verify.checks.mutants import MORE_NAMED
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.run import Examined
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.evidence import Proof
+from giantsteps.verify.protocol.power import MutantResult
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,8 @@ class DescribedModule:
 
 def module_described(module: str, found: Mapping[str, Examined]) -> DescribedModule:
     """What the pages show of a module, once its claims are examined."""
-    from onestep.verify.ledger.document import statement_latex
-    from onestep.verify.protocol.order import claims_of
+    from giantsteps.verify.ledger.document import statement_latex
+    from giantsteps.verify.protocol.order import claims_of
 
     derivations = derivations_of(module)
     formulas = [formula for one in derivations for formula in (*(step.formula for step in one.steps), *one.results)]
@@ -105,8 +112,8 @@ def neighbour(mutant: MutantResult, claim: Claim) -> str:
 @lru_cache(maxsize=256)
 def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
     """The derivations that the claims of one module rest on, each once, in the order of the claims."""
-    from onestep.verify.checks.proofs import ByDerivation
-    from onestep.verify.protocol.order import claims_of
+    from giantsteps.verify.checks.proofs import ByDerivation
+    from giantsteps.verify.protocol.order import claims_of
 
     builds = dict.fromkeys(
         check.build for claim in claims_of(module) for check in claim.checks if isinstance(check, ByDerivation)

@@ -15,14 +15,14 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from onestep.reports.page.sources import DOCUMENTS, SLIDES, document
-from onestep.reports.text.mathematics import mathml
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.errata import ErratumReport, errata
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Role
-from onestep.verify.protocol.paper import DEFINITION, Document, Formula, Paper
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.page.sources import DOCUMENTS, SLIDES, document
+from giantsteps.reports.text.mathematics import mathml
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.errata import ErratumReport, errata
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Role
+from giantsteps.verify.protocol.paper import DEFINITION, Document, Formula, Paper
+from giantsteps.verify.protocol.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from onestep.reports.figures.figures import Figure, standalone
-from onestep.reports.page.claims import glyph
-from onestep.reports.page.misprints import misprint_views
-from onestep.reports.page.results import IDS, stated
-from onestep.reports.page.site import TEMPLATES, Material, by_chapter
-from onestep.reports.page.trust import measures
-from onestep.reports.page.views import (
+from giantsteps.reports.figures.figures import Figure, standalone
+from giantsteps.reports.page.claims import glyph
+from giantsteps.reports.page.misprints import misprint_views
+from giantsteps.reports.page.results import IDS, stated
+from giantsteps.reports.page.site import TEMPLATES, Material, by_chapter
+from giantsteps.reports.page.trust import measures
+from giantsteps.reports.page.views import (
     DerivationView,
     assumptions,
     claim_view,
@@ -24,15 +24,15 @@ from onestep.reports.page.views import (
     source_table,
     summary_table,
 )
-from onestep.reports.text.ledger_markdown import MEANINGS
-from onestep.reports.text.prose import heading, prose
-from onestep.reports.text.typst_markup import displayed, markup, string
-from onestep.reports.text.words import MARKS
-from onestep.verify.ledger.document import as_json
-from onestep.verify.protocol.paper import part_of
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.text.ledger_markdown import MEANINGS
+from giantsteps.reports.text.prose import heading, prose
+from giantsteps.reports.text.typst_markup import displayed, markup, string
+from giantsteps.reports.text.words import MARKS
+from giantsteps.verify.ledger.document import as_json
+from giantsteps.verify.protocol.paper import part_of
+from giantsteps.verify.protocol.verdict import Verdict
 
-NAME = "onestep.pdf"
+NAME = "giantsteps.pdf"
 # Whose derivations are shown whole; those of other parts are in the pages.
 SHOWN = ("section-2", "result-3-1", "result-3-2", "definitions", "replicas", "result-3-3")
 

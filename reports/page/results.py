@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onestep.reports.page.views import ClaimView
+from giantsteps.reports.page.views import ClaimView
 
 
 @dataclass(frozen=True)

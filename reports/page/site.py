@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from onestep.derivations.language.glossary import Entry as Symbol
-from onestep.reports.activation.gallery import TARGETS, Card, percent
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.network_trial import BEYOND, Trial
-from onestep.reports.measurements.study import Study
-from onestep.reports.page.claims import (
+from giantsteps.derivations.language.glossary import Entry as Symbol
+from giantsteps.reports.activation.gallery import TARGETS, Card, percent
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.network_trial import BEYOND, Trial
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.page.claims import (
     Around,
     address,
     counts_by_verdict,
@@ -28,17 +28,17 @@ from onestep.reports.page.claims import (
     surroundings,
     symbols_script,
 )
-from onestep.reports.page.described import DescribedDerivation
-from onestep.reports.page.graph.dependencies import groups, headlines, links
-from onestep.reports.page.graph.drawing import svg
-from onestep.reports.page.graph.links import SiteError as SiteError
-from onestep.reports.page.graph.links import linked_page, places_of, places_script, root
-from onestep.reports.page.misprints import coverage, misprint_views
-from onestep.reports.page.results import stated
-from onestep.reports.page.sources import SLIDES, by_source, document, document_of
-from onestep.reports.page.studies import FIRST, PLACES
-from onestep.reports.page.trust import measures
-from onestep.reports.page.views import (
+from giantsteps.reports.page.described import DescribedDerivation
+from giantsteps.reports.page.graph.dependencies import groups, headlines, links
+from giantsteps.reports.page.graph.drawing import svg
+from giantsteps.reports.page.graph.links import SiteError as SiteError
+from giantsteps.reports.page.graph.links import linked_page, places_of, places_script, root
+from giantsteps.reports.page.misprints import coverage, misprint_views
+from giantsteps.reports.page.results import stated
+from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
+from giantsteps.reports.page.studies import FIRST, PLACES
+from giantsteps.reports.page.trust import measures
+from giantsteps.reports.page.views import (
     ClaimView,
     LeafView,
     assumptions,
@@ -48,19 +48,19 @@ from onestep.reports.page.views import (
     source_table,
     summary_table,
 )
-from onestep.reports.text.anchors import anchor
-from onestep.reports.text.ledger_markdown import MEANINGS
-from onestep.reports.text.mathematics import mathml
-from onestep.reports.text.prose import heading, prose
-from onestep.reports.text.public_names import PublicName, linked, public_names
-from onestep.reports.text.words import LEAVES, MARKS, ORIGINS
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import as_json
-from onestep.verify.ledger.errata import conventions
-from onestep.verify.ledger.run import Ledger
-from onestep.verify.protocol.claim import Role
-from onestep.verify.protocol.paper import OTHER, Chapter, chapter_of
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.text.anchors import anchor
+from giantsteps.reports.text.ledger_markdown import MEANINGS
+from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.prose import heading, prose
+from giantsteps.reports.text.public_names import PublicName, linked, public_names
+from giantsteps.reports.text.words import LEAVES, MARKS, ORIGINS
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import as_json
+from giantsteps.verify.ledger.errata import conventions
+from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.claim import Role
+from giantsteps.verify.protocol.paper import OTHER, Chapter, chapter_of
+from giantsteps.verify.protocol.verdict import Verdict
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.

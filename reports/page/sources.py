@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.run import Entry
-from onestep.verify.protocol.paper import Document
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.run import Entry
+from giantsteps.verify.protocol.paper import Document
 
 SLIDES = "slides"
 DOCUMENTS: Mapping[str, Document] = {source.name: source for source in PAPER.sources}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from onestep.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Study
 
 STUDIES: tuple[str, ...] = (
     "studies.paper.after_step:study_1",
@@ -53,5 +53,5 @@ FIRST = "figure_1"
 def study_of(name: str) -> Study | None:
     """One study, a unit of parallel work; None where its measurements are not installed."""
     module, _, function = name.partition(":")
-    found: Study | None = getattr(import_module(f"onestep.reports.{module}"), function or "study")()
+    found: Study | None = getattr(import_module(f"giantsteps.reports.{module}"), function or "study")()
     return found

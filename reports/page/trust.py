@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.measurements.study import Study, Table
-from onestep.reports.text.words import EVIDENCE
-from onestep.verify.checks.finite_size import FALSE_ALARM
-from onestep.verify.ledger.document import alone, entry_json
-from onestep.verify.ledger.family import FAMILY, rejected, simulations
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.ledger.second_kernel import replayed
-from onestep.verify.protocol.evidence import FiniteSize, Proof
-from onestep.verify.protocol.power import ENOUGH, WEIGHED
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.text.words import EVIDENCE
+from giantsteps.verify.checks.finite_size import FALSE_ALARM
+from giantsteps.verify.ledger.document import alone, entry_json
+from giantsteps.verify.ledger.family import FAMILY, rejected, simulations
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.ledger.second_kernel import replayed
+from giantsteps.verify.protocol.evidence import FiniteSize, Proof
+from giantsteps.verify.protocol.power import ENOUGH, WEIGHED
+from giantsteps.verify.protocol.verdict import Verdict
 
 # What `make mutants` stores: one entry a slip in the source, with the test that fails on it.
 _BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
@@ -88,7 +88,7 @@ def _power(ledger: Ledger) -> Measure:
     return Measure(
         "What each check would have caught, alone",
         text,
-        "onestep verify",
+        "giantsteps verify",
         Table("By claim", columns, tuple(rows)),
         True,
     )
@@ -109,7 +109,7 @@ def _neighbours(ledger: Ledger) -> Measure:
         "kinds of evidence are counted apart, each on the wrong neighbours of the claims that have it."
     )
     columns = ("evidence", "wrong neighbours met", "refuted alone")
-    return Measure("Wrong neighbours, by kind of evidence", text, "onestep verify", Table("", columns, rows))
+    return Measure("Wrong neighbours, by kind of evidence", text, "giantsteps verify", Table("", columns, rows))
 
 
 def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:
@@ -143,7 +143,7 @@ def _family(ledger: Ledger) -> Measure:
         f"{sum(decisions)} are: {alarms} of claims that hold, the others of statements that the ledger refutes or "
         "calls a convention of their source. Seeds are fixed; with --seed everything is drawn afresh."
     )
-    return Measure("False alarms over the whole ledger", text, "onestep verify --seed 7")
+    return Measure("False alarms over the whole ledger", text, "giantsteps verify --seed 7")
 
 
 def _passed(entry: Entry) -> bool:
@@ -151,7 +151,7 @@ def _passed(entry: Entry) -> bool:
 
 
 def _properties() -> Measure:
-    from onestep.verify.properties.run import PROPERTIES, TIMES
+    from giantsteps.verify.properties.run import PROPERTIES, TIMES
 
     themes = Counter(one.name.split(".")[0] for one in PROPERTIES)
     examples = sum(one.examples for one in PROPERTIES)
@@ -162,7 +162,7 @@ def _properties() -> Measure:
     )
     rows = tuple((profile, str(examples * times)) for profile, times in TIMES.items())
     table = Table("", ("profile", "examples asked for"), rows)
-    return Measure("Properties", text, "onestep verify --properties --profile thorough", table)
+    return Measure("Properties", text, "giantsteps verify --properties --profile thorough", table)
 
 
 def _code_mutants() -> Measure:
@@ -217,7 +217,9 @@ def _certified(ledger: Ledger) -> Measure:
         f"{count} claims rest on ball arithmetic alone. A point of one readout group has a certificate on demand; what "
         "share of a range of parameters, or of drawn models, can be certified is not measured here."
     )
-    command = "onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 1 --alpha0 2 --eta 3 --certify"
+    command = (
+        "giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 1 --alpha0 2 --eta 3 --certify"
+    )
     return Measure("Certificates", text, command)
 
 

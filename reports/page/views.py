@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from onestep.reports.page.described import (
+from giantsteps.reports.page.described import (
     BETWEEN_LEAVES,
     LONG,
     THEOREM,
@@ -15,21 +15,21 @@ from onestep.reports.page.described import (
     DescribedStep,
     neighbour,
 )
-from onestep.reports.page.sources import SLIDES, by_source, document
-from onestep.reports.text.anchors import anchor
-from onestep.reports.text.mathematics import mathml
-from onestep.reports.text.prose import prose
-from onestep.reports.text.words import caught_lines, theorem_line
-from onestep.verify.checks.mutants import MORE_NAMED
-from onestep.verify.checks.proofs import MADE_AGAIN
-from onestep.verify.ledger.document import entry_json, statement_latex, theorem_json
-from onestep.verify.ledger.leaves import grounds
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Claim, Kind
-from onestep.verify.protocol.evidence import OF_A_THEOREM, Agreement, Certificate, Evidence, FiniteSize, Proof
-from onestep.verify.protocol.paper import Document
-from onestep.verify.protocol.power import MutantResult
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.page.sources import SLIDES, by_source, document
+from giantsteps.reports.text.anchors import anchor
+from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.prose import prose
+from giantsteps.reports.text.words import caught_lines, theorem_line
+from giantsteps.verify.checks.mutants import MORE_NAMED
+from giantsteps.verify.checks.proofs import MADE_AGAIN
+from giantsteps.verify.ledger.document import entry_json, statement_latex, theorem_json
+from giantsteps.verify.ledger.leaves import grounds
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Claim, Kind
+from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Agreement, Certificate, Evidence, FiniteSize, Proof
+from giantsteps.verify.protocol.paper import Document
+from giantsteps.verify.protocol.power import MutantResult
+from giantsteps.verify.protocol.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import best_ridge, upper_bound
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
-from onestep.reports.measurements.experiments import FOLDER
-from onestep.reports.measurements.study import Study, Table
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import best_ridge, upper_bound
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
+from giantsteps.reports.measurements.experiments import FOLDER
+from giantsteps.reports.measurements.study import Study, Table
 
 SLUG, SEED, COUNT = "best_ridge", 91, 2000
 STUDENTS = ("tanh", "erf", "relu", "sin")

@@ -12,19 +12,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.bounds.results import Minimum
-from onestep.numerics.bounds.ridge import best_ridge, bounds, local_minima
-from onestep.numerics.certificates.minima import optimum as certify_optimum
-from onestep.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
-from onestep.numerics.certificates.minima.optimum import certify_minimum
-from onestep.numerics.certificates.minima.spike_path import along_rate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
-from onestep.reports.measurements.study import Study, Table
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError
+from giantsteps.numerics.bounds.results import Minimum
+from giantsteps.numerics.bounds.ridge import best_ridge, bounds, local_minima
+from giantsteps.numerics.certificates.minima import optimum as certify_optimum
+from giantsteps.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
+from giantsteps.numerics.certificates.minima.optimum import certify_minimum
+from giantsteps.numerics.certificates.minima.spike_path import along_rate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
+from giantsteps.reports.measurements.study import Study, Table
 
 SHOWN = Model(activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, spike=1.5, bulk=1.0, alignment=1.0)
 # Large batches align the spike with the target; 1e6 stands for infinity, where c = 1 and gamma = 1 to six digits.
@@ -215,5 +215,5 @@ def bounds_drawn(found: Sequence[Optimum]) -> Figure:
         f"given), and the least test error over the ridge at alpha = {STEPS[0][1].alpha:g}."
     )
     return finished(
-        canvas, "bounds_along_rate", title, caption, "onestep.reports.studies.bound_functions.bounds_drawn(optima())"
+        canvas, "bounds_along_rate", title, caption, "giantsteps.reports.studies.bound_functions.bounds_drawn(optima())"
     )

@@ -9,19 +9,19 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.command_line.console import estimate_text
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, panels
-from onestep.reports.measurements.experiments import Data, at_sizes, studied
-from onestep.reports.measurements.study import Study, Table, command
-from onestep.verify.checks.finite_size import Comparison, Observation, compare, fit_line
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.command_line.console import estimate_text
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, panels
+from giantsteps.reports.measurements.experiments import Data, at_sizes, studied
+from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.verify.checks.finite_size import Comparison, Observation, compare, fit_line
 
 Array = NDArray[np.float64]
 

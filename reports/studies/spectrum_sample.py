@@ -11,17 +11,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.spectrum.axis import Axis
-from onestep.numerics.spectrum.density import Spectrum, equations_of, spectrum
-from onestep.numerics.spectrum.edges import EdgeLaw, edge_law
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
-from onestep.reports.measurements.experiments import FOLDER, Measured
-from onestep.reports.measurements.study import Study, Table, command
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.spectrum.axis import Axis
+from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectrum
+from giantsteps.numerics.spectrum.edges import EdgeLaw, edge_law
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
+from giantsteps.reports.measurements.experiments import FOLDER, Measured
+from giantsteps.reports.measurements.study import Study, Table, command
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
-from onestep.reports.measurements.experiments import as_text
-from onestep.reports.measurements.study import Study, Table
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
+from giantsteps.reports.measurements.experiments import as_text
+from giantsteps.reports.measurements.study import Study, Table
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed" / "speed.json"
 
@@ -82,9 +82,9 @@ def bars(data: Data) -> tuple[Bar, ...]:
         Bar("memory per point, ten times the points", flat, 1.1, "times as much"),
         Bar(f"an experiment, d >= {AT_SCALE}", max(row["ratio"] for row in simulated), 1.5, "times the bare products"),
         Bar("50 digits", _at(data["by digits"], "digits", 50)["seconds"], 2.0, "s"),
-        Bar("`onestep --help`", commands["help"]["seconds"], 0.2, "s"),
-        Bar("`onestep solve`, one point", commands["solve one point"]["seconds"], 1.0, "s"),
-        Bar("`onestep solve --json`, 400 x 250 points", commands["solve 400 x 250 points"]["seconds"], 8.0, "s"),
+        Bar("`giantsteps --help`", commands["help"]["seconds"], 0.2, "s"),
+        Bar("`giantsteps solve`, one point", commands["solve one point"]["seconds"], 1.0, "s"),
+        Bar("`giantsteps solve --json`, 400 x 250 points", commands["solve 400 x 250 points"]["seconds"], 8.0, "s"),
     )
 
 

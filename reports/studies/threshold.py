@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
-from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table, command
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, studied
+from giantsteps.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "threshold", 77
 DIMENSION, SEEDS, RIDGE = 300, 24, 1e-3

@@ -8,23 +8,23 @@ from functools import cache, partial
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import lower_bound
-from onestep.numerics.bulk.orthogonal import orthogonal
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.orthogonal import simulated_test_errors
-from onestep.numerics.experiments.ridge import at_sizes, predicted
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.letters.density import few_letters, solve_letters
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
-from onestep.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
-from onestep.reports.measurements.study import Study, Table, command
-from onestep.verify.checks.finite_size import Comparison, Observation, compare_all
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import lower_bound
+from giantsteps.numerics.bulk.orthogonal import orthogonal
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.orthogonal import simulated_test_errors
+from giantsteps.numerics.experiments.ridge import at_sizes, predicted
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.letters.density import few_letters, solve_letters
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
+from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.verify.checks.finite_size import Comparison, Observation, compare_all
 
 SLUG, SEED = "vocabulary", 86
 # The paper's conditions for Appendix D: perfect alignment and width d.
@@ -343,5 +343,5 @@ def drawn(found: Sequence[Point]) -> Figure:
         f"spiked random features at d = {SHOWN}, {SEEDS} seeds ({SEEDS // 2} of orthogonal rows), one standard error. "
         "Thick lines: the theory at that width; thin lines: infinite width. The sources print neither the functions "
         "nor the numbers of their Figure 6, and no network has orthogonal rows after a step.",
-        "onestep.reports.studies.vocabulary.study()",
+        "giantsteps.reports.studies.vocabulary.study()",
     )  # fmt: skip

@@ -8,15 +8,15 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
-from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table, command
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, studied
+from giantsteps.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "width", 76
 DIMENSION, SEEDS = 400, 16

@@ -8,8 +8,8 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.command_line.machine.whole_files import placed
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.reports.command_line.machine.whole_files import placed
+from giantsteps.reports.command_line.problems import InputProblem
 
 HERE = Path(__file__).parent.parent
 COMMITTED_JSON = HERE / "ledger.json"
@@ -50,7 +50,7 @@ def write_together(files: Iterable[tuple[Path, str | bytes]]) -> None:
 
 
 # What `reports/templates/layout.html` puts on every page.
-_OURS = '<meta name="generator" content="onestep report">'
+_OURS = '<meta name="generator" content="giantsteps report">'
 
 
 def remove_stale(directory: Path, pages: Container[str]) -> None:

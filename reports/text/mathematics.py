@@ -8,7 +8,7 @@ from functools import lru_cache
 from html import unescape
 from xml.etree import ElementTree
 
-from onestep.reports.text.formula_lines import LINE, in_lines, width
+from giantsteps.reports.text.formula_lines import LINE, in_lines, width
 
 
 class MathError(ValueError):

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from onestep.reports.text.mathematics import within_text
+from giantsteps.reports.text.mathematics import within_text
 
 # What a subscript or superscript can be in LaTeX, and a letter that carries at least one.
 _SCRIPT = r"[_^](?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+(?:\{[^{}]*\})*|\w)"

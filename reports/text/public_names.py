@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from onestep.reports.text.prose import prose
+from giantsteps.reports.text.prose import prose
 
 # A default that is longer than this says less than three dots.
 _LONG = 28
@@ -41,8 +41,8 @@ class PublicName:
 
 
 def public_names() -> list[PublicName]:
-    """The names of `onestep.__all__`, functions first."""
-    face = import_module("onestep")  # it stands above all rooms and is loaded by name where it is looked at
+    """The names of `giantsteps.__all__`, functions first."""
+    face = import_module("giantsteps")  # it stands above all rooms and is loaded by name where it is looked at
     found = [described(name, getattr(face, name)) for name in face.__all__]
     return sorted(found, key=lambda one: (("function", "class", "exception").index(one.kind), one.name))
 
@@ -70,7 +70,7 @@ def _members(owner: str, given: type) -> Iterator[PublicName]:
             continue
         bare = raw.__func__ if isinstance(raw, classmethod | staticmethod) else raw
         home = next(base for base in given.__mro__ if name in vars(base))
-        if home.__module__.startswith("onestep."):
+        if home.__module__.startswith("giantsteps."):
             kind, full = _kind(bare), f"{owner}.{name}"
             call = full if kind == "property" else _call(full, bare, bound=not isinstance(raw, staticmethod))
             yield PublicName(full, kind, call, _paragraphs(full, bare))

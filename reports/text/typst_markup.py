@@ -11,7 +11,7 @@ from functools import lru_cache
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from onestep.reports.text.formula_lines import NAMES
+from giantsteps.reports.text.formula_lines import NAMES
 
 
 class MarkupError(ValueError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.closed_forms.heat_equation import x
-from onestep.derivations.language.symbols import c
+from giantsteps.derivations.closed_forms.heat_equation import x
+from giantsteps.derivations.language.symbols import c
 
 
 def wrong_forms(form: sp.Expr) -> dict[str, sp.Expr]:

@@ -16,19 +16,19 @@ from typing import Any, TypeVar
 
 import pytest
 
-from onestep.derivations.kernel.statements import Refused
-from onestep.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.claims.saddle_point.systems import ByDerivations
-from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
-from onestep.verify.protocol.claim import PROFILES, Claim
-from onestep.verify.protocol.evidence import Evidence
-from onestep.verify.protocol.verdict import Verdict, decide
+from giantsteps.derivations.kernel.statements import Refused
+from giantsteps.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.claims.saddle_point.systems import ByDerivations
+from giantsteps.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
+from giantsteps.verify.protocol.claim import PROFILES, Claim
+from giantsteps.verify.protocol.evidence import Evidence
+from giantsteps.verify.protocol.verdict import Verdict, decide
 
 PROOFS = (ByDerivation, ByDerivations, ByObligations, ByTheorem, ByClosedForm, ByHeatEquation)
 # Where what follows from a rule is kept.
-_ROOMS = ("onestep.derivations.", "onestep.verify.closed_forms.")
+_ROOMS = ("giantsteps.derivations.", "giantsteps.verify.closed_forms.")
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ DRAWINGS = (
          "tests/reports/figures/test_figures.py::test_the_report_draws_every_figure_of_the_module"),
     Slip("reports/figures/results.py", 'xlabel=r"projection on the spike $\\kappa$", ylabel="value")\n    axes.legend',
          'xlabel=r"projection on the target $\\kappa$", ylabel="value")\n    axes.legend',
-         "tests/onestep/test_notebook.py::test_each_result_is_drawn_with_a_title_and_named_coordinates"),
+         "tests/giantsteps/test_notebook.py::test_each_result_is_drawn_with_a_title_and_named_coordinates"),
 )
 
 ACTIVATIONS = (
@@ -106,7 +106,7 @@ SAID = (
          "{step.formula for step in derivation.steps}",
          f"{_DERIVATIONS}::test_every_result_is_a_step_of_its_derivation_or_stands_below"),
     Slip("reports/figures/results.py", "axes.plot(places, beneath + line[0]", "axes.plot(places, limit + line[0]",
-         "tests/onestep/test_notebook.py::test_a_comparison_stands_over_one_over_d_with_its_fit_above_the_theory"),
+         "tests/giantsteps/test_notebook.py::test_a_comparison_stands_over_one_over_d_with_its_fit_above_the_theory"),
     Slip("reports/studies/networks/practitioner.py",
          "max(hurt, key=lambda case: case.curve[-1] / case.plain)", "max(hurt, key=lambda case: case.curve[-1])",
          "tests/reports/studies/networks/test_practitioner.py::test_pairs_are_compared_by_what_the_sentence_says"),

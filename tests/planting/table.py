@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.derivations.bounds import arcsines, heavy_ridge
-from onestep.derivations.bounds import closed_form as bounds_closed_form
-from onestep.derivations.bounds import leaves as bounds_leaves
-from onestep.derivations.bounds import symbols as s_bounds
-from onestep.derivations.bulk import (
+from giantsteps.derivations.bounds import arcsines, heavy_ridge
+from giantsteps.derivations.bounds import closed_form as bounds_closed_form
+from giantsteps.derivations.bounds import leaves as bounds_leaves
+from giantsteps.derivations.bounds import symbols as s_bounds
+from giantsteps.derivations.bulk import (
     any_activation,
     blocks,
     letter_poles,
@@ -20,8 +20,8 @@ from onestep.derivations.bulk import (
     overlapping_bulk,
     two_batch_matrices,
 )
-from onestep.derivations.bulk import letters as letter_bulk
-from onestep.derivations.closed_forms import (
+from giantsteps.derivations.bulk import letters as letter_bulk
+from giantsteps.derivations.closed_forms import (
     arcsine_law,
     examples,
     gaussian_means,
@@ -29,9 +29,9 @@ from onestep.derivations.closed_forms import (
     semigroup,
     sign_activation,
 )
-from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.free_energy import (
+from giantsteps.derivations.equivalence import conditional, hermite_features, spike_coefficients
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.free_energy import (
     convex_loss,
     dropped_terms,
     envelopes,
@@ -40,11 +40,11 @@ from onestep.derivations.free_energy import (
     replicas,
     sample_energy,
 )
-from onestep.derivations.free_energy import ridge as free_energy
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import mu1
-from onestep.derivations.free_energy.leaves import updated_form
-from onestep.derivations.gradient_step import (
+from giantsteps.derivations.free_energy import ridge as free_energy
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.free_energy.along_spike import mu1
+from giantsteps.derivations.free_energy.leaves import updated_form
+from giantsteps.derivations.gradient_step import (
     bulk,
     constants,
     hermite_tensors,
@@ -54,16 +54,16 @@ from onestep.derivations.gradient_step import (
     overlapping_rows,
     spike,
 )
-from onestep.derivations.gradient_step import symbols as s_step
-from onestep.derivations.kernel.algebra import assume, instantiate
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Vanishing
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import repeated, sgn, sigma
-from onestep.derivations.saddle_point import (
+from giantsteps.derivations.gradient_step import symbols as s_step
+from giantsteps.derivations.kernel.algebra import assume, instantiate
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Vanishing
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import repeated, sgn, sigma
+from giantsteps.derivations.saddle_point import (
     any_law,
     conventions,
     directions,
@@ -72,10 +72,10 @@ from onestep.derivations.saddle_point import (
     letter_energy,
     letters,
 )
-from onestep.derivations.saddle_point import network as network_readout
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.bulk_of_letters import isotropic, orthogonal
-from onestep.derivations.saddle_point.random_features import (
+from giantsteps.derivations.saddle_point import network as network_readout
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.bulk_of_letters import isotropic, orthogonal
+from giantsteps.derivations.saddle_point.random_features import (
     convex,
     no_spike,
     one_system,
@@ -83,8 +83,8 @@ from onestep.derivations.saddle_point.random_features import (
     square_loss,
     vanishing_spike,
 )
-from onestep.derivations.spectrum import log_determinant, resolvent, small_bulk
-from onestep.verify.closed_forms import proof
+from giantsteps.derivations.spectrum import log_determinant, resolvent, small_bulk
+from giantsteps.verify.closed_forms import proof
 from tests.planting.errors import Plant
 
 

@@ -16,8 +16,8 @@ from flint import arb
 from benchmarks.fuzz import campaign, trial
 from benchmarks.fuzz.lines import line
 from benchmarks.fuzz.trial import Ended, fault_of_certificate, fault_of_line, run_line
-from onestep import Solution, solve
-from onestep.numerics.models.model import Model
+from giantsteps import Solution, solve
+from giantsteps.numerics.models.model import Model
 from tests.shared.command_line import WORKED
 
 FEW, MANY, FEW_MODELS, MANY_MODELS = 40, 2000, 3, 300
@@ -55,15 +55,15 @@ SOLVE = ["solve", "--json"]
 @pytest.mark.parametrize(
     ("words", "ended", "said"),
     [
-        (SOLVE, Ended(4, "", "onestep: internal error, please report it\n"), "exit code 4"),
+        (SOLVE, Ended(4, "", "giantsteps: internal error, please report it\n"), "exit code 4"),
         (SOLVE, Ended(1, GOOD, ""), "exit code 1"),
         (["compare"], Ended(1, "CONFIRMED", ""), "exit code 1"),
         (["solve"], Ended(1, "REFUTED by q2", ""), "exit code 1"),
         (SOLVE, Ended(-1, "", ""), "no answer"),
         (SOLVE, Ended(0, GOOD, "", trial.LIMIT + 1.0), "no answer"),
-        (SOLVE, Ended(2, "", "onestep: no\nTraceback (most recent call last):\n"), "traceback"),
-        (SOLVE, Ended(2, "{}", "onestep: no\n"), "stands on stdout"),
-        (SOLVE, Ended(2, "", "onestep: no\nonestep: and no again\n"), "refused in 2 lines"),
+        (SOLVE, Ended(2, "", "giantsteps: no\nTraceback (most recent call last):\n"), "traceback"),
+        (SOLVE, Ended(2, "{}", "giantsteps: no\n"), "stands on stdout"),
+        (SOLVE, Ended(2, "", "giantsteps: no\ngiantsteps: and no again\n"), "refused in 2 lines"),
         (SOLVE, Ended(2, "", ""), "refused in 0 lines"),
         (SOLVE, Ended(0, GOOD, "model.py:7: RuntimeWarning: divide by zero\n"), "said on stderr"),
         (SOLVE, Ended(0, GOOD + GOOD, ""), "no JSON document"),
@@ -77,19 +77,19 @@ SOLVE = ["solve", "--json"]
         (SOLVE, Ended(0, '{"converged": true, "residual": 1e-3}', ""), "residual of 0.001"),
         (["solve"], Ended(0, "", ""), "printed nothing"),
         (["solve"], Ended(3, "", ""), "printed nothing"),
-        (["solve"], Ended(0, "", "onestep: so\n"), "printed nothing"),
-        (SOLVE, Ended(3, "", "onestep: out of reach\n"), "no JSON document"),
-        ([], Ended(2, "", "onestep: no\n"), "no help"),
+        (["solve"], Ended(0, "", "giantsteps: so\n"), "printed nothing"),
+        (SOLVE, Ended(3, "", "giantsteps: out of reach\n"), "no JSON document"),
+        ([], Ended(2, "", "giantsteps: no\n"), "no help"),
     ],
 )
 def test_a_fault_is_seen(words: list[str], ended: Ended, said: str) -> None:
     assert said in fault_of_line(words, ended)
-    assert fault_of_line(SOLVE, Ended(0, GOOD, "onestep: warning: so\n")) == ""
+    assert fault_of_line(SOLVE, Ended(0, GOOD, "giantsteps: warning: so\n")) == ""
     # A comparison may refute; what did not converge may be anything.
     assert fault_of_line(["compare"], Ended(1, "REFUTED by q2", "")) == ""
     assert fault_of_line(SOLVE, Ended(3, '{"results": [{"test_error": -1.0, "converged": false}]}', "")) == ""
     assert fault_of_line(SOLVE, Ended(3, '{"converged": false, "best": {"at": [{"test_error": -1.0}]}}', "")) == ""
-    assert fault_of_line(["solve"], Ended(3, "", "onestep: out of reach\n")) == ""
+    assert fault_of_line(["solve"], Ended(3, "", "giantsteps: out of reach\n")) == ""
     # A deviate of the test error is below zero as often as above.
     assert fault_of_line(SOLVE, Ended(0, '{"z": {"test_error": -1.07}}', "")) == ""
 
@@ -118,7 +118,7 @@ def test_doubles_that_are_off_by_more_than_they_say_are_no_part_of_a_certificate
         found = solve(model)
         return dataclasses.replace(found, test_error=found.test_error + 3.0 * found.error_estimate + 1e-13)
 
-    monkeypatch.setattr("onestep.solve", off, raising=False)
+    monkeypatch.setattr("giantsteps.solve", off, raising=False)
     assert "test_error" in (fault_of_certificate(number) or "")
 
 

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from mpmath import mp, mpf
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.expressions.parser import derivative
-from onestep.numerics.balls.arithmetic import PrecisionError
-from onestep.numerics.gaussian.evaluate import evaluate_mpmath
-from onestep.numerics.gaussian.quadrature import integrand
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.expressions.parser import derivative
+from giantsteps.numerics.balls.arithmetic import PrecisionError
+from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
+from giantsteps.numerics.gaussian.quadrature import integrand
 
 # mpmath carries no types: an mpf is Any to the checker.
 Real = Any

@@ -12,10 +12,10 @@ from math import prod
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Assumption, Tends, sides
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn
-from onestep.verify.checks.evaluate import evaluate
+from giantsteps.derivations.kernel.statements import Assumption, Tends, sides
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn
+from giantsteps.verify.checks.evaluate import evaluate
 
 Sides = tuple[float, float]
 Numbers = Callable[[Assumption, np.random.Generator], Sides]

@@ -10,11 +10,11 @@ import numpy as np
 from flint import arb
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.certificates.certify import Certificate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.certificates.certify import Certificate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
 
 STUDENTS, TARGETS = ("sign", "erf", "tanh", "relu"), ("sign", "sin", "tanh")
 VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")

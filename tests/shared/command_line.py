@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.command_line.cli import run
+from giantsteps.reports.command_line.cli import run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -58,7 +58,7 @@ def replaced(name: str, value: str, base: Sequence[str] = WORKED) -> list[str]:
 def in_subprocess(args: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, as a script would run it."""
     return subprocess.run(
-        [sys.executable, "-m", "onestep", *args],
+        [sys.executable, "-m", "giantsteps", *args],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -100,7 +100,7 @@ def refused(capfd: pytest.CaptureFixture[str], args: Sequence[str], *words: str)
         code, out, err = outcome(capfd, args)
     assert calls.count < MOST_CALLS
     assert (code, out) == (2, ""), err
-    assert err.startswith("onestep: ")
+    assert err.startswith("giantsteps: ")
     assert err.count("\n") == 1
     assert "Traceback" not in err
     assert len(err) < 700

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from onestep.reports.text.ledger_files import committed
-from onestep.verify.claims.index import all_claims
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
-from onestep.verify.protocol.power import MutantResult, Power
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.text.ledger_files import committed
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from giantsteps.verify.protocol.power import MutantResult, Power
+from giantsteps.verify.protocol.verdict import Verdict
 
 
 @cache

@@ -52,7 +52,7 @@ def links(text: str) -> list[str]:
 
 
 def shell(command: str, folder: Path, seconds: float = 600.0) -> subprocess.CompletedProcess[str]:
-    """A command line as a shell runs it in a folder, `onestep` and `python3` those of this environment."""
+    """A command line as a shell runs it in a folder, `giantsteps` and `python3` those of this environment."""
     found = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],

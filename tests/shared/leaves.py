@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Statement
-from onestep.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.algebra import assume
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Statement
+from giantsteps.derivations.kernel.theorem import Theorem
 
 
 def said(statement: Statement, *universal: sp.Symbol, ground: Ground = Ground.HYPOTHESIS) -> Theorem:

@@ -10,14 +10,14 @@ from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from onestep.reports.figures import figures
-from onestep.reports.page.described import DescribedDerivation, describe
-from onestep.reports.page.site import Material, site
-from onestep.verify.claims.index import examine
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Claim, Role
-from onestep.verify.protocol.verdict import Verdict, weakest
+from giantsteps.reports.figures import figures
+from giantsteps.reports.page.described import DescribedDerivation, describe
+from giantsteps.reports.page.site import Material, site
+from giantsteps.verify.claims.index import examine
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Claim, Role
+from giantsteps.verify.protocol.verdict import Verdict, weakest
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
 

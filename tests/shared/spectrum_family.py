@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.spectrum.density import Spectrum, spectrum
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.spectrum.density import Spectrum, spectrum
 
 MEMBERS = 150
 STUDENTS = ("sign", "relu", "tanh", "erf", "hardtanh")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from onestep.numerics.sweeps.chunk import columns, solve_chunk
-from onestep.numerics.sweeps.store import FILE
-from onestep.numerics.sweeps.sweep import Axis, Sweep
-from onestep.reports.command_line.cli import run as onestep
+from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
+from giantsteps.numerics.sweeps.store import FILE
+from giantsteps.numerics.sweeps.sweep import Axis, Sweep
+from giantsteps.reports.command_line.cli import run as giantsteps
 
 FIXED = {"beta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 WORKED = """\
@@ -78,8 +78,8 @@ def small() -> Sweep:
 
 
 def command(capfd: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of onestep sweep, run in this process."""
+    """Exit code, stdout and stderr of giantsteps sweep, run in this process."""
     capfd.readouterr()
-    code = onestep(["sweep", *args])
+    code = giantsteps(["sweep", *args])
     out, err = capfd.readouterr()
     return code, out, err

@@ -7,16 +7,16 @@ from functools import cache
 
 import sympy as sp
 
-from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search.goals import limit_of
-from onestep.derivations.kernel.search.leaves import proved
-from onestep.derivations.kernel.search.steps import equal
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step
-from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.tolerances import Tolerance
+from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.goals import limit_of
+from giantsteps.derivations.kernel.search.leaves import proved
+from giantsteps.derivations.kernel.search.steps import equal
+from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step
+from giantsteps.derivations.language.symbols import alpha0, d, h1_star, h2_star
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.tolerances import Tolerance
 
 norm = sp.Symbol("N", positive=True)
 EXACT = (1 - 1 / (alpha0 * d)) * h1_star**2 + ((d - 1) * h2_star + 3) / (alpha0 * d)

@@ -14,13 +14,13 @@ from itertools import islice
 
 import sympy as sp
 
-from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.glossary import refuse_repeated_names
-from onestep.verify.checks.evaluate import ABSOLUTE, evaluate, evaluate_all
-from onestep.verify.checks.rational_zero import rational_zero
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.protocol.evidence import Outcome, Settled
+from giantsteps.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.glossary import refuse_repeated_names
+from giantsteps.verify.checks.evaluate import ABSOLUTE, evaluate, evaluate_all
+from giantsteps.verify.checks.rational_zero import rational_zero
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.evidence import Outcome, Settled
 
 # A residual counts as visibly non-zero when it exceeds this fraction of the sum of the sizes of its terms: rounding in
 # double precision reaches 1e-12 of it, and the smallest mutants change a formula by several per cent.

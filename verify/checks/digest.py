@@ -18,9 +18,9 @@ from weakref import WeakKeyDictionary
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Equation, Tends
-from onestep.derivations.kernel.theorem import Theorem, nodes
-from onestep.derivations.kernel.vacuity.conditions import beside_existence
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Equation, Tends
+from giantsteps.derivations.kernel.theorem import Theorem, nodes
+from giantsteps.derivations.kernel.vacuity.conditions import beside_existence
 
 
 def digest(theorem: Theorem) -> str:

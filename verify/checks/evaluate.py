@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from sympy.core.function import AppliedUndef
 from sympy.printing.numpy import SciPyPrinter
 
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.glossary import refuse_repeated_names
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.glossary import refuse_repeated_names
 
 Functions = Mapping[str, Callable[..., Any]]
 

@@ -23,12 +23,12 @@ from typing import Protocol, runtime_checkable
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.checker import VISIBLE, clearly_differ, find_witness, vanishes
-from onestep.verify.checks.evaluate import Place, evaluate
-from onestep.verify.protocol.claim import Claim, Domain, Mutant, Profile
-from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.statement import MORE
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.verify.checks.checker import VISIBLE, clearly_differ, find_witness, vanishes
+from giantsteps.verify.checks.evaluate import Place, evaluate
+from giantsteps.verify.protocol.claim import Claim, Domain, Mutant, Profile
+from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.statement import MORE
 
 # What says all of a mutant: the right-hand side times MORE.
 MORE_NAMED = "eight per cent more"

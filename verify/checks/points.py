@@ -12,12 +12,12 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.verify.checks.checker import sample
-from onestep.verify.checks.evaluate import Functions, Place, Violation, describe, relation_violation
-from onestep.verify.protocol.claim import Claim, Profile
-from onestep.verify.protocol.evidence import Agreement, Evidence
-from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.tolerances import Tolerance
+from giantsteps.verify.checks.checker import sample
+from giantsteps.verify.checks.evaluate import Functions, Place, Violation, describe, relation_violation
+from giantsteps.verify.protocol.claim import Claim, Profile
+from giantsteps.verify.protocol.evidence import Agreement, Evidence
+from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.tolerances import Tolerance
 
 Point = Mapping[str, float | str]
 Measure = Callable[[Point], Mapping[str, float] | None]
@@ -111,7 +111,7 @@ class BySearch:
     def _searched(self, claim: Claim, profile: Profile) -> Evidence:
         import hypothesis  # here, since whoever asks what is claimed searches for nothing
 
-        from onestep.verify.checks.strategies import points_of
+        from giantsteps.verify.checks.strategies import points_of
 
         found: list[tuple[Violation, str]] = []
         outside = 0

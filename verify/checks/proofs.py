@@ -10,18 +10,18 @@ from functools import lru_cache
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.search.goals import follows
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem, nodes
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
-from onestep.verify.checks.checker import settle, takes_limit, vanishes
-from onestep.verify.checks.digest import digest
-from onestep.verify.protocol.claim import Claim, Domain, Profile
-from onestep.verify.protocol.conditions import IS_A_THEOREM, on_domain
-from onestep.verify.protocol.evidence import Evidence, Leaf, Made, Outcome, Proof, Settled
-from onestep.verify.protocol.paper import Paper
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.search.goals import follows
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem, nodes
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
+from giantsteps.verify.checks.checker import settle, takes_limit, vanishes
+from giantsteps.verify.checks.digest import digest
+from giantsteps.verify.protocol.claim import Claim, Domain, Profile
+from giantsteps.verify.protocol.conditions import IS_A_THEOREM, on_domain
+from giantsteps.verify.protocol.evidence import Evidence, Leaf, Made, Outcome, Proof, Settled
+from giantsteps.verify.protocol.paper import Paper
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def made(*theorems: Theorem) -> Made:
 
 @lru_cache(maxsize=4096)
 def _leaf(leaf: Assumption) -> Leaf:
-    from onestep.derivations.language.rendering import latex
+    from giantsteps.derivations.language.rendering import latex
 
     left, right = map(latex, sides(leaf.statement))
     match leaf.statement:

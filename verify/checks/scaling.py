@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onestep.verify.checks.finite_size import (
+from giantsteps.verify.checks.finite_size import (
     CONFIRMED,
     FALSE_ALARM,
     FIT_LEVEL,

@@ -8,13 +8,13 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.verify.checks import scaling
-from onestep.verify.checks.evaluate import Functions, Place, evaluate
-from onestep.verify.checks.finite_size import REFUTED
-from onestep.verify.checks.simulation import OUTCOMES, ByExperiment
-from onestep.verify.protocol.claim import Claim, Profile
-from onestep.verify.protocol.evidence import Evidence, FiniteSize
-from onestep.verify.protocol.paper import Paper
+from giantsteps.verify.checks import scaling
+from giantsteps.verify.checks.evaluate import Functions, Place, evaluate
+from giantsteps.verify.checks.finite_size import REFUTED
+from giantsteps.verify.checks.simulation import OUTCOMES, ByExperiment
+from giantsteps.verify.protocol.claim import Claim, Profile
+from giantsteps.verify.protocol.evidence import Evidence, FiniteSize
+from giantsteps.verify.protocol.paper import Paper
 
 
 @dataclass(frozen=True)

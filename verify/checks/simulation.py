@@ -10,11 +10,11 @@ from typing import ClassVar, TypeVar
 
 import sympy as sp
 
-from onestep.verify.checks import finite_size
-from onestep.verify.checks.evaluate import Functions, Place, evaluate
-from onestep.verify.protocol.claim import Claim, Profile
-from onestep.verify.protocol.evidence import Evidence, FiniteSize, Outcome
-from onestep.verify.protocol.paper import Paper
+from giantsteps.verify.checks import finite_size
+from giantsteps.verify.checks.evaluate import Functions, Place, evaluate
+from giantsteps.verify.protocol.claim import Claim, Profile
+from giantsteps.verify.protocol.evidence import Evidence, FiniteSize, Outcome
+from giantsteps.verify.protocol.paper import Paper
 
 OUTCOMES = {
     finite_size.CONFIRMED: Outcome.SUPPORTS,

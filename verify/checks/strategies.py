@@ -7,7 +7,7 @@ import math
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from onestep.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.claim import Domain, Range
 
 
 def points_of(domain: Domain) -> SearchStrategy[dict[str, float | str]]:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from functools import lru_cache
 
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.run import Beside, Examined, Ledger, run
-from onestep.verify.ledger.run import examine as examine_claim
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.order import collected
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.run import Beside, Examined, Ledger, run
+from giantsteps.verify.ledger.run import examine as examine_claim
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.order import collected
 
 
 @lru_cache(maxsize=1)

@@ -4,80 +4,80 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s_bounds
-from onestep.derivations.bulk import symbols as s_bulk
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.gradient_step import symbols as s_step
-from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.derivations.spectrum import symbols as s_spectrum
-from onestep.verify.claims.slides.coverage import FORMULAS
-from onestep.verify.claims.slides.errata import CONVENTIONS, ERRATA
-from onestep.verify.claims.sources import ARXIV
-from onestep.verify.protocol.paper import Chapter, Document, Paper
+from giantsteps.derivations.bounds import symbols as s_bounds
+from giantsteps.derivations.bulk import symbols as s_bulk
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.gradient_step import symbols as s_step
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.derivations.spectrum import symbols as s_spectrum
+from giantsteps.verify.claims.slides.coverage import FORMULAS
+from giantsteps.verify.claims.slides.errata import CONVENTIONS, ERRATA
+from giantsteps.verify.claims.sources import ARXIV
+from giantsteps.verify.protocol.paper import Chapter, Document, Paper
 
 # One module per part of the paper, in the order of the paper.
 MODULES = (
-    "onestep.verify.claims.gradient_step.setting",
-    "onestep.verify.claims.gradient_step.result_3_1",
-    "onestep.verify.claims.equivalence.hermite_orders",
-    "onestep.verify.claims.gradient_step.spike",
-    "onestep.verify.claims.gradient_step.bulk",
-    "onestep.verify.claims.equivalence.result_3_2",
-    "onestep.verify.claims.equivalence.appendix_b",
-    "onestep.verify.claims.equivalence.sign_activation",
-    "onestep.verify.claims.slides.step",
-    "onestep.verify.claims.saddle_point.definitions",
-    "onestep.verify.claims.saddle_point.replicas",
-    "onestep.verify.claims.saddle_point.result_3_3",
-    "onestep.verify.claims.saddle_point.worked_value",
-    "onestep.verify.claims.saddle_point.free_energy",
-    "onestep.verify.claims.saddle_point.any_loss",
-    "onestep.verify.claims.saddle_point.dropped_terms",
-    "onestep.verify.claims.saddle_point.leave_one_out",
-    "onestep.verify.claims.saddle_point.spectral_measure",
-    "onestep.verify.claims.saddle_point.one_solution",
-    "onestep.verify.claims.slides.saddle_point",
-    "onestep.verify.claims.random_features.no_spike",
-    "onestep.verify.claims.slides.features",
-    "onestep.verify.claims.slides.convex",
-    "onestep.verify.claims.random_features.any_loss",
-    "onestep.verify.claims.slides.result",
-    "onestep.verify.claims.slides.map",
-    "onestep.verify.claims.slides.orders",
-    "onestep.verify.claims.bounds.ridge",
-    "onestep.verify.claims.bounds.any_loss",
-    "onestep.verify.claims.slides.bounds",
-    "onestep.verify.claims.bounds.closed_form",
-    "onestep.verify.claims.letters.uniform_bias",
-    "onestep.verify.claims.bounds.tanh_tails",
-    "onestep.verify.claims.equivalence.closed_forms",
-    "onestep.verify.claims.random_features.limits",
-    "onestep.verify.claims.networks.rows",
-    "onestep.verify.claims.networks.bulk",
-    "onestep.verify.claims.networks.headline",
-    "onestep.verify.claims.networks.small_batch",
-    "onestep.verify.claims.networks.any_rows",
-    "onestep.verify.claims.networks.any_bulk",
-    "onestep.verify.claims.networks.any_letters",
-    "onestep.verify.claims.gradient_step.overlapping_rows",
-    "onestep.verify.claims.gradient_step.overlapping_bulk",
-    "onestep.verify.claims.letters.free_energy",
-    "onestep.verify.claims.letters.saddle_point",
-    "onestep.verify.claims.letters.orthogonal",
-    "onestep.verify.claims.letters.letter_density",
-    "onestep.verify.claims.networks.letters",
-    "onestep.verify.claims.networks.exact",
-    "onestep.verify.claims.networks.readout",
-    "onestep.verify.claims.letters.letter_limit",
-    "onestep.verify.claims.letters.spike_directions",
-    "onestep.verify.claims.spectrum.covariance",
-    "onestep.verify.claims.spectrum.log_determinant",
-    "onestep.verify.claims.equivalence.plain",
-    "onestep.verify.claims.gradient_step.leap",
-    "onestep.verify.claims.gradient_step.leap_theorem",
-    "onestep.verify.claims.gradient_step.rate",
+    "giantsteps.verify.claims.gradient_step.setting",
+    "giantsteps.verify.claims.gradient_step.result_3_1",
+    "giantsteps.verify.claims.equivalence.hermite_orders",
+    "giantsteps.verify.claims.gradient_step.spike",
+    "giantsteps.verify.claims.gradient_step.bulk",
+    "giantsteps.verify.claims.equivalence.result_3_2",
+    "giantsteps.verify.claims.equivalence.appendix_b",
+    "giantsteps.verify.claims.equivalence.sign_activation",
+    "giantsteps.verify.claims.slides.step",
+    "giantsteps.verify.claims.saddle_point.definitions",
+    "giantsteps.verify.claims.saddle_point.replicas",
+    "giantsteps.verify.claims.saddle_point.result_3_3",
+    "giantsteps.verify.claims.saddle_point.worked_value",
+    "giantsteps.verify.claims.saddle_point.free_energy",
+    "giantsteps.verify.claims.saddle_point.any_loss",
+    "giantsteps.verify.claims.saddle_point.dropped_terms",
+    "giantsteps.verify.claims.saddle_point.leave_one_out",
+    "giantsteps.verify.claims.saddle_point.spectral_measure",
+    "giantsteps.verify.claims.saddle_point.one_solution",
+    "giantsteps.verify.claims.slides.saddle_point",
+    "giantsteps.verify.claims.random_features.no_spike",
+    "giantsteps.verify.claims.slides.features",
+    "giantsteps.verify.claims.slides.convex",
+    "giantsteps.verify.claims.random_features.any_loss",
+    "giantsteps.verify.claims.slides.result",
+    "giantsteps.verify.claims.slides.map",
+    "giantsteps.verify.claims.slides.orders",
+    "giantsteps.verify.claims.bounds.ridge",
+    "giantsteps.verify.claims.bounds.any_loss",
+    "giantsteps.verify.claims.slides.bounds",
+    "giantsteps.verify.claims.bounds.closed_form",
+    "giantsteps.verify.claims.letters.uniform_bias",
+    "giantsteps.verify.claims.bounds.tanh_tails",
+    "giantsteps.verify.claims.equivalence.closed_forms",
+    "giantsteps.verify.claims.random_features.limits",
+    "giantsteps.verify.claims.networks.rows",
+    "giantsteps.verify.claims.networks.bulk",
+    "giantsteps.verify.claims.networks.headline",
+    "giantsteps.verify.claims.networks.small_batch",
+    "giantsteps.verify.claims.networks.any_rows",
+    "giantsteps.verify.claims.networks.any_bulk",
+    "giantsteps.verify.claims.networks.any_letters",
+    "giantsteps.verify.claims.gradient_step.overlapping_rows",
+    "giantsteps.verify.claims.gradient_step.overlapping_bulk",
+    "giantsteps.verify.claims.letters.free_energy",
+    "giantsteps.verify.claims.letters.saddle_point",
+    "giantsteps.verify.claims.letters.orthogonal",
+    "giantsteps.verify.claims.letters.letter_density",
+    "giantsteps.verify.claims.networks.letters",
+    "giantsteps.verify.claims.networks.exact",
+    "giantsteps.verify.claims.networks.readout",
+    "giantsteps.verify.claims.letters.letter_limit",
+    "giantsteps.verify.claims.letters.spike_directions",
+    "giantsteps.verify.claims.spectrum.covariance",
+    "giantsteps.verify.claims.spectrum.log_determinant",
+    "giantsteps.verify.claims.equivalence.plain",
+    "giantsteps.verify.claims.gradient_step.leap",
+    "giantsteps.verify.claims.gradient_step.leap_theorem",
+    "giantsteps.verify.claims.gradient_step.rate",
 )
 
 # Parts of the theory that stand together, in the order of the paper.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onestep.verify.protocol.claim import Source
+from giantsteps.verify.protocol.claim import Source
 
 ARXIV = "arXiv 2402.04980"
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from onestep.derivations.language import symbols
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
-from onestep.verify.checks.rational_zero import rational_zero
+from giantsteps.derivations.language import symbols
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.verify.checks.rational_zero import rational_zero
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)

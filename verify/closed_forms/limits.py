@@ -23,9 +23,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.derivations.language import symbols
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
-from onestep.verify.closed_forms.class_algebra import e, products, without_erfc
+from giantsteps.derivations.language import symbols
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.verify.closed_forms.class_algebra import e, products, without_erfc
 
 x, c = symbols.x, symbols.c
 

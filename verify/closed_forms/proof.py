@@ -14,9 +14,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.closed_forms.gaussian_class import Member
-from onestep.derivations.closed_forms.heat_equation import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms.gaussian_class import Member
+from giantsteps.derivations.closed_forms.heat_equation import (
     AnalyticBelow,
     ClosedForm,
     HeatObligation,
@@ -26,17 +26,17 @@ from onestep.derivations.closed_forms.heat_equation import (
     established,
     heat_obligations,
 )
-from onestep.derivations.language import symbols
-from onestep.derivations.language.derivation import Vanishing
-from onestep.derivations.language.normal_probabilities import SignProduct
-from onestep.verify.checks.checker import clear_witness, find_witness, settle
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.closed_forms.class_algebra import vanishes_in_class
-from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
-from onestep.verify.protocol.balls import NoBallError, enclose
-from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
-from onestep.verify.protocol.evidence import Evidence, Outcome, Proof, Settled
-from onestep.verify.protocol.paper import Paper
+from giantsteps.derivations.language import symbols
+from giantsteps.derivations.language.derivation import Vanishing
+from giantsteps.derivations.language.normal_probabilities import SignProduct
+from giantsteps.verify.checks.checker import clear_witness, find_witness, settle
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
+from giantsteps.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
+from giantsteps.verify.protocol.balls import NoBallError, enclose
+from giantsteps.verify.protocol.claim import Claim, Domain, Profile, Range
+from giantsteps.verify.protocol.evidence import Evidence, Outcome, Proof, Settled
+from giantsteps.verify.protocol.paper import Paper
 
 x, c = symbols.x, symbols.c
 

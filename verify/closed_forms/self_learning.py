@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import sympy as sp
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.closed_forms.gaussian_class import NotInClassError, as_expression, member
-from onestep.derivations.closed_forms.heat_equation import closed_forms
-from onestep.derivations.language import symbols
-from onestep.verify.closed_forms.class_algebra import vanishes_in_class
-from onestep.verify.closed_forms.proof import prove
-from onestep.verify.protocol.evidence import Outcome
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.closed_forms.gaussian_class import NotInClassError, as_expression, member
+from giantsteps.derivations.closed_forms.heat_equation import closed_forms
+from giantsteps.derivations.language import symbols
+from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
+from giantsteps.verify.closed_forms.proof import prove
+from giantsteps.verify.protocol.evidence import Outcome
 
 # The best spike is known to about 1e-5, the bound being flat at its minimum: its square is guessed with such a
 # denominator.

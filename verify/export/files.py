@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from onestep.verify.export.rocq import Exported, Lemma, quantified
+from giantsteps.verify.export.rocq import Exported, Lemma, quantified
 
 BASE, PART, SLIPS, ASKED, UNPROVED = "Base", "Lemmas", "Slips", "Asked", "unproved"
 # What Rocq says before a proof, and of one that took too long.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Assumption, Ground, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem, nodes
-from onestep.derivations.language.named_functions import DERIVATIVES
-from onestep.verify.export.terms import Moving, Named, named_in
+from giantsteps.derivations.kernel.statements import Assumption, Ground, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem, nodes
+from giantsteps.derivations.language.named_functions import DERIVATIVES
+from giantsteps.verify.export.terms import Moving, Named, named_in
 
 
 def limit_variables(theorem: Theorem) -> frozenset[sp.Symbol]:

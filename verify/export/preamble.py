@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onestep.verify.export.laws import LAWS
+from giantsteps.verify.export.laws import LAWS
 
 # Names of the axioms on averages; Rocq's real numbers have axioms of their own.
 AVERAGE_AXIOMS = (

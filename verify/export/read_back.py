@@ -11,8 +11,8 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import AtLeast, Equation, Statement, Tends
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, Statement, Tends
+from giantsteps.derivations.language.expectation import Expectation
 
 _TOKEN = re.compile(r"\s*(=>|>=|<>|<=|->|[A-Za-z_][A-Za-z_0-9]*|\d+|[-()+*/^=<:,])")
 _FUNCTIONS = {

@@ -17,15 +17,15 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Assumption, Condition, Ground, Tends, sides
-from onestep.derivations.kernel.terms import free
-from onestep.derivations.kernel.theorem import Theorem, nodes
-from onestep.derivations.kernel.vacuity.conditions import beside_existence
-from onestep.verify.export.moving import limit_variables, moving
-from onestep.verify.export.preamble import PREAMBLE
-from onestep.verify.export.tactics.equalities import Premise, Writer, by_laws, chained, plain, posed
-from onestep.verify.export.tactics.rules import LEAVES, prover
-from onestep.verify.export.terms import (
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Ground, Tends, sides
+from giantsteps.derivations.kernel.terms import free
+from giantsteps.derivations.kernel.theorem import Theorem, nodes
+from giantsteps.derivations.kernel.vacuity.conditions import beside_existence
+from giantsteps.verify.export.moving import limit_variables, moving
+from giantsteps.verify.export.preamble import PREAMBLE
+from giantsteps.verify.export.tactics.equalities import Premise, Writer, by_laws, chained, plain, posed
+from giantsteps.verify.export.tactics.rules import LEAVES, prover
+from giantsteps.verify.export.terms import (
     Named,
     Names,
     Scope,

@@ -15,12 +15,12 @@ from pathlib import Path
 from signal import SIGKILL, SIGSEGV, SIGXCPU
 from typing import Any, Protocol, runtime_checkable
 
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.checks.digest import digest
-from onestep.verify.export.files import AT, LATE, SLIPS, UNPROVED, files, given_up
-from onestep.verify.export.preamble import AVERAGE_AXIOMS, REAL_AXIOMS, SLOPE_AXIOMS
-from onestep.verify.export.rocq import Exported
-from onestep.verify.protocol.claim import Claim
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.verify.checks.digest import digest
+from giantsteps.verify.export.files import AT, LATE, SLIPS, UNPROVED, files, given_up
+from giantsteps.verify.export.preamble import AVERAGE_AXIOMS, REAL_AXIOMS, SLOPE_AXIOMS
+from giantsteps.verify.export.rocq import Exported
+from giantsteps.verify.protocol.claim import Claim
 
 LIBRARY, EXPECTED = "Proofs", "expected.json"
 # Processor seconds of one file, and kilobytes: some ten times what the slowest takes, so that only what never ends is

@@ -10,8 +10,8 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Statement
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Statement
+from giantsteps.derivations.language.expectation import Expectation
 
 # What Rocq's library, the preamble of a file or the proofs of its lemmas call by a name that a symbol may have.
 RESERVED = frozenset({

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from onestep.verify.protocol.claim import Claim, Role
-from onestep.verify.protocol.paper import Formula, Paper
+from giantsteps.verify.protocol.claim import Claim, Role
+from giantsteps.verify.protocol.paper import Formula, Paper
 
 
 @dataclass(frozen=True)

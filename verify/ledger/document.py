@@ -9,12 +9,12 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.verify.ledger.leaves import ground_json, grounds
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.ledger.second_kernel import replayed
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
-from onestep.verify.protocol.power import MutantResult, Power
+from giantsteps.verify.ledger.leaves import ground_json, grounds
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.ledger.second_kernel import replayed
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from giantsteps.verify.protocol.power import MutantResult, Power
 
 
 def as_json(ledger: Ledger) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
             "alone": alone(ledger),
         },
         "provenance": {
-            "suite": version("onestep"),
+            "suite": version("giantsteps"),
             "profile": ledger.profile,
             "sympy": sp.__version__,
             **({"seed": ledger.seed} if ledger.seed else {}),
@@ -54,7 +54,7 @@ def dumps(ledger: Ledger) -> str:
 @lru_cache(maxsize=4096)  # the pages, the ledger and its Markdown all show it
 def statement_latex(claim: Claim) -> str:
     """The statement of a claim in LaTeX, rendered from the relation itself."""
-    from onestep.derivations.language.rendering import latex
+    from giantsteps.derivations.language.rendering import latex
 
     return latex(claim.statement)
 

@@ -12,13 +12,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
-from onestep.verify.ledger.document import statement_latex
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import PROFILES, Claim, Role
-from onestep.verify.protocol.evidence import Evidence, Outcome
-from onestep.verify.protocol.order import claims_of, collected
-from onestep.verify.protocol.paper import Erratum, Paper
-from onestep.verify.protocol.verdict import Verdict, decide
+from giantsteps.verify.ledger.document import statement_latex
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import PROFILES, Claim, Role
+from giantsteps.verify.protocol.evidence import Evidence, Outcome
+from giantsteps.verify.protocol.order import claims_of, collected
+from giantsteps.verify.protocol.paper import Erratum, Paper
+from giantsteps.verify.protocol.verdict import Verdict, decide
 
 
 @dataclass(frozen=True)

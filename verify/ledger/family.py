@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onestep.verify.checks.finite_size import FALSE_ALARM
+from giantsteps.verify.checks.finite_size import FALSE_ALARM
 
 # The probability that any of the right statements of a ledger is rejected.
 FAMILY = 0.05

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from onestep.verify.ledger.run import Ledger
-from onestep.verify.protocol.evidence import Leaf, Proof
+from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.evidence import Leaf, Proof
 
 # From what the theory takes on trust to what is no more than a name.
 KINDS = ("hypothesis", "lemma", "model", "definition")

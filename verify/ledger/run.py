@@ -12,14 +12,14 @@ from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from onestep.verify.checks.evaluate import Place
-from onestep.verify.checks.mutants import Placed, generic_mutants, mutants_of
-from onestep.verify.protocol.claim import PROFILES, Check, Claim, Kind, Mutant, Profile, Role
-from onestep.verify.protocol.evidence import OF_A_THEOREM, Evidence, Outcome, Proof
-from onestep.verify.protocol.order import LedgerError, claims_of, collected, ordered
-from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.power import WEIGHED, MutantResult, Power, power, weighed
-from onestep.verify.protocol.verdict import Verdict, decide, on_trial, weakest
+from giantsteps.verify.checks.evaluate import Place
+from giantsteps.verify.checks.mutants import Placed, generic_mutants, mutants_of
+from giantsteps.verify.protocol.claim import PROFILES, Check, Claim, Kind, Mutant, Profile, Role
+from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Evidence, Outcome, Proof
+from giantsteps.verify.protocol.order import LedgerError, claims_of, collected, ordered
+from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.power import WEIGHED, MutantResult, Power, power, weighed
+from giantsteps.verify.protocol.verdict import Verdict, decide, on_trial, weakest
 
 
 class Examined(NamedTuple):
@@ -244,7 +244,7 @@ def _closure(claims: Sequence[Claim], ids: Iterable[str] | None) -> frozenset[st
     while pending:
         current = pending.pop()
         if current not in by_id:
-            raise LedgerError(f"no claim is called {current!r}; `onestep claims` lists them")
+            raise LedgerError(f"no claim is called {current!r}; `giantsteps claims` lists them")
         if current not in chosen:
             chosen.add(current)
             pending.extend(by_id[current].uses)

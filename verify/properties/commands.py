@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from onestep.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 
 _NUMBERS = ("alpha", "beta", "ridge", "noise")
 
 
 def command(verb: str, *words: str, **options: Any) -> str:
-    """onestep VERB WORDS --name value ...; an option whose value is None is left away, one that is True a flag."""
-    parts = ["onestep", verb, *words]
+    """giantsteps VERB WORDS --name value ...; an option whose value is None is left away, one that is True a flag."""
+    parts = ["giantsteps", verb, *words]
     for name, value in options.items():
         if value is not None:
             parts += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
@@ -49,25 +49,25 @@ def _group(group: ReadoutGroup) -> str:
 
 
 def solve(model: Model, **swept: Any) -> str:
-    """onestep solve of a model."""
+    """giantsteps solve of a model."""
     return command("solve", **model_options(model, **swept))
 
 
 def bounds(model: Model) -> str:
-    """onestep bounds of a model, whose ridge is looked for."""
+    """giantsteps bounds of a model, whose ridge is looked for."""
     return command("bounds", **model_options(model))
 
 
 def swept(model: Model, name: str, *values: float) -> str:
-    """onestep solve of a model at several values of one parameter."""
+    """giantsteps solve of a model at several values of one parameter."""
     return solve(model, **{name: ",".join(map(repr, values))})
 
 
 def stepped(arguments: Mapping[str, Any], **swept: Any) -> str:
-    """onestep solve of a network before its step."""
+    """giantsteps solve of a network before its step."""
     return command("solve", **(dict(arguments) | swept))
 
 
 def activation(text: str, **more: Any) -> str:
-    """onestep activation of an expression."""
+    """giantsteps activation of an expression."""
     return command("activation", text, **more)

@@ -9,9 +9,9 @@ import hypothesis
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.verify.properties.property import Theory
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.properties.property import Theory
 
 # An estimate of an error is wrong where the error is ten times as large: what is allowed where two numbers are compared
 # of which each knows its own.

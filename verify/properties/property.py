@@ -14,15 +14,15 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 from numpy.typing import ArrayLike
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative, parse
-from onestep.numerics.balls.arithmetic import BallError, PrecisionError
-from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls
-from onestep.numerics.bounds.of_model import bounds
-from onestep.numerics.bounds.results import Bounds
-from onestep.numerics.certificates.certify import certify
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.gaussian.coefficients import (
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative, parse
+from giantsteps.numerics.balls.arithmetic import BallError, PrecisionError
+from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
+from giantsteps.numerics.bounds.of_model import bounds
+from giantsteps.numerics.bounds.results import Bounds
+from giantsteps.numerics.certificates.certify import certify
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.gaussian.coefficients import (
     Coefficients,
     HermiteConstants,
     TargetMoments,
@@ -30,16 +30,16 @@ from onestep.numerics.gaussian.coefficients import (
     hermite_constants,
     target_moments,
 )
-from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
-from onestep.numerics.saddle_point.solve import solve
-from onestep.numerics.spectrum.density import Spectrum, SpectrumError, atom_at_zero, spectrum, stieltjes
-from onestep.numerics.sweeps.store import Store
-from onestep.verify.ledger.drift import drift
+from giantsteps.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.numerics.spectrum.density import Spectrum, SpectrumError, atom_at_zero, spectrum, stieltjes
+from giantsteps.numerics.sweeps.store import Store
+from giantsteps.verify.ledger.drift import drift
 
 
 def _changed(model: Model, values: Mapping[str, Any]) -> Model:

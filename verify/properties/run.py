@@ -13,8 +13,8 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis.stateful import run_state_machine_as_test
 
-from onestep.verify.properties.property import REFUSALS, THEORY, Machine, Property, Theory, listed
-from onestep.verify.properties.themes import (
+from giantsteps.verify.properties.property import REFUSALS, THEORY, Machine, Property, Theory, listed
+from giantsteps.verify.properties.themes import (
     averages,
     consistency,
     invariances,
@@ -126,7 +126,7 @@ def _test(
 
 def _shown(one: Property | Machine, example: Any, seed: int) -> str:
     if isinstance(one, Machine):
-        return f"onestep verify --properties {one.name} --seed {seed}  # {example}"
+        return f"giantsteps verify --properties {one.name} --seed {seed}  # {example}"
     return one.shown(example)
 
 

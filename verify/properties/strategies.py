@@ -13,12 +13,12 @@ import hypothesis
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, piecewise, power
-from onestep.derivations.expressions.named import NAMED
-from onestep.derivations.expressions.parser import Call, Expression, ExpressionError, Number, Variable, parse
-from onestep.derivations.expressions.tree import Always, Comparison, number
-from onestep.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, piecewise, power
+from giantsteps.derivations.expressions.named import NAMED
+from giantsteps.derivations.expressions.parser import Call, Expression, ExpressionError, Number, Variable, parse
+from giantsteps.derivations.expressions.tree import Always, Comparison, number
+from giantsteps.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 
 Z = Variable()
 ODD = ("tanh", "erf", "sin", "arctan", "z/sqrt(1+z**2)", "asinh", "tanh(2*z)")

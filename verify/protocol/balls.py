@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 from flint import acb, arb, fmpq
 
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
 
 Ball = Any  # an acb
 

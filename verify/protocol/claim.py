@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 import sympy as sp
 
 if TYPE_CHECKING:
-    from onestep.verify.protocol.evidence import Evidence
-    from onestep.verify.protocol.paper import Paper
+    from giantsteps.verify.protocol.evidence import Evidence
+    from giantsteps.verify.protocol.paper import Paper
 
 
 class Kind(StrEnum):

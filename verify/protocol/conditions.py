@@ -17,16 +17,16 @@ import sympy as sp
 from flint import acb, arb, fmpq
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import forms
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand
-from onestep.derivations.kernel.terms import nonnegative, nonzero, positive, substitute
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity.established import asked_by
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.rendering import latex
-from onestep.verify.protocol.balls import Ball, NoBallError, enclose
-from onestep.verify.protocol.claim import Domain
-from onestep.verify.protocol.evidence import OF_A_THEOREM, Outcome, Settled
+from giantsteps.derivations.kernel.conditions import forms
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand
+from giantsteps.derivations.kernel.terms import nonnegative, nonzero, positive, substitute
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.vacuity.established import asked_by
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.rendering import latex
+from giantsteps.verify.protocol.balls import Ball, NoBallError, enclose
+from giantsteps.verify.protocol.claim import Domain
+from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Outcome, Settled
 
 # Boxes that a domain is cut into at most, and symbols and parts of a formula that is enclosed over them.
 _MOST_BOXES, _MOST_SYMBOLS, _MOST_PARTS = 64, 6, 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Sequence
 
-from onestep.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.claim import Claim
 
 
 def claims_of(module: str) -> tuple[Claim, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.language.glossary import Entry, GlyphError
+from giantsteps.derivations.language.glossary import Entry, GlyphError
 
 # What is no statement but a name for something: it has claims that use it and none that decides on it.
 DEFINITION = "a definition"

@@ -13,7 +13,7 @@ from typing import Any, cast
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.protocol.verdict import Verdict
 
 # Of the wrong neighbours of a claim that numbers or simulation confirm, these have to refute this share by themselves:
 # of the claim's own, and of the generic ones. Either kind is held to it apart: many that are easily caught, of the one,

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.language.derivation import eq as eq
-from onestep.derivations.language.derivation import ge as ge
-from onestep.derivations.language.derivation import le as le
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Role, Source
+from giantsteps.derivations.language.derivation import eq as eq
+from giantsteps.derivations.language.derivation import ge as ge
+from giantsteps.derivations.language.derivation import le as le
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Role, Source
 
 # Within ten per cent of the truth: what a numerical check has to be able to see.
 MORE = sp.Rational(27, 25)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from onestep.verify.protocol.claim import Kind
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
+from giantsteps.verify.protocol.claim import Kind
+from giantsteps.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
 
 
 class Verdict(StrEnum):

@@ -16,19 +16,19 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import varpi, varrho, vartau
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.numerics.bulk.atoms import SpectralMeasure
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
-from onestep.verify.protocol.evidence import Evidence
-from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.models import GENERIC, RANGES, functions_of, model_at, numbers
+from giantsteps.derivations.free_energy.along_spike import varpi, varrho, vartau
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.numerics.bulk.atoms import SpectralMeasure
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.protocol.claim import Claim, Domain, Profile, Range
+from giantsteps.verify.protocol.evidence import Evidence
+from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
+from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.models import GENERIC, RANGES, functions_of, model_at, numbers
 
 MODES = 4
 _ATOMS = tuple(

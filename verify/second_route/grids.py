@@ -142,7 +142,7 @@ def hermite_numbers(activation: str, target: str) -> dict[str, float]:
 
     Keys are the glyphs of the symbols.
     """
-    from onestep.derivations.language import symbols as s
+    from giantsteps.derivations.language import symbols as s
 
     student, teacher = SMOOTH[activation], SMOOTH[target]
     h1 = average(lambda z: z * student.value(z))

@@ -19,20 +19,20 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bounds import symbols as s_bounds
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.bounds.any_loss import least_loss
-from onestep.numerics.models.losses import SQUARE, ProximalLoss
-from onestep.numerics.models.losses import Loss as SolverLoss
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.verify.checks.points import Point
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.protocol.claim import Domain as ClaimDomain
-from onestep.verify.second_route.grids import SMOOTH, Array, normal_line
-from onestep.verify.second_route.models import functions_of, model_at
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bounds import symbols as s_bounds
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.bounds.any_loss import least_loss
+from giantsteps.numerics.models.losses import SQUARE, ProximalLoss
+from giantsteps.numerics.models.losses import Loss as SolverLoss
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.any_loss.convex import solve
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.claim import Domain as ClaimDomain
+from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
+from giantsteps.verify.second_route.models import functions_of, model_at
 
 
 @dataclass(frozen=True)

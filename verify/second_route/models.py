@@ -15,17 +15,17 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.protocol.tolerances import SOLVER
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 Point = Mapping[str, float | str]

@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, column
-from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import GENERIC, solved
-from onestep.verify.second_route.saddle_point.letters import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, column
+from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import GENERIC, solved
+from giantsteps.verify.second_route.saddle_point.letters import (
     DOMAIN,
     GENERIC_LETTERS,
     functions_at,
@@ -32,7 +32,7 @@ from onestep.verify.second_route.saddle_point.letters import (
     model_at,
     numbers,
 )
-from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, value
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, value
 
 R, B = s.replicas, s.inverse_temperature
 LOGS: Mapping[str, Callable[..., Any]] = {"L": lambda z: np.sin(z) + 0.3 * z + 0.5}

@@ -13,22 +13,22 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.bulk import symbols as s_bulk
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.spectrum import symbols as s
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route import models
-from onestep.verify.second_route.gradient_step.real import steadied
-from onestep.verify.second_route.grids import SMOOTH, Function, normal_line
-from onestep.verify.second_route.models import (
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.bulk import symbols as s_bulk
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.spectrum import symbols as s
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.second_route import models
+from giantsteps.verify.second_route.gradient_step.real import steadied
+from giantsteps.verify.second_route.grids import SMOOTH, Function, normal_line
+from giantsteps.verify.second_route.models import (
     GENERIC,
     Point,
     functions_at,
@@ -38,9 +38,9 @@ from onestep.verify.second_route.models import (
     numbers,
     solved,
 )
-from onestep.verify.second_route.networks import numbers as network_numbers
-from onestep.verify.second_route.networks.formulas import Step, batch_forms, own_law
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.verify.second_route.networks import numbers as network_numbers
+from giantsteps.verify.second_route.networks.formulas import Step, batch_forms, own_law
+from giantsteps.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 

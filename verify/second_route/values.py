@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.verify.checks.points import Point
+from giantsteps.verify.checks.points import Point
 
 # The letters of the claims on a vocabulary, and their pairs.
 LETTERS = (0, 1)

@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from benchmarks.networks.stored_runs import Wanted, measured, write_all
-from onestep.numerics.experiments.simulate import simulate
-from onestep.reports.measurements.models import Data, Samples
-from onestep.reports.studies.networks.drawn import FOLDER, MEASURED, RUNS, draw, draw_text, entries
-from onestep.reports.studies.networks.predicted import KEY, THEORIES, judge, samples, text
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.reports.measurements.models import Data, Samples
+from giantsteps.reports.studies.networks.drawn import FOLDER, MEASURED, RUNS, draw, draw_text, entries
+from giantsteps.reports.studies.networks.predicted import KEY, THEORIES, judge, samples, text
 
 # Of the first network; every network has its own, or all would share their draws and their deviates.
 SEED = 500

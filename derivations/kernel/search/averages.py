@@ -8,14 +8,14 @@ from functools import lru_cache
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.averages import independent, linear, moment, rotate, stein
-from onestep.derivations.kernel.search.steps import in_order, rewritten_once, value
-from onestep.derivations.kernel.statements import sides
-from onestep.derivations.kernel.terms import positive
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.symbols import z
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.averages import independent, linear, moment, rotate, stein
+from giantsteps.derivations.kernel.search.steps import in_order, rewritten_once, value
+from giantsteps.derivations.kernel.statements import sides
+from giantsteps.derivations.kernel.terms import positive
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.symbols import z
 
 
 @lru_cache(maxsize=4096)

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import congruence, rewrite, ring
-from onestep.derivations.kernel.limits import limit_compose, limit_rational
-from onestep.derivations.kernel.search.averages import expanded
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import Equation, Refused, sides
-from onestep.derivations.kernel.terms import averages, free
-from onestep.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
+from giantsteps.derivations.kernel.limits import limit_compose, limit_rational
+from giantsteps.derivations.kernel.search.averages import expanded
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, Refused, sides
+from giantsteps.derivations.kernel.terms import averages, free
+from giantsteps.derivations.kernel.theorem import Theorem
 
 
 def follows(goal: Equation, theorems: Sequence[Theorem]) -> Theorem | None:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Step, eq, ge
+from giantsteps.derivations.kernel.algebra import assume
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Step, eq, ge
 
 
 def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:

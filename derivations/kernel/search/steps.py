@@ -7,10 +7,10 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import rewrite, ring
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.algebra import rewrite, ring
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
 
 
 def in_order(term: sp.Expr, kind: Any) -> list[sp.Expr]:

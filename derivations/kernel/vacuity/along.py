@@ -16,7 +16,7 @@ from functools import lru_cache
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import (
+from giantsteps.derivations.kernel.conditions import (
     defined,
     meanings_in,
     put_in,
@@ -26,9 +26,9 @@ from onestep.derivations.kernel.conditions import (
     spoken,
     supposed,
 )
-from onestep.derivations.kernel.rational import degrees
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import (
+from giantsteps.derivations.kernel.rational import degrees
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
+from giantsteps.derivations.kernel.terms import (
     derivative,
     free,
     names,
@@ -37,13 +37,13 @@ from onestep.derivations.kernel.terms import (
     shares_sign,
     substitute,
 )
-from onestep.derivations.kernel.vacuity.conditions import (
+from giantsteps.derivations.kernel.vacuity.conditions import (
     binds,
     functions_of_lemmas,
     in_the_end,
     not_refuted,
 )
-from onestep.derivations.kernel.vacuity.far_out import (
+from giantsteps.derivations.kernel.vacuity.far_out import (
     Conditions,
     Names,
     Told,
@@ -53,10 +53,10 @@ from onestep.derivations.kernel.vacuity.far_out import (
     saddle_point,
     signs_far_out,
 )
-from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, relatives
-from onestep.derivations.kernel.vacuity.growth import outside_averages
-from onestep.derivations.kernel.vacuity.values import averaged
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from giantsteps.derivations.kernel.vacuity.formulas import formulas_of, in_full, relatives
+from giantsteps.derivations.kernel.vacuity.growth import outside_averages
+from giantsteps.derivations.kernel.vacuity.values import averaged
+from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 
 @lru_cache(maxsize=16384)

@@ -9,7 +9,7 @@ from functools import lru_cache
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import (
+from giantsteps.derivations.kernel.conditions import (
     are_universal,
     forms,
     meanings_of,
@@ -22,8 +22,8 @@ from onestep.derivations.kernel.conditions import (
     spoken,
     supposed,
 )
-from onestep.derivations.kernel.rational import degrees
-from onestep.derivations.kernel.statements import (
+from giantsteps.derivations.kernel.rational import degrees
+from giantsteps.derivations.kernel.statements import (
     Assumption,
     AtLeast,
     Condition,
@@ -33,7 +33,7 @@ from onestep.derivations.kernel.statements import (
     Refused,
     sides,
 )
-from onestep.derivations.kernel.terms import (
+from giantsteps.derivations.kernel.terms import (
     ANY,
     REAL_FUNCTIONS,
     any_value,
@@ -47,10 +47,10 @@ from onestep.derivations.kernel.terms import (
     positive,
     substitute,
 )
-from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, meanings_with, needed
-from onestep.derivations.kernel.vacuity.growth import bounded_below, outside_averages
-from onestep.derivations.kernel.vacuity.values import NEAR_BY, Where, averaged, meet
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.kernel.vacuity.formulas import formulas_of, in_full, meanings_with, needed
+from giantsteps.derivations.kernel.vacuity.growth import bounded_below, outside_averages
+from giantsteps.derivations.kernel.vacuity.values import NEAR_BY, Where, averaged, meet
+from giantsteps.derivations.language.expectation import Expectation
 
 # Parts of an equation beyond which it is not solved: to multiply a large one out takes long.
 _SMALL = 60

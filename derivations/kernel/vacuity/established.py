@@ -8,13 +8,13 @@ from itertools import permutations
 
 import sympy as sp
 
-from onestep.derivations.kernel.conditions import far_out
-from onestep.derivations.kernel.statements import Assumption, Condition, variables
-from onestep.derivations.kernel.terms import ANY, free
-from onestep.derivations.kernel.theorem import Theorem, nodes, replay
-from onestep.derivations.kernel.vacuity.along import hold_all_along
-from onestep.derivations.kernel.vacuity.conditions import beside_existence, can_hold, grows, stays
-from onestep.derivations.kernel.vacuity.existence import exist_where
+from giantsteps.derivations.kernel.conditions import far_out
+from giantsteps.derivations.kernel.statements import Assumption, Condition, variables
+from giantsteps.derivations.kernel.terms import ANY, free
+from giantsteps.derivations.kernel.theorem import Theorem, nodes, replay
+from giantsteps.derivations.kernel.vacuity.along import hold_all_along
+from giantsteps.derivations.kernel.vacuity.conditions import beside_existence, can_hold, grows, stays
+from giantsteps.derivations.kernel.vacuity.existence import exist_where
 
 
 def established(theorem: Theorem) -> Theorem:

@@ -7,10 +7,10 @@ from functools import cache, lru_cache
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import substituted
-from onestep.derivations.kernel.conditions import moving_with, put_in, slopes_named, spoken, supposed
-from onestep.derivations.kernel.rational import degrees
-from onestep.derivations.kernel.statements import (
+from giantsteps.derivations.kernel.algebra import substituted
+from giantsteps.derivations.kernel.conditions import moving_with, put_in, slopes_named, spoken, supposed
+from giantsteps.derivations.kernel.rational import degrees
+from giantsteps.derivations.kernel.statements import (
     Assumption,
     Condition,
     Demand,
@@ -20,7 +20,7 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import (
+from giantsteps.derivations.kernel.terms import (
     ANY,
     NEAR,
     averages,
@@ -34,8 +34,8 @@ from onestep.derivations.kernel.terms import (
     nonnegative,
     shares_sign,
 )
-from onestep.derivations.kernel.theorem import Theorem, nodes
-from onestep.derivations.kernel.vacuity.formulas import (
+from giantsteps.derivations.kernel.theorem import Theorem, nodes
+from giantsteps.derivations.kernel.vacuity.formulas import (
     Told,
     formulas_of,
     heads,
@@ -45,7 +45,7 @@ from onestep.derivations.kernel.vacuity.formulas import (
     needed,
     relatives,
 )
-from onestep.derivations.kernel.vacuity.growth import (
+from giantsteps.derivations.kernel.vacuity.growth import (
     BOUNDED,
     apart,
     averages_exist_where,
@@ -54,8 +54,8 @@ from onestep.derivations.kernel.vacuity.growth import (
     masked,
     moves_in,
 )
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 Names = frozenset[sp.Symbol]
 # The rules that take a limit under an average.

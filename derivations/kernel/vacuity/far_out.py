@@ -12,14 +12,14 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.rational import degrees, vanishing
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Refused
-from onestep.derivations.kernel.terms import derivative, free, names, nonnegative, nonzero, positive, substitute
-from onestep.derivations.kernel.vacuity.conditions import in_the_end
-from onestep.derivations.kernel.vacuity.formulas import relatives
-from onestep.derivations.kernel.vacuity.values import averaged
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS, sgn
+from giantsteps.derivations.kernel.rational import degrees, vanishing
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Refused
+from giantsteps.derivations.kernel.terms import derivative, free, names, nonnegative, nonzero, positive, substitute
+from giantsteps.derivations.kernel.vacuity.conditions import in_the_end
+from giantsteps.derivations.kernel.vacuity.formulas import relatives
+from giantsteps.derivations.kernel.vacuity.values import averaged
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS, sgn
 
 Names = frozenset[sp.Expr]
 Values = Mapping[sp.Symbol, sp.Expr]

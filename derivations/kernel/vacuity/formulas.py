@@ -10,11 +10,11 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import are_universal, meanings_in, reached_from, slopes_named
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, sides
-from onestep.derivations.kernel.terms import derivative, free, names, shares_sign, substitute
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from giantsteps.derivations.kernel.conditions import are_universal, meanings_in, reached_from, slopes_named
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, sides
+from giantsteps.derivations.kernel.terms import derivative, free, names, shares_sign, substitute
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 # The arguments of a function that has a formula, and what it makes of them.
 Formulas = Mapping[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]]

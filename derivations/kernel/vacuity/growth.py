@@ -8,8 +8,8 @@ from itertools import count, product
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.statements import Condition, Demand, Refused
-from onestep.derivations.kernel.terms import (
+from giantsteps.derivations.kernel.statements import Condition, Demand, Refused
+from giantsteps.derivations.kernel.terms import (
     ANY,
     any_value,
     averages,
@@ -22,7 +22,7 @@ from onestep.derivations.kernel.terms import (
     positive,
     substitute,
 )
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.expectation import Expectation
 
 # At most pi/2 in size: with it a variable in an exponent is no more than linear, as in exp(z erf(z)).
 BOUNDED = (sp.erf, sp.tanh, sp.sin, sp.cos, sp.atan)

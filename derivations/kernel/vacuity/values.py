@@ -21,12 +21,12 @@ import numpy.typing as npt
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.conditions import slopes_named
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import Demand, Refused
-from onestep.derivations.kernel.terms import ANY, averages, free, nonnegative, nonzero
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
+from giantsteps.derivations.kernel.conditions import slopes_named
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.statements import Demand, Refused
+from giantsteps.derivations.kernel.terms import ANY, averages, free, nonnegative, nonzero
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 Values = npt.NDArray[np.float64]
 Known = dict[sp.Expr, Values]

@@ -10,21 +10,21 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER, y0
-from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.averages import averages_expanded, reflected
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import with_partials
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.bulk_of_letters.orthogonal import (
+from giantsteps.derivations.free_energy.along_spike import PAPER, y0
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import with_partials
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.bulk_of_letters.orthogonal import (
     MOVE,
     NOISE,
     ORTHOGONAL,

@@ -11,19 +11,19 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mixed, mixed_solved, traces_by_mixed
-from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.named_functions import with_slopes
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import SOURCE
-from onestep.derivations.saddle_point.letters import CONJUGATE, double_of, equation
+from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mixed, mixed_solved, traces_by_mixed
+from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.named_functions import with_slopes
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.letter_energy import SOURCE
+from giantsteps.derivations.saddle_point.letters import CONJUGATE, double_of, equation
 
 _ZERO = sp.Integer(0)
 

@@ -14,22 +14,22 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import LETTERS, PAIRS
-from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
-from onestep.derivations.free_energy.leaves import STATIONARY, unfolded
-from onestep.derivations.gradient_step.leaves import WIDTH, concentrates
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import PARTIALS, repeated, with_partials, with_slopes
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import mu1_of, mu2_of
+from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
+from giantsteps.derivations.free_energy.along_spike import PAPER, over_kappa
+from giantsteps.derivations.free_energy.leaves import STATIONARY, unfolded
+from giantsteps.derivations.gradient_step.leaves import WIDTH, concentrates
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import PARTIALS, repeated, with_partials, with_slopes
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.letter_energy import mu1_of, mu2_of
 
 SOURCE = f"{PAPER}, Appendix D, (158)-(160)"
 ORTHOGONAL = "the rows of the bulk are orthogonal, with squared norm c_u, and v is spread evenly over them"

@@ -13,20 +13,20 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy import convex_loss
-from onestep.derivations.kernel.algebra import congruence, rewrite, ring
-from onestep.derivations.kernel.averages import stein
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import each_proved, proved
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import convex, no_spike
-from onestep.derivations.saddle_point.random_features.one_system import CONJUGATES, ratios, same_overlaps
+from giantsteps.derivations.free_energy import convex_loss
+from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
+from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import each_proved, proved
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features import convex, no_spike
+from giantsteps.derivations.saddle_point.random_features.one_system import CONJUGATES, ratios, same_overlaps
 
 SOURCE = "Appendix C, (119)-(120) at r = 0, and the slides' saddle point of random features"
 ODD = "the activation is odd, so that mu0 = 0 without a spike"

@@ -17,22 +17,22 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.envelopes import PLACES, envelope_slopes, proximal
-from onestep.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
-from onestep.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear, rotate, stein
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import in_order, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import (
+from giantsteps.derivations.free_energy.envelopes import PLACES, envelope_slopes, proximal
+from giantsteps.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
+from giantsteps.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
+from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import linear, rotate, stein
+from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import in_order, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import (
     PARTIALS,
     envelope,
     g,
@@ -41,9 +41,9 @@ from onestep.derivations.language.named_functions import (
     with_partials,
     with_slopes,
 )
-from onestep.derivations.language.named_functions import force as force_of
-from onestep.derivations.language.named_functions import force_slope as force_slope_of
-from onestep.derivations.saddle_point import symbols as s
+from giantsteps.derivations.language.named_functions import force as force_of
+from giantsteps.derivations.language.named_functions import force_slope as force_slope_of
+from giantsteps.derivations.saddle_point import symbols as s
 
 SOURCE = "slides, saddle point of random features"
 HYPOTHESES = (

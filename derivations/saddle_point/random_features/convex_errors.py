@@ -6,20 +6,20 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.envelopes import PLACES, proximal
-from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, proved
-from onestep.derivations.kernel.search.steps import rewritten, value
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import any_loss, envelope, g
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features.convex import (
+from giantsteps.derivations.free_energy.envelopes import PLACES, proximal
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
+from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import any_loss, envelope, g
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features.convex import (
     FREE_ENERGY,
     HYPOTHESES,
     LABEL_VARIANCE,

@@ -13,24 +13,24 @@ import functools
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.bulk import marchenko_pastur
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
-from onestep.derivations.free_energy.leaves import cauchy_schwarz
-from onestep.derivations.free_energy.sample_energy import TEACHER
-from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
-from onestep.derivations.kernel.algebra import congruence, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, iterated, rotate
-from onestep.derivations.kernel.search.averages import averages_expanded, expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import isolated, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.inequalities import ONE_READOUT
-from onestep.derivations.saddle_point import equations
-from onestep.derivations.saddle_point import symbols as s
+from giantsteps.derivations.bulk import marchenko_pastur
+from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
+from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
+from giantsteps.derivations.free_energy.sample_energy import TEACHER
+from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR
+from giantsteps.derivations.kernel.algebra import congruence, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, iterated, rotate
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.inequalities import ONE_READOUT
+from giantsteps.derivations.saddle_point import equations
+from giantsteps.derivations.saddle_point import symbols as s
 
 SOURCE = f"{PAPER}, Section 4.2"
 ODD = "the activation is odd and the target centred, so that mu0 = 0 and E[y0] = 0 at r = 0"

@@ -11,19 +11,19 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import second_names
-from onestep.derivations.free_energy.along_spike import denominator, over_modes, varrho
-from onestep.derivations.free_energy.ridge import SAMPLES
-from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import differentiate, rewrite
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, hypothesis, in_model
-from onestep.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features.convex import eigenvalue, in_resolvents, over_spectrum
+from giantsteps.derivations.bulk.marchenko_pastur import second_names
+from giantsteps.derivations.free_energy.along_spike import denominator, over_modes, varrho
+from giantsteps.derivations.free_energy.ridge import SAMPLES
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.kernel.algebra import differentiate, rewrite
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features.convex import eigenvalue, in_resolvents, over_spectrum
 
 ONE_SADDLE_POINT = (
     "each system has one saddle point: order parameters that solve the equations of both systems are those of both"

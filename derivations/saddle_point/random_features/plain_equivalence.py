@@ -12,26 +12,26 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, mu2
-from onestep.derivations.free_energy.leaves import cauchy_schwarz
-from onestep.derivations.free_energy.sample_energy import TEACHER
-from onestep.derivations.gradient_step.hermite_tensors import hermite
-from onestep.derivations.gradient_step.leaves import H1, H2
-from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite
-from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded, limit_of
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.inequalities import ONE_READOUT
-from onestep.derivations.language.named_functions import sigma, with_partials, with_slopes
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import (
+from giantsteps.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, mu2
+from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
+from giantsteps.derivations.free_energy.sample_energy import TEACHER
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
+from giantsteps.derivations.gradient_step.leaves import H1, H2
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite
+from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded, limit_of
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.inequalities import ONE_READOUT
+from giantsteps.derivations.language.named_functions import sigma, with_partials, with_slopes
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.equations import (
     ELSEWHERE,
     NOISE,
     at_saddle,
@@ -40,7 +40,7 @@ from onestep.derivations.saddle_point.equations import (
     local_field,
     mean_at_kappa,
 )
-from onestep.derivations.saddle_point.random_features.no_spike import ALIGNMENT, target_moments
+from giantsteps.derivations.saddle_point.random_features.no_spike import ALIGNMENT, target_moments
 
 SOURCE = "arXiv 2402.04980, Section 3.2 without spike"
 DEGREE = 3

@@ -11,23 +11,23 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.envelopes import PLACES, proximal
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
-from onestep.derivations.gradient_step.leaves import H1_STAR, H2_STAR
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.named_functions import any_loss
-from onestep.derivations.saddle_point import equations
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import convex, no_spike
-from onestep.derivations.saddle_point.random_features.convex import HYPOTHESES, SOURCE
-from onestep.derivations.saddle_point.random_features.one_system import (
+from giantsteps.derivations.free_energy.envelopes import PLACES, proximal
+from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE
+from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.named_functions import any_loss
+from giantsteps.derivations.saddle_point import equations
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features import convex, no_spike
+from giantsteps.derivations.saddle_point.random_features.convex import HYPOTHESES, SOURCE
+from giantsteps.derivations.saddle_point.random_features.one_system import (
     CONJUGATES,
     OVERLAPS,
     in_modes_of_F,

@@ -11,23 +11,23 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import ONE_LETTER, y0
-from onestep.derivations.free_energy.along_spike import mu0 as mu0_of
-from onestep.derivations.free_energy.along_spike import mu1 as mu1_of
-from onestep.derivations.free_energy.along_spike import mu2 as mu2_of
-from onestep.derivations.kernel.algebra import rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.calculus import average_limit
-from onestep.derivations.kernel.limits import limit_compose, name_limit
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from onestep.derivations.kernel.search.steps import isolated, rewritten, value
-from onestep.derivations.kernel.statements import Equation, Statement, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.saddle_point import equations
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features.no_spike import ODD, SOURCE, isotropic, k1, k2, target_moments
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, y0
+from giantsteps.derivations.free_energy.along_spike import mu0 as mu0_of
+from giantsteps.derivations.free_energy.along_spike import mu1 as mu1_of
+from giantsteps.derivations.free_energy.along_spike import mu2 as mu2_of
+from giantsteps.derivations.kernel.algebra import rewrite, ring
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.calculus import average_limit
+from giantsteps.derivations.kernel.limits import limit_compose, name_limit
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Equation, Statement, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.saddle_point import equations
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features.no_spike import ODD, SOURCE, isotropic, k1, k2, target_moments
 
 _ONE = sp.Integer(1)
 _t = sp.Symbol("1/r", positive=True)

@@ -24,8 +24,8 @@ from typing import Any
 
 from flint import arb, arb_mat, arb_poly, ctx
 
-from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.chebyshev import Interpolated, Jet, largest, nodes, through
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
+from giantsteps.numerics.balls.chebyshev import Interpolated, Jet, largest, nodes, through
 
 Ball = Any
 Polynomial = Any

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from onestep.numerics.balls.arithmetic import BallError, log_of, precision
-from onestep.numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
-from onestep.numerics.certificates.minima.bound_series import Dependent, Series, series
-from onestep.numerics.certificates.minima.span_moments import SHARES, Moments, spans
-from onestep.numerics.certificates.minima.spike_path import Constants, Path
+from giantsteps.numerics.balls.arithmetic import BallError, log_of, precision
+from giantsteps.numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
+from giantsteps.numerics.certificates.minima.bound_series import Dependent, Series, series
+from giantsteps.numerics.certificates.minima.span_moments import SHARES, Moments, spans
+from giantsteps.numerics.certificates.minima.spike_path import Constants, Path
 
 Ball = Any
 

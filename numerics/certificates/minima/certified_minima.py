@@ -14,16 +14,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.bounds.results import Bounds, Minimum
-from onestep.numerics.bounds.ridge import bounds, local_minima
-from onestep.numerics.certificates.certify import certify
-from onestep.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
-from onestep.numerics.certificates.minima.optimum import Optimum, certify_minimum
-from onestep.numerics.certificates.minima.spike_path import Path, along_rate, along_spike
-from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError
+from giantsteps.numerics.bounds.results import Bounds, Minimum
+from giantsteps.numerics.bounds.ridge import bounds, local_minima
+from giantsteps.numerics.certificates.certify import certify
+from giantsteps.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
+from giantsteps.numerics.certificates.minima.optimum import Optimum, certify_minimum
+from giantsteps.numerics.certificates.minima.spike_path import Path, along_rate, along_spike
+from giantsteps.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.ridge import solve
 
 # The certificates start at this share of the first point of the scan.
 _START = 0.5

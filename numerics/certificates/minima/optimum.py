@@ -23,11 +23,11 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.chebyshev import Jet
-from onestep.numerics.balls.gaussian_bounds import rational_upper
-from onestep.numerics.certificates.minima.bound_series import Series
-from onestep.numerics.certificates.minima.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.chebyshev import Jet
+from giantsteps.numerics.balls.gaussian_bounds import rational_upper
+from giantsteps.numerics.certificates.minima.bound_series import Series
+from giantsteps.numerics.certificates.minima.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
 
 Ball = Any
 

@@ -25,15 +25,15 @@ from typing import Any
 
 from flint import acb, arb, ctx
 
-from onestep.derivations.activations.activation import Activation
-from onestep.derivations.expressions.normal_form import as_affine
-from onestep.derivations.expressions.parser import Call, Number
-from onestep.numerics.balls.arithmetic import BallError, location_ball, log_of, program, rational_ball
-from onestep.numerics.balls.gaussian_bounds import Envelope, involutions, rational_upper
-from onestep.numerics.balls.growth_bounds import average_bound, branch_bound, complex_size, polynomial_growth
-from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from onestep.numerics.balls.smoothed import Column, Smoother, derivatives
-from onestep.numerics.certificates.minima.spike_path import Constants, Path, PathGroup
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.expressions.normal_form import as_affine
+from giantsteps.derivations.expressions.parser import Call, Number
+from giantsteps.numerics.balls.arithmetic import BallError, location_ball, log_of, program, rational_ball
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, involutions, rational_upper
+from giantsteps.numerics.balls.growth_bounds import average_bound, branch_bound, complex_size, polynomial_growth
+from giantsteps.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
+from giantsteps.numerics.balls.smoothed import Column, Smoother, derivatives
+from giantsteps.numerics.certificates.minima.spike_path import Constants, Path, PathGroup
 
 Ball = Any
 

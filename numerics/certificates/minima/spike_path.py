@@ -16,10 +16,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.coefficients import hermite_balls
-from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
+from giantsteps.numerics.balls.coefficients import hermite_balls
+from giantsteps.numerics.models.model import UNIFORM, Model, ReadoutGroup
 
 Ball = Any
 

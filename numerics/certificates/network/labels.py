@@ -20,11 +20,11 @@ from typing import Any
 
 from flint import acb, arb, ctx
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, Program, rational_ball
-from onestep.numerics.balls.integrals import Moment, expectations
-from onestep.numerics.balls.trapezoid import density
-from onestep.numerics.certificates.network.spread_labels import SpreadLabels, panels_of, sizes_of, spread_labels
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, Program, rational_ball
+from giantsteps.numerics.balls.integrals import Moment, expectations
+from giantsteps.numerics.balls.trapezoid import density
+from giantsteps.numerics.certificates.network.spread_labels import SpreadLabels, panels_of, sizes_of, spread_labels
 
 Ball = Any
 

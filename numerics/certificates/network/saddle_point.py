@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from onestep.numerics.balls.arithmetic import BallError, rational_ball
-from onestep.numerics.balls.rules import Along, SpikeRule
-from onestep.numerics.bulk.network import signal_overlaps
-from onestep.numerics.bulk.resolvent import Blocks, block_slopes, blocks
-from onestep.numerics.certificates.functions import Functions, Problem, over_variance
-from onestep.numerics.certificates.network.labels import LabelBalls
-from onestep.numerics.certificates.newton import Box, System
-from onestep.numerics.certificates.problems import line_of
-from onestep.numerics.certificates.saddle_point import Enclosed, equations_of_squares
-from onestep.numerics.certificates.slope import Moving, expectation, slope_of, value_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.one_group.law_of_any_precision import RowsLaw, rows_law, slope_balls
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
+from giantsteps.numerics.balls.rules import Along, SpikeRule
+from giantsteps.numerics.bulk.network import signal_overlaps
+from giantsteps.numerics.bulk.resolvent import Blocks, block_slopes, blocks
+from giantsteps.numerics.certificates.functions import Functions, Problem, over_variance
+from giantsteps.numerics.certificates.network.labels import LabelBalls
+from giantsteps.numerics.certificates.newton import Box, System
+from giantsteps.numerics.certificates.problems import line_of
+from giantsteps.numerics.certificates.saddle_point import Enclosed, equations_of_squares
+from giantsteps.numerics.certificates.slope import Moving, expectation, slope_of, value_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.one_group.law_of_any_precision import RowsLaw, rows_law, slope_balls
 
 Ball = Any
 Objects = Any

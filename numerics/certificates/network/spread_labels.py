@@ -17,9 +17,9 @@ from typing import Any
 
 from flint import acb, arb
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, Program, location_ball, program, rational_ball
-from onestep.numerics.balls.trapezoid import aliasing, density, lifted, rounded
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, Program, location_ball, program, rational_ball
+from giantsteps.numerics.balls.trapezoid import aliasing, density, lifted, rounded
 
 Ball = Any
 

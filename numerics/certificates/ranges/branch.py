@@ -18,13 +18,13 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.certify import GUARD_BITS, ONLY, unsupported
-from onestep.numerics.certificates.newton import Box
-from onestep.numerics.certificates.ranges.tubes import BITS, IsotropicTubes, Tubes
-from onestep.numerics.certificates.saddle_point import Enclosed
-from onestep.numerics.models.documents import branch_document
-from onestep.numerics.models.model import Model, ModelError
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.certify import GUARD_BITS, ONLY, unsupported
+from giantsteps.numerics.certificates.newton import Box
+from giantsteps.numerics.certificates.ranges.tubes import BITS, IsotropicTubes, Tubes
+from giantsteps.numerics.certificates.saddle_point import Enclosed
+from giantsteps.numerics.models.documents import branch_document
+from giantsteps.numerics.models.model import Model, ModelError
 
 _GIVEN, _OF_STEP = ("spike", "bulk", "alignment"), ("alpha0", "eta")
 PARAMETERS = ("alpha", "beta", "ridge", "noise", *_GIVEN, *_OF_STEP)
@@ -130,7 +130,7 @@ def certify_branch(
     if network and not any(refused):
         # Imported here: most branches are of the isotropic bulk. What neither end has, an activation with no spike say,
         # no value between them has.
-        from onestep.numerics.certificates.ranges.network_tubes import NetworkTubes, unbuilt
+        from giantsteps.numerics.certificates.ranges.network_tubes import NetworkTubes, unbuilt
 
         refused.append(unbuilt(ends[0]) and unbuilt(ends[1]))
     for why in refused:

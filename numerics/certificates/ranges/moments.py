@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.rules import Along
-from onestep.numerics.certificates.functions import Functions, Problem
-from onestep.numerics.certificates.ranges.intervals import Array, Intervals
-from onestep.numerics.certificates.ranges.varying import Tiles, Varying
-from onestep.numerics.certificates.setting import Setting
+from giantsteps.numerics.balls.gaussian_bounds import Envelope
+from giantsteps.numerics.balls.rules import Along
+from giantsteps.numerics.certificates.functions import Functions, Problem
+from giantsteps.numerics.certificates.ranges.intervals import Array, Intervals
+from giantsteps.numerics.certificates.ranges.varying import Tiles, Varying
+from giantsteps.numerics.certificates.setting import Setting
 
 Ball = Any
 

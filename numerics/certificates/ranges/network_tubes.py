@@ -18,22 +18,22 @@ from typing import Any
 
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.certify import GUARD_BITS, NETWORK_BITS, Imprecise
-from onestep.numerics.certificates.functions import Functions, at_rest, narrowed, narrowed_one
-from onestep.numerics.certificates.network.saddle_point import (
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.certify import GUARD_BITS, NETWORK_BITS, Imprecise
+from giantsteps.numerics.certificates.functions import Functions, at_rest, narrowed, narrowed_one
+from giantsteps.numerics.certificates.network.saddle_point import (
     NetworkProblem,
     enclosed,
     network_problem,
     nonlinear_system,
 )
-from onestep.numerics.certificates.newton import Box, Zero, krawczyk
-from onestep.numerics.certificates.ranges.tubes import Tubes, zeros
-from onestep.numerics.certificates.saddle_point import Enclosed
-from onestep.numerics.certificates.setting import Setting
-from onestep.numerics.certificates.slope import Moving, slope_of, value_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.one_group.network_any_precision import network_start
+from giantsteps.numerics.certificates.newton import Box, Zero, krawczyk
+from giantsteps.numerics.certificates.ranges.tubes import Tubes, zeros
+from giantsteps.numerics.certificates.saddle_point import Enclosed
+from giantsteps.numerics.certificates.setting import Setting
+from giantsteps.numerics.certificates.slope import Moving, slope_of, value_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.one_group.network_any_precision import network_start
 
 Ball = Any
 

@@ -14,17 +14,17 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.certify import GUARD_BITS, unsupported
-from onestep.numerics.certificates.problems import problem_of
-from onestep.numerics.certificates.ranges.intervals import Array, Intervals
-from onestep.numerics.certificates.ranges.moments import Moments
-from onestep.numerics.certificates.ranges.tiles import Constants, Flags, Plane, Solved, errors_over, solved
-from onestep.numerics.certificates.ranges.varying import Varying
-from onestep.numerics.certificates.setting import setting
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.certify import GUARD_BITS, unsupported
+from giantsteps.numerics.certificates.problems import problem_of
+from giantsteps.numerics.certificates.ranges.intervals import Array, Intervals
+from giantsteps.numerics.certificates.ranges.moments import Moments
+from giantsteps.numerics.certificates.ranges.tiles import Constants, Flags, Plane, Solved, errors_over, solved
+from giantsteps.numerics.certificates.ranges.varying import Varying
+from giantsteps.numerics.certificates.setting import setting
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
+from giantsteps.numerics.saddle_point.ridge import solve
 
 Signs = NDArray[np.int8]
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.certificates.ranges.intervals import Array, Intervals
-from onestep.numerics.certificates.ranges.moments import FEATURES, Moments
-from onestep.numerics.certificates.ranges.varying import Tiles, Varying, solve_two
+from giantsteps.numerics.certificates.ranges.intervals import Array, Intervals
+from giantsteps.numerics.certificates.ranges.moments import FEATURES, Moments
+from giantsteps.numerics.certificates.ranges.varying import Tiles, Varying, solve_two
 
 Flags = NDArray[np.bool_]
 

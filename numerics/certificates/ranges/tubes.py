@@ -11,16 +11,16 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from onestep.numerics.balls.arithmetic import BallError, between
-from onestep.numerics.certificates.functions import Functions, Problem, at_rest, narrowed
-from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk, krawczyk_near
-from onestep.numerics.certificates.problems import problem_along
-from onestep.numerics.certificates.saddle_point import Enclosed, enclosed, nonlinear_system
-from onestep.numerics.certificates.setting import Setting, setting
-from onestep.numerics.certificates.slope import Moving, slope_of, value_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.balls.arithmetic import BallError, between
+from giantsteps.numerics.certificates.functions import Functions, Problem, at_rest, narrowed
+from giantsteps.numerics.certificates.newton import Box, System, Zero, krawczyk, krawczyk_near
+from giantsteps.numerics.certificates.problems import problem_along
+from giantsteps.numerics.certificates.saddle_point import Enclosed, enclosed, nonlinear_system
+from giantsteps.numerics.certificates.setting import Setting, setting
+from giantsteps.numerics.certificates.slope import Moving, slope_of, value_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.ridge import solve
 
 Ball = Any
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onestep.numerics.certificates.ranges.intervals import Array, Intervals
+from giantsteps.numerics.certificates.ranges.intervals import Array, Intervals
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.gaussian.quadrature import integrand
-from onestep.numerics.gaussian.spike_rule import Layer
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss.envelope import blind_nodes
-from onestep.numerics.saddle_point.any_loss.sample_averages import normal_cdf
-from onestep.numerics.saddle_point.any_loss.sample_panels import Rows, crosses, label_rule, looks
-from onestep.numerics.saddle_point.any_loss.system import System
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
+from giantsteps.numerics.gaussian.quadrature import integrand
+from giantsteps.numerics.gaussian.spike_rule import Layer
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.any_loss.envelope import blind_nodes
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import normal_cdf
+from giantsteps.numerics.saddle_point.any_loss.sample_panels import Rows, crosses, label_rule, looks
+from giantsteps.numerics.saddle_point.any_loss.system import System
 
 Array = NDArray[np.float64]
 

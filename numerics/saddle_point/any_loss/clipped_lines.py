@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.quadrature import density
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.models.losses import ClippedLine
-from onestep.numerics.saddle_point.any_loss.sample_averages import normal_cdf
+from giantsteps.numerics.gaussian.quadrature import density
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.models.losses import ClippedLine
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import normal_cdf
 
 Array = NDArray[np.float64]
 

@@ -20,22 +20,22 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import unpack
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.gaussian.spike_rule import Layer
-from onestep.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
-from onestep.numerics.saddle_point.any_loss.classification import classification_error, sign_changes
-from onestep.numerics.saddle_point.any_loss.envelope import known_by_its_map_alone
-from onestep.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
-from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
-from onestep.numerics.saddle_point.any_loss.system import System
-from onestep.numerics.saddle_point.equations import UNDECIDED, undecided
-from onestep.numerics.saddle_point.finite_width import checked_width
-from onestep.numerics.saddle_point.level import extra_reach, solve_on
-from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from onestep.numerics.saddle_point.profile import profile
+from giantsteps.numerics.bulk.equivalent import unpack
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.gaussian.spike_rule import Layer
+from giantsteps.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
+from giantsteps.numerics.saddle_point.any_loss.classification import classification_error, sign_changes
+from giantsteps.numerics.saddle_point.any_loss.envelope import known_by_its_map_alone
+from giantsteps.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
+from giantsteps.numerics.saddle_point.any_loss.system import System
+from giantsteps.numerics.saddle_point.equations import UNDECIDED, undecided
+from giantsteps.numerics.saddle_point.finite_width import checked_width
+from giantsteps.numerics.saddle_point.level import extra_reach, solve_on
+from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from giantsteps.numerics.saddle_point.profile import profile
 
 Array = NDArray[np.float64]
 
@@ -251,7 +251,7 @@ def _judged(level: _Level, residual: float, moved: float, loss: Loss) -> tuple[b
         elif loss.line is not None and float(weights @ (at.variance - at.across**2)) < _QUIET:
             advice = (
                 "; the ridge leaves the outputs so little noise that the kinks of the loss are steps along the spike: "
-                "take a smaller ridge, or infinite ridge by `onestep bounds`"
+                "take a smaller ridge, or infinite ridge by `giantsteps bounds`"
             )
         return False, (
             f"not converged: Newton's method and a path of smoothed problems end at a residual of {residual:.1e}, "

@@ -21,12 +21,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, integrand
-from onestep.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.any_loss.clipped_lines import clipped_loss, clipped_moments
-from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
-from onestep.numerics.saddle_point.any_loss.sample_panels import (
+from giantsteps.numerics.gaussian.quadrature import WIDEST_PANEL, density, integrand
+from giantsteps.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.any_loss.clipped_lines import clipped_loss, clipped_moments
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
+from giantsteps.numerics.saddle_point.any_loss.sample_panels import (
     FAR,
     Nodes,
     Rows,

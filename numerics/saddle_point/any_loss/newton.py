@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent
-from onestep.numerics.saddle_point.any_loss.system import Linearised, System
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent
+from giantsteps.numerics.saddle_point.any_loss.system import Linearised, System
 
 Array = NDArray[np.float64]
 

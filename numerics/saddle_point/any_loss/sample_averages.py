@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.expressions.parser import ExpressionError, to_text
-from onestep.numerics.gaussian.quadrature import density, integrand
-from onestep.numerics.models.losses import ProximalLoss
-from onestep.numerics.models.model import Model, ModelError
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.expressions.parser import ExpressionError, to_text
+from giantsteps.numerics.gaussian.quadrature import density, integrand
+from giantsteps.numerics.models.losses import ProximalLoss
+from giantsteps.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
 

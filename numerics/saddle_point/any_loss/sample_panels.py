@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, integrand, reach, with_splits
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.gaussian.quadrature import WIDEST_PANEL, density, integrand, reach, with_splits
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

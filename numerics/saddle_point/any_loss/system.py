@@ -19,13 +19,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
-from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.models.losses import Loss
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss.envelope import Output, Sampler, sampler
-from onestep.numerics.saddle_point.equations import multiplicity
-from onestep.numerics.saddle_point.profile import Profile
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
+from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
+from giantsteps.numerics.models.losses import Loss
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.any_loss.envelope import Output, Sampler, sampler
+from giantsteps.numerics.saddle_point.equations import multiplicity
+from giantsteps.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 

@@ -30,15 +30,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.gaussian.quadrature import ROUNDING, Moments, integrand
-from onestep.numerics.models.given import square_only
-from onestep.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution
-from onestep.numerics.saddle_point.finite_width import checked_width
-from onestep.numerics.saddle_point.letters.many_letters import (
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.gaussian.quadrature import ROUNDING, Moments, integrand
+from giantsteps.numerics.models.given import square_only
+from giantsteps.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution
+from giantsteps.numerics.saddle_point.finite_width import checked_width
+from giantsteps.numerics.saddle_point.letters.many_letters import (
     LetterTable,
     Ratios,
     Response,
@@ -46,10 +46,10 @@ from onestep.numerics.saddle_point.letters.many_letters import (
     held_means,
     respond,
 )
-from onestep.numerics.saddle_point.level import extra_reach, regime_of
-from onestep.numerics.saddle_point.map_uncertainty import relative_uncertainty
-from onestep.numerics.saddle_point.profile import Profile, profile
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.saddle_point.level import extra_reach, regime_of
+from giantsteps.numerics.saddle_point.map_uncertainty import relative_uncertainty
+from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.ridge import solve
 
 Array = NDArray[np.float64]
 

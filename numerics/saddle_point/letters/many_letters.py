@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.saddle_point.level import Regime
+from giantsteps.numerics.saddle_point.level import Regime
 
 Array = NDArray[np.float64]
 

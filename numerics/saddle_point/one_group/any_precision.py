@@ -26,15 +26,15 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 from mpmath import mp
 
-from onestep.numerics.balls.arithmetic import PrecisionError, precision, rational_ball
-from onestep.numerics.balls.rules import Rule, trapezoid
-from onestep.numerics.balls.rules import panels_of_digits as panels
-from onestep.numerics.gaussian.quadrature import FINER
-from onestep.numerics.models.documents import described
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution
-from onestep.numerics.saddle_point.one_group.profile_of_any_precision import DigitsProfile, Solved, profile_on
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.balls.arithmetic import PrecisionError, precision, rational_ball
+from giantsteps.numerics.balls.rules import Rule, trapezoid
+from giantsteps.numerics.balls.rules import panels_of_digits as panels
+from giantsteps.numerics.gaussian.quadrature import FINER
+from giantsteps.numerics.models.documents import described
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution
+from giantsteps.numerics.saddle_point.one_group.profile_of_any_precision import DigitsProfile, Solved, profile_on
+from giantsteps.numerics.saddle_point.ridge import solve
 
 Ball = Any
 
@@ -102,7 +102,7 @@ def _solver(model: Model) -> _Solver:
     """The solver on one rule: with the network's own bulk, which has rules of its own, or without."""
     if model.network_step is not None:
         # Imported here: most digits are asked of the isotropic bulk.
-        from onestep.numerics.saddle_point.one_group.network_any_precision import network_start, solved_on_network
+        from giantsteps.numerics.saddle_point.one_group.network_any_precision import network_start, solved_on_network
 
         begin = network_start(model, solve(model))
         return lambda rule, digits, share: solved_on_network(model, rule, begin, digits, share)

@@ -21,17 +21,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onestep.numerics.accepts import accepts
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.documents import batch_document
-from onestep.numerics.models.given import model_of
-from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
-from onestep.numerics.models.notebook import ShownGrid
-from onestep.numerics.models.solution import Overlaps
-from onestep.numerics.models.width_documents import WIDTH
-from onestep.numerics.saddle_point.equations import UNDECIDED
-from onestep.numerics.saddle_point.finite_width import checked_width
-from onestep.numerics.saddle_point.level import (
+from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.documents import batch_document
+from giantsteps.numerics.models.given import model_of
+from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
+from giantsteps.numerics.models.notebook import ShownGrid
+from giantsteps.numerics.models.solution import Overlaps
+from giantsteps.numerics.models.width_documents import WIDTH
+from giantsteps.numerics.saddle_point.equations import UNDECIDED
+from giantsteps.numerics.saddle_point.finite_width import checked_width
+from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
@@ -39,8 +39,8 @@ from onestep.numerics.saddle_point.level import (
     extra_reach,
     settled,
 )
-from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from onestep.numerics.saddle_point.one_group.batch_equations import (
+from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from giantsteps.numerics.saddle_point.one_group.batch_equations import (
     Array,
     Flags,
     Index,
@@ -52,8 +52,15 @@ from onestep.numerics.saddle_point.one_group.batch_equations import (
     newton,
     test_errors,
 )
-from onestep.numerics.saddle_point.one_group.grids import SOLVED, Refused, array_of, check_model, families_of, shape_of
-from onestep.numerics.saddle_point.profile import OneGroupTable, profile
+from giantsteps.numerics.saddle_point.one_group.grids import (
+    SOLVED,
+    Refused,
+    array_of,
+    check_model,
+    families_of,
+    shape_of,
+)
+from giantsteps.numerics.saddle_point.profile import OneGroupTable, profile
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
@@ -264,9 +271,9 @@ def _points_of(model: Model, ratio: Array, beta: Array, ridge: Array, noise: Arr
     if not model.unequal_norms:
         return Points(ratio, beta, ridge, noise, model.bulks[0])
     # Imported here: most batches need no averages over the labels of the gradient step.
-    from onestep.numerics.bulk.of_model import row_laws
-    from onestep.numerics.saddle_point.one_group.network_equations import NetworkPoints
-    from onestep.numerics.saddle_point.one_group.network_gains import Gains
+    from giantsteps.numerics.bulk.of_model import row_laws
+    from giantsteps.numerics.saddle_point.one_group.network_equations import NetworkPoints
+    from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
 
     (law,) = row_laws(model)
     return NetworkPoints(ratio, beta, ridge, noise, law.bulk, gains=Gains(law))

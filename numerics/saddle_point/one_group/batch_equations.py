@@ -15,9 +15,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.saddle_point.equations import MOST_ITERATIONS, fit_rounding, in_all
-from onestep.numerics.saddle_point.profile import OneGroupTable
+from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
+from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS, fit_rounding, in_all
+from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onestep.numerics.models.given import square_only
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.one_group.batch_equations import Array, Index
+from giantsteps.numerics.models.given import square_only
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.one_group.batch_equations import Array, Index
 
 # Places of points that do not exist, and why.
 Refused = tuple[Index | slice, str]

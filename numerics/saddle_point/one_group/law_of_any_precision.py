@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, PrecisionError, location_ball, program, rational_ball
-from onestep.numerics.balls.integrals import Moment, expectations
-from onestep.numerics.balls.rules import panels_of_digits
-from onestep.numerics.balls.trapezoid import density
-from onestep.numerics.models.model import Model
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, PrecisionError, location_ball, program, rational_ball
+from giantsteps.numerics.balls.integrals import Moment, expectations
+from giantsteps.numerics.balls.rules import panels_of_digits
+from giantsteps.numerics.balls.trapezoid import density
+from giantsteps.numerics.models.model import Model
 
 Ball = Any
 Objects = Any

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 from flint import acb, arb, arb_mat, ctx
 
-from onestep.numerics.balls.arithmetic import PrecisionError, rational_ball
-from onestep.numerics.balls.rules import Rule
-from onestep.numerics.bulk.network import NetworkBulk, signal_overlaps
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.bulk.resolvent import Blocks, blocks
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group.law_of_any_precision import DigitsLaw, digits_law, distance_of_poles
-from onestep.numerics.saddle_point.one_group.profile_of_any_precision import DigitsProfile, Solved, profile_on
+from giantsteps.numerics.balls.arithmetic import PrecisionError, rational_ball
+from giantsteps.numerics.balls.rules import Rule
+from giantsteps.numerics.bulk.network import NetworkBulk, signal_overlaps
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.bulk.resolvent import Blocks, blocks
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.one_group.law_of_any_precision import DigitsLaw, digits_law, distance_of_poles
+from giantsteps.numerics.saddle_point.one_group.profile_of_any_precision import DigitsProfile, Solved, profile_on
 
 Ball = Any
 Objects = Any

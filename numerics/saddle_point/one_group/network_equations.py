@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onestep.numerics.saddle_point.equations import MOST_ITERATIONS
-from onestep.numerics.saddle_point.one_group.batch_equations import Array, Flags, Gamma, Means, Points, presence
-from onestep.numerics.saddle_point.one_group.network_gains import Gains
-from onestep.numerics.saddle_point.profile import OneGroupTable
+from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS
+from giantsteps.numerics.saddle_point.one_group.batch_equations import Array, Flags, Gamma, Means, Points, presence
+from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
+from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 # A step of this share squares to less than rounding.
 _FULL = 1e-9

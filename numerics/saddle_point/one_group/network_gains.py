@@ -21,10 +21,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.network import frame, signal_overlaps
-from onestep.numerics.bulk.network_law import BulkLaw
-from onestep.numerics.bulk.resolvent import block_slopes, blocks
-from onestep.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.bulk.network import frame, signal_overlaps
+from giantsteps.numerics.bulk.network_law import BulkLaw
+from giantsteps.numerics.bulk.resolvent import block_slopes, blocks
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
 
 Array = NDArray[np.float64]
 

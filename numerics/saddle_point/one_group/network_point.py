@@ -14,10 +14,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import IsotropicUniform
-from onestep.numerics.bulk.network import NetworkBulk, relative
-from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.saddle_point.equations import (
+from giantsteps.numerics.bulk.equivalent import IsotropicUniform
+from giantsteps.numerics.bulk.network import NetworkBulk, relative
+from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
+from giantsteps.numerics.saddle_point.equations import (
     MOST_ITERATIONS,
     LinearPart,
     NonlinearPart,
@@ -26,8 +26,8 @@ from onestep.numerics.saddle_point.equations import (
     in_all,
     nonlinear_part,
 )
-from onestep.numerics.saddle_point.one_group.point import Problem, isotropic_values, one_minus, solve_pair
-from onestep.numerics.saddle_point.profile import OneGroupTable
+from giantsteps.numerics.saddle_point.one_group.point import Problem, isotropic_values, one_minus, solve_pair
+from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]

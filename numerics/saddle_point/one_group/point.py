@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import IsotropicUniform
-from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.saddle_point.equations import fit_rounding, in_all
-from onestep.numerics.saddle_point.profile import OneGroupTable
+from giantsteps.numerics.bulk.equivalent import IsotropicUniform
+from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
+from giantsteps.numerics.saddle_point.equations import fit_rounding, in_all
+from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 

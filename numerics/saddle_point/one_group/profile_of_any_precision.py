@@ -9,12 +9,12 @@ from typing import Any
 
 from flint import arb, ctx
 
-from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
-from onestep.numerics.balls.averages import Averages
-from onestep.numerics.balls.rules import Rule, on_nodes
-from onestep.numerics.balls.smoothed import Smoother, derivatives
-from onestep.numerics.models.model import Model
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
+from giantsteps.numerics.balls.averages import Averages
+from giantsteps.numerics.balls.rules import Rule, on_nodes
+from giantsteps.numerics.balls.smoothed import Smoother, derivatives
+from giantsteps.numerics.models.model import Model
 
 Ball = Any
 

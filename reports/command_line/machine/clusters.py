@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.reports.command_line.problems import InputProblem
 
 # Seconds for a scheduler to answer.
 PATIENCE = 10
@@ -32,7 +32,7 @@ def workers_of(count: int, address: str | None) -> Iterator[Workers]:
         with _dask(address) as workers:
             yield workers
     elif count > 1:
-        from onestep.reports.command_line.machine.workers import pool
+        from giantsteps.reports.command_line.machine.workers import pool
 
         with pool(workers=count) as executor:
             yield Workers(executor, 2 * count)
@@ -62,7 +62,7 @@ def _dask(address: str) -> Iterator[Workers]:
         from distributed import Client
         from distributed.scheduler import KilledWorker
     except ImportError:
-        raise InputProblem("--dask needs Dask, which is not installed: pip install onestep[cluster]") from None
+        raise InputProblem("--dask needs Dask, which is not installed: pip install giantsteps[cluster]") from None
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:

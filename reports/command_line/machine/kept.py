@@ -2,8 +2,8 @@
 
 A report that was interrupted goes on where it stopped, and one of the same mathematics runs nothing again. The name of
 a unit's folder is a digest of all that its result can depend on: the source of whole rooms, stored samples, the
-versions of Python and of every package. Only `onestep report` uses what is kept: `onestep verify` and the drift check
-run all.
+versions of Python and of every package. Only `giantsteps report` uses what is kept: `giantsteps verify` and the drift
+check run all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from onestep.reports.command_line.machine.whole_files import placed
+from giantsteps.reports.command_line.machine.whole_files import placed
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from onestep.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.command_line.problems import InputProblem
 
 
 def fitting(subjects: Iterable[Model | Network], dimension: int, option: str, *, square: bool) -> int | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from onestep.reports.command_line.problems import INTERRUPTED
+from giantsteps.reports.command_line.problems import INTERRUPTED
 
 # An interruption that falls where Python can only report exceptions is repeated after so many seconds.
 _AGAIN = 0.05

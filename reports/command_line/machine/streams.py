@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, TextIO
 
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.reports.command_line.problems import InputProblem
 
 
 def prepare() -> None:

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from typing import Any
 
-from onestep.reports.command_line.machine.lanes import Lanes
-from onestep.reports.command_line.machine.pace import steady
-from onestep.reports.command_line.machine.signals import held_back, leave_interrupts_to_the_parent, terminable
-from onestep.reports.command_line.problems import INTERNAL, InputProblem
+from giantsteps.reports.command_line.machine.lanes import Lanes
+from giantsteps.reports.command_line.machine.pace import steady
+from giantsteps.reports.command_line.machine.signals import held_back, leave_interrupts_to_the_parent, terminable
+from giantsteps.reports.command_line.problems import INTERNAL, InputProblem
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 

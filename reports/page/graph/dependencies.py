@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Role
-from onestep.verify.protocol.paper import part_of
-from onestep.verify.protocol.verdict import Verdict, weakest
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Role
+from giantsteps.verify.protocol.paper import part_of
+from giantsteps.verify.protocol.verdict import Verdict, weakest
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from onestep.reports.page.graph.dependencies import Group
+from giantsteps.reports.page.graph.dependencies import Group
 
 BOX_WIDTH, BOX_HEIGHT = 136, 42
 COLUMN, ROW, BEND = 206, 56, 16
@@ -162,6 +162,6 @@ def _box(group: Group, x: float, y: float) -> str:
 
 
 def _anchor(text: str) -> str:
-    from onestep.reports.text.anchors import anchor
+    from giantsteps.reports.text.anchors import anchor
 
     return anchor(text)

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.models import Data
-from onestep.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows, row_of
-from onestep.reports.measurements.normal_deviates import look_normal, normality, spread
-from onestep.reports.measurements.study import Study, Table
-from onestep.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, entries
-from onestep.reports.studies.networks.predicted import KEY, THEORIES, Judged, judge, samples
-from onestep.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.models import Data
+from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows, row_of
+from giantsteps.reports.measurements.normal_deviates import look_normal, normality, spread
+from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, entries
+from giantsteps.reports.studies.networks.predicted import KEY, THEORIES, Judged, judge, samples
+from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
 
 SLUG = "any_activation"
 COMMAND = "python -m benchmarks.networks.any_activation.trial simulate"
@@ -67,8 +67,8 @@ def _runs_text(judged: Sequence[Judged], data: Data) -> str:
     return (
         f"{len(measured)} of {COUNT} networks were measured, with independent seeds: {', '.join(listed)}. Deviations "
         "from the theory at the realised ratios and the simulated width are extrapolated in 1/d by the protocol of "
-        f"`onestep compare`; {', '.join(_WORDS[name] for name in JUDGED)} decide together, and a theory that is right "
-        f"is REFUTED with probability {FALSE_ALARM:g} at most, for each network."
+        f"`giantsteps compare`; {', '.join(_WORDS[name] for name in JUDGED)} decide together, and a theory that is "
+        f"right is REFUTED with probability {FALSE_ALARM:g} at most, for each network."
     )
 
 

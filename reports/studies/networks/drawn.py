@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from onestep.numerics.models.network import Network
-from onestep.reports.measurements.models import Drawn
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.measurements.models import Drawn
 
 FOLDER = Path(__file__).parent.parent.parent.parent / "benchmarks" / "networks" / "any_activation"
 DRAW = 2402

@@ -10,17 +10,17 @@ from functools import partial
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri, stdtr
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.overlapping import solve_overlapping
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.command_line.console import estimate_text
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
-from onestep.reports.measurements.experiments import Data, at_sizes, studied
-from onestep.reports.measurements.study import Study, Table, command
-from onestep.verify.checks.finite_size import fit_line
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.overlapping import solve_overlapping
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.command_line.console import estimate_text
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
+from giantsteps.reports.measurements.experiments import Data, at_sizes, studied
+from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.verify.checks.finite_size import fit_line
 
 SLUG, SEED = "initial_overlap", 72
 RUNS = ((200, 40), (400, 24), (800, 12))

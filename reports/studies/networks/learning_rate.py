@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.results import BestEta
-from onestep.numerics.bounds.ridge import best_eta
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.command_line.console import estimate_text
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
-from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
-from onestep.reports.measurements.study import Study, Table, command
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.results import BestEta
+from giantsteps.numerics.bounds.ridge import best_eta
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.command_line.console import estimate_text
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, studied
+from giantsteps.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "learning_rate", 74
 DIMENSION, SEEDS = 600, 20

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.network import Network
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import finished, panels
-from onestep.reports.measurements.study import Table
-from onestep.reports.studies.networks.learning_rate import errors
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import finished, panels
+from giantsteps.reports.measurements.study import Table
+from giantsteps.reports.studies.networks.learning_rate import errors
 
 Array = NDArray[np.float64]
 

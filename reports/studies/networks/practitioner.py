@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network_law import network_law
-from onestep.numerics.bulk.resolvent import blocks, forms
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.models.gradient_step import even_part
-from onestep.numerics.models.network import Network
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
-from onestep.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
-from onestep.reports.measurements.study import Study, Table, command
-from onestep.reports.studies.networks import missed_plane
-from onestep.reports.studies.networks.learning_rate import THEORIES, errors, vertex
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network_law import network_law
+from giantsteps.numerics.bulk.resolvent import blocks, forms
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.models.gradient_step import even_part
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
+from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.studies.networks import missed_plane
+from giantsteps.reports.studies.networks.learning_rate import THEORIES, errors, vertex
 
 SLUG, SEED = "practitioner", 90
 ACTIVATIONS = ("relu", "gelu", "silu", "softplus", "tanh", "tanh(z) + 0.2*he(2, z)")

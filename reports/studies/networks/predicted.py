@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from onestep.numerics.experiments.ridge import Prediction, at_sizes
-from onestep.numerics.experiments.simulate import predict
-from onestep.numerics.models.network import Network
-from onestep.reports.measurements.models import Data, Drawn, Samples
-from onestep.reports.studies.networks.drawn import FOLDER, JUDGED, MEASURED, RUNS, Entry, entries
-from onestep.verify.checks.finite_size import Observation, Report, compare_all
+from giantsteps.numerics.experiments.ridge import Prediction, at_sizes
+from giantsteps.numerics.experiments.simulate import predict
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.measurements.models import Data, Drawn, Samples
+from giantsteps.reports.studies.networks.drawn import FOLDER, JUDGED, MEASURED, RUNS, Entry, entries
+from giantsteps.verify.checks.finite_size import Observation, Report, compare_all
 
 THEORIES = ("isotropic", "network")
 # Of the stored theory: the samples have six.

@@ -8,14 +8,14 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import STYLES, finished, panels, points
-from onestep.reports.measurements.experiments import Data, Measured, at_sizes, studied
-from onestep.reports.measurements.study import Study, Table, command
-from onestep.verify.checks.finite_size import fit_line
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import STYLES, finished, panels, points
+from giantsteps.reports.measurements.experiments import Data, Measured, at_sizes, studied
+from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.verify.checks.finite_size import fit_line
 
 SLUG, SEED = "second_step", 73
 RUNS = ((200, 24), (400, 16))

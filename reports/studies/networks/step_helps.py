@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from onestep.numerics.certificates.ranges.plane import Grid, Signs
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.drawing import finished, panels
-from onestep.reports.measurements.experiments import FOLDER as SAMPLES
-from onestep.reports.measurements.study import Study, Table
+from giantsteps.numerics.certificates.ranges.plane import Grid, Signs
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.drawing import finished, panels
+from giantsteps.reports.measurements.experiments import FOLDER as SAMPLES
+from giantsteps.reports.measurements.study import Study, Table
 
 SLUG = "step_helps"
 COMMAND = "python -m benchmarks.pages.step_helps"

@@ -9,22 +9,22 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.coefficients import target_moments
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.reports.figures.figures import Figure, canvas_of
-from onestep.reports.measurements.drawing import STYLES, finished, legend, points
-from onestep.reports.measurements.experiments import Data, Measured
-from onestep.reports.measurements.study import Study
-from onestep.reports.studies.paper import settings as at
-from onestep.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
-from onestep.reports.studies.paper.output import along_target
-from onestep.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.coefficients import target_moments
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.reports.figures.figures import Figure, canvas_of
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, points
+from giantsteps.reports.measurements.experiments import Data, Measured
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.studies.paper import settings as at
+from giantsteps.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
+from giantsteps.reports.studies.paper.output import along_target
+from giantsteps.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
+from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
 
 Array = NDArray[np.float64]
 
-_MODULE = "onestep.reports.studies.paper.after_step"
+_MODULE = "giantsteps.reports.studies.paper.after_step"
 _WITH_STEP = at.BATCHES[1:]
 
 

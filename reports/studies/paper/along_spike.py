@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from onestep.reports.figures.figures import Figure, canvas_of, projection
-from onestep.reports.measurements.drawing import STYLES, finished, legend, points
-from onestep.reports.measurements.experiments import Data, Measured
-from onestep.reports.measurements.study import Study
-from onestep.reports.studies.paper import settings as at
-from onestep.reports.studies.paper.curves import DARK
-from onestep.reports.studies.paper.output import along_spike
-from onestep.reports.studies.paper.samples import bound_network, pool_network, samples
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, page
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.reports.figures.figures import Figure, canvas_of, projection
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, points
+from giantsteps.reports.measurements.experiments import Data, Measured
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.studies.paper import settings as at
+from giantsteps.reports.studies.paper.curves import DARK
+from giantsteps.reports.studies.paper.output import along_spike
+from giantsteps.reports.studies.paper.samples import bound_network, pool_network, samples
+from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, page
 
 Array = NDArray[np.float64]
 
-_MODULE = "onestep.reports.studies.paper.along_spike"
+_MODULE = "giantsteps.reports.studies.paper.along_spike"
 _KAPPA = np.linspace(-4.0, 4.0, 321)
 _WEIGHT = np.exp(-(_KAPPA**2) / 2.0)
 _BOUNDS = {"upper": r"upper bound: $b\,\mu_0$", "lower": r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$"}

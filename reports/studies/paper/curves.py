@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.numerics.saddle_point.solve import solve
-from onestep.reports.figures.figures import plain_ticks
-from onestep.reports.measurements.drawing import STYLES
-from onestep.reports.measurements.experiments import Data, Measured
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.reports.figures.figures import plain_ticks
+from giantsteps.reports.measurements.drawing import STYLES
+from giantsteps.reports.measurements.experiments import Data, Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, trained_network
-from onestep.numerics.experiments.readout import fit
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.network import Network
-from onestep.reports.measurements.experiments import Experiment
+from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes, trained_network
+from giantsteps.numerics.experiments.readout import fit
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.measurements.experiments import Experiment
 
 Array = NDArray[np.float64]
 

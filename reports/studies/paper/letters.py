@@ -9,25 +9,25 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent
-from onestep.numerics.bulk.orthogonal import orthogonal
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.figures.figures import Figure, canvas_of, plain_ticks
-from onestep.reports.measurements.drawing import STYLES, finished, legend, points
-from onestep.reports.measurements.experiments import Data, Measured
-from onestep.reports.measurements.study import Study
-from onestep.reports.studies.paper import settings as at
-from onestep.reports.studies.paper.curves import DARK
-from onestep.reports.studies.paper.samples import lettered_name, lettered_network, samples
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
-from onestep.reports.studies.vocabulary import VOCABULARIES
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent
+from giantsteps.numerics.bulk.orthogonal import orthogonal
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.figures.figures import Figure, canvas_of, plain_ticks
+from giantsteps.reports.measurements.drawing import STYLES, finished, legend, points
+from giantsteps.reports.measurements.experiments import Data, Measured
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.studies.paper import settings as at
+from giantsteps.reports.studies.paper.curves import DARK
+from giantsteps.reports.studies.paper.samples import lettered_name, lettered_network, samples
+from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
+from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
 Array = NDArray[np.float64]
 Letters = tuple[float, ...]
 
-_MODULE = "onestep.reports.studies.paper.letters"
+_MODULE = "giantsteps.reports.studies.paper.letters"
 _SMALL, _LARGE = at.LETTER_DIMENSIONS
 _EXTRAPOLATED = "networks extrapolated less isotropic"
 # The amounts of data of the networks and those halfway between.

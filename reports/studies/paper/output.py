@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, conditional_moments_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.solve import solve
-from onestep.reports.studies.paper.functions import NODES, WEIGHTS
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, conditional_moments_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.reports.studies.paper.functions import NODES, WEIGHTS
 
 Array = NDArray[np.float64]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
-from onestep.numerics.models.model import ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.reports.measurements.experiments import FOLDER as SAMPLES
-from onestep.reports.measurements.experiments import Data, Experiment, complete, stored
-from onestep.reports.studies.paper import settings as at
-from onestep.reports.studies.paper.functions import AlongDirection, MeanNeuron
-from onestep.reports.studies.vocabulary import VOCABULARIES
+from giantsteps.numerics.models.model import ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.measurements.experiments import FOLDER as SAMPLES
+from giantsteps.reports.measurements.experiments import Data, Experiment, complete, stored
+from giantsteps.reports.studies.paper import settings as at
+from giantsteps.reports.studies.paper.functions import AlongDirection, MeanNeuron
+from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
 SLUG, SEED = "figures", 91
 FOLDER = SAMPLES.parent / "pages"

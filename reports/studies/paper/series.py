@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.experiments import Data
-from onestep.reports.measurements.study import Study, Table
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.experiments import Data
+from giantsteps.reports.measurements.study import Study, Table
 
 Array = NDArray[np.float64]
 COMMAND = "python -m benchmarks.pages.figures simulate"

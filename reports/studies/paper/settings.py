@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.reports.studies.vocabulary import ALPHAS
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.studies.vocabulary import ALPHAS
 
 DIMENSION, SEEDS = 300, 8
 

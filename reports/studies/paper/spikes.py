@@ -8,20 +8,20 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.reports.figures.figures import Figure, canvas_of
-from onestep.reports.measurements.drawing import finished
-from onestep.reports.measurements.experiments import Data
-from onestep.reports.measurements.study import Study
-from onestep.reports.studies.paper import settings as at
-from onestep.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
-from onestep.reports.studies.paper.samples import samples, spiked_network, wide_network
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, page
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.reports.figures.figures import Figure, canvas_of
+from giantsteps.reports.measurements.drawing import finished
+from giantsteps.reports.measurements.experiments import Data
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.studies.paper import settings as at
+from giantsteps.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
+from giantsteps.reports.studies.paper.samples import samples, spiked_network, wide_network
+from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, page
 
 Array = NDArray[np.float64]
 
-_MODULE = "onestep.reports.studies.paper.spikes"
+_MODULE = "giantsteps.reports.studies.paper.spikes"
 
 
 def spiked_curve(spike: float, alignment: float, label: str, name: str) -> Curve:

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from onestep.derivations.activations import activation as activations
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.closed_forms import heat_equation as closed_form
-from onestep.derivations.expressions.budget import TookTooLong, at_most, spend
-from onestep.derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionError, parse
-from onestep.derivations.expressions.tree import Call, Quotient, Z, depth, walk
-from onestep.derivations.language.algebra_budget import counted_algebra
-from onestep.reports.activation.study import examine
+from giantsteps.derivations.activations import activation as activations
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.closed_forms import heat_equation as closed_form
+from giantsteps.derivations.expressions.budget import TookTooLong, at_most, spend
+from giantsteps.derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionError, parse
+from giantsteps.derivations.expressions.tree import Call, Quotient, Z, depth, walk
+from giantsteps.derivations.language.algebra_budget import counted_algebra
+from giantsteps.reports.activation.study import examine
 from tests.shared.command_line import refused
 
 WORKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]

@@ -8,12 +8,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
 
 
 @pytest.mark.parametrize("rate", [1, 2, 6])

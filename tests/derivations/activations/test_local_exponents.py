@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.activations.intervals import Undecided
-from onestep.derivations.activations.local_exponents import Local, beside, local, slope_obstacles
-from onestep.derivations.activations.locations import Location, rational_location
-from onestep.derivations.expressions.algebra import add, call, divide, multiply, power
-from onestep.derivations.expressions.calculus import derivative
-from onestep.derivations.expressions.parser import parse
-from onestep.derivations.expressions.tree import Expression, Number, Z, number
-from onestep.numerics.gaussian.evaluate import evaluate_mpmath
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.activations.intervals import Undecided
+from giantsteps.derivations.activations.local_exponents import Local, beside, local, slope_obstacles
+from giantsteps.derivations.activations.locations import Location, rational_location
+from giantsteps.derivations.expressions.algebra import add, call, divide, multiply, power
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import Expression, Number, Z, number
+from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
 
 ZERO = rational_location(Fraction(0))
 

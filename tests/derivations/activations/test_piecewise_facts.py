@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
 
 Polynomial = tuple[Fraction, ...]
 """Coefficients, the constant first."""

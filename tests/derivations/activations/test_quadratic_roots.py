@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from onestep.derivations.activations import real_roots
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.activations.quadratic_roots import surd
+from giantsteps.derivations.activations import real_roots
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.activations.quadratic_roots import surd
 
 
 def polynomial(*coefficients: int) -> list[Fraction]:

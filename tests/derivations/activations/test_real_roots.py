@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from onestep.derivations.activations.real_roots import (
+from giantsteps.derivations.activations.real_roots import (
     common_divisor,
     isolate,
     root_free_height,
@@ -18,7 +18,7 @@ from onestep.derivations.activations.real_roots import (
     shifted,
     value_at,
 )
-from onestep.derivations.expressions.budget import TookTooLong, at_most
+from giantsteps.derivations.expressions.budget import TookTooLong, at_most
 
 
 def polynomial(*coefficients: int) -> list[Fraction]:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.bounds import arcsines
-from onestep.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
-from onestep.derivations.gradient_step.signs import mean_error_function
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Refused
-from onestep.derivations.kernel.terms import admit
+from giantsteps.derivations.bounds import arcsines
+from giantsteps.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
+from giantsteps.derivations.gradient_step.signs import mean_error_function
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Refused
+from giantsteps.derivations.kernel.terms import admit
 
 # The trapezoidal rule for a normal law: for what is analytic, in a strip of width one at least, its error at this step
 # is below exp(-2 pi/0.05), and what is left out beyond nine standard deviations below 1e-18.

@@ -7,24 +7,24 @@ import math
 import pytest
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bounds import closed_form as bounds_closed_form
-from onestep.derivations.bounds import heavy_ridge
-from onestep.derivations.bounds import ridge as bounds
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.heavy_ridge import error_limit
-from onestep.derivations.kernel.algebra import assume
-from onestep.derivations.kernel.limits import limit_order, squeeze
-from onestep.derivations.kernel.search.goals import limit_of
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, Refused, Tends
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.checks.proofs import said as stated
-from onestep.verify.claims.bounds.proofs import above_span, at_gamma_one, below_limit
-from onestep.verify.claims.bounds.ridge import lower, upper
-from onestep.verify.protocol.statement import ge, le
-from onestep.verify.second_route.models import functions_of
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bounds import closed_form as bounds_closed_form
+from giantsteps.derivations.bounds import heavy_ridge
+from giantsteps.derivations.bounds import ridge as bounds
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.heavy_ridge import error_limit
+from giantsteps.derivations.kernel.algebra import assume
+from giantsteps.derivations.kernel.limits import limit_order, squeeze
+from giantsteps.derivations.kernel.search.goals import limit_of
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Ground, Refused, Tends
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.checks.proofs import said as stated
+from giantsteps.verify.claims.bounds.proofs import above_span, at_gamma_one, below_limit
+from giantsteps.verify.claims.bounds.ridge import lower, upper
+from giantsteps.verify.protocol.statement import ge, le
+from giantsteps.verify.second_route.models import functions_of
 
 
 def test_sign_learning_sign_at_unit_spike() -> None:

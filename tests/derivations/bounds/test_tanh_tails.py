@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.tanh_tails import exponential_tails, slope_bound, triangle
-from onestep.derivations.kernel.statements import AtLeast, Ground, Refused
-from onestep.derivations.kernel.theorem import replay
-from onestep.derivations.kernel.vacuity.established import asked_by
-from onestep.derivations.language.derivation import ge
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.tanh_tails import exponential_tails, slope_bound, triangle
+from giantsteps.derivations.kernel.statements import AtLeast, Ground, Refused
+from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.derivations.kernel.vacuity.established import asked_by
+from giantsteps.derivations.language.derivation import ge
 
 BOUND = sp.exp(2 * s.c - 2 * s.r * sp.Abs(s.kappa)) * (1 - sp.erf(sp.sqrt(2 * s.c)))
 

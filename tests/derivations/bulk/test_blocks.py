@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.bulk import blocks as block
-from onestep.derivations.language import symbols as s
-from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from giantsteps.derivations.bulk import blocks as block
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 
 CONJUGATE = np.array([[1.1, -0.4], [-0.4, 0.7]])
 SHIFTS = np.array([0.3, 0.6])

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from onestep.derivations.bulk.increasing_maps import IncreasingMap, any_map, at_most_one, two_fixed_points
-from onestep.derivations.bulk.one_solution import (
+from giantsteps.derivations.bulk.increasing_maps import IncreasingMap, any_map, at_most_one, two_fixed_points
+from giantsteps.derivations.bulk.one_solution import (
     ABOVE,
     BELOW,
     OTHER_POINT,
@@ -19,12 +19,12 @@ from onestep.derivations.bulk.one_solution import (
     increasing_map,
     one_solution,
 )
-from onestep.derivations.kernel.algebra import assume
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
-from onestep.derivations.kernel.terms import positive
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.kernel.vacuity.established import asked_by
-from onestep.derivations.language import symbols as s
+from giantsteps.derivations.kernel.algebra import assume
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
+from giantsteps.derivations.kernel.terms import positive
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.kernel.vacuity.established import asked_by
+from giantsteps.derivations.language import symbols as s
 
 
 def points(count: int) -> tuple[tuple[sp.Symbol, ...], tuple[sp.Symbol, ...]]:

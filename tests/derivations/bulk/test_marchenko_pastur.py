@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, law, law_of_averages, quadratic, second_moments
-from onestep.derivations.kernel.search.goals import follows
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Equation, Ground, sides
-from onestep.derivations.kernel.theorem import replay
-from onestep.derivations.kernel.vacuity.established import asked_by
-from onestep.derivations.language import symbols as s
+from giantsteps.derivations.bulk.marchenko_pastur import (
+    ISOTROPIC,
+    SCHUR,
+    law,
+    law_of_averages,
+    quadratic,
+    second_moments,
+)
+from giantsteps.derivations.kernel.search.goals import follows
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Equation, Ground, sides
+from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.derivations.kernel.vacuity.established import asked_by
+from giantsteps.derivations.language import symbols as s
 
 
 def test_the_schur_complement_is_that_of_matrices() -> None:

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import sympy as sp
 
-import onestep.numerics.gaussian.evaluate  # noqa: F401  activations are evaluated there
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.closed_forms import examples
-from onestep.derivations.closed_forms import gaussian_means as means
-from onestep.derivations.closed_forms.examples import ACTIVATIONS, QUANTITIES, closed_form
-from onestep.derivations.closed_forms.sign_products import mean_of_product
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Ground, Refused, sides
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.named_functions import sgn
+import giantsteps.numerics.gaussian.evaluate  # noqa: F401  activations are evaluated there
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms import examples
+from giantsteps.derivations.closed_forms import gaussian_means as means
+from giantsteps.derivations.closed_forms.examples import ACTIVATIONS, QUANTITIES, closed_form
+from giantsteps.derivations.closed_forms.sign_products import mean_of_product
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Ground, Refused, sides
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.named_functions import sgn
 
 # The trapezoidal rule, exact to rounding for what is entire; a sign jumps between two nodes, which costs up to half a
 # step times the density times the jump.

@@ -10,9 +10,9 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.closed_forms import semigroup as gaussian
-from onestep.derivations.closed_forms.gaussian_class import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms import semigroup as gaussian
+from giantsteps.derivations.closed_forms.gaussian_class import (
     Member,
     NotInClassError,
     Shape,
@@ -20,7 +20,7 @@ from onestep.derivations.closed_forms.gaussian_class import (
     even_part,
     member,
 )
-from onestep.derivations.closed_forms.heat_equation import (
+from giantsteps.derivations.closed_forms.heat_equation import (
     ClosedForm,
     UniformGrowth,
     beneath,
@@ -28,16 +28,16 @@ from onestep.derivations.closed_forms.heat_equation import (
     heat_obligations,
     x,
 )
-from onestep.derivations.language.normal_probabilities import SignProduct
-from onestep.derivations.language.symbols import c
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
-from onestep.verify.closed_forms.class_algebra import _near, _Reducer, e, vanishes_in_class, without_erfc
-from onestep.verify.closed_forms.limits import UndecidedError, check_growth, limit, sign_of
-from onestep.verify.closed_forms.proof import prove, settle_heat
-from onestep.verify.protocol.balls import enclose
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.protocol.evidence import Outcome
+from giantsteps.derivations.language.normal_probabilities import SignProduct
+from giantsteps.derivations.language.symbols import c
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
+from giantsteps.verify.closed_forms.class_algebra import _near, _Reducer, e, vanishes_in_class, without_erfc
+from giantsteps.verify.closed_forms.limits import UndecidedError, check_growth, limit, sign_of
+from giantsteps.verify.closed_forms.proof import prove, settle_heat
+from giantsteps.verify.protocol.balls import enclose
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.evidence import Outcome
 from tests.planting.closed_forms import wrong_forms
 
 # The activations that the suite promises closed forms of, and members of the class that combine its rules.

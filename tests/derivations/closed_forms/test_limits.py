@@ -10,17 +10,17 @@ import math
 import pytest
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.closed_forms.heat_equation import ClosedForm, HeatObligation, InitialValue, UniformGrowth, x
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
-from onestep.derivations.language.symbols import c, kappa
-from onestep.verify.closed_forms import proof
-from onestep.verify.closed_forms.class_algebra import vanishes_in_class
-from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
-from onestep.verify.closed_forms.proof import settle_heat
-from onestep.verify.closed_forms.self_learning import proportional_spike
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.protocol.evidence import Outcome, Settled
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, HeatObligation, InitialValue, UniformGrowth, x
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.derivations.language.symbols import c, kappa
+from giantsteps.verify.closed_forms import proof
+from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
+from giantsteps.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
+from giantsteps.verify.closed_forms.proof import settle_heat
+from giantsteps.verify.closed_forms.self_learning import proportional_spike
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.evidence import Outcome, Settled
 
 s, t = sp.symbols("s t", positive=True)
 HALF, ROOT = sp.Rational(1, 2), sp.sqrt(c)

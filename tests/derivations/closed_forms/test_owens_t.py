@@ -10,9 +10,9 @@ import sympy as sp
 from flint import acb, arb
 from scipy.special import owens_t as scipy_owens_t
 
-from onestep.derivations.language.normal_probabilities import OwensT
-from onestep.numerics.balls.arithmetic import precision
-from onestep.verify.protocol.balls import NoBallError, owens_t
+from giantsteps.derivations.language.normal_probabilities import OwensT
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.verify.protocol.balls import NoBallError, owens_t
 
 h, a = sp.symbols("h a", real=True)
 PLACES = [(random.Random(k).uniform(-3, 3), random.Random(k + 50).uniform(-4, 4)) for k in range(8)]

@@ -11,18 +11,18 @@ import sympy as sp
 from flint import acb, arb
 from scipy.stats import multivariate_normal
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.closed_forms.gaussian_class import member
-from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
-from onestep.derivations.language.symbols import c, x
-from onestep.numerics.balls.arithmetic import precision
-from onestep.verify.closed_forms.class_algebra import vanishes_in_class
-from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
-from onestep.verify.closed_forms.proof import prove, settle_heat
-from onestep.verify.protocol.balls import NoBallError, sign_product
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.protocol.evidence import Outcome
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms.gaussian_class import member
+from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.derivations.language.symbols import c, x
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
+from giantsteps.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
+from giantsteps.verify.closed_forms.proof import prove, settle_heat
+from giantsteps.verify.protocol.balls import NoBallError, sign_product
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.evidence import Outcome
 
 h, k = sp.symbols("h k", real=True)
 rho = sp.Symbol("rho", real=True)

@@ -7,22 +7,22 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.equivalence import conditional as equivalence
-from onestep.derivations.equivalence import spike_coefficients
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.kernel.search.averages import by_stein
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.theorem import replay
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from onestep.verify.checks.checker import settle
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Domain
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.second_route.grids import ANY_INTERPRETATIONS
+from giantsteps.derivations.closed_forms import sign_activation
+from giantsteps.derivations.equivalence import conditional as equivalence
+from giantsteps.derivations.equivalence import spike_coefficients
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.kernel.search.averages import by_stein
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.named_functions import sigma, sigma_prime, sigma_second
+from giantsteps.verify.checks.checker import settle
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Domain
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.second_route.grids import ANY_INTERPRETATIONS
 
 # Built when a test asks for them: the collection of the tests builds nothing.
 BUILDERS: tuple[Callable[[], Derivation], ...] = (

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.equivalence import hermite_orders
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.equivalence.hermite_orders import coefficient, index
-from onestep.derivations.language.derivation import Vanishing
-from onestep.verify.checks.checker import settle
-from onestep.verify.claims.equivalence import hermite_orders as claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Domain
-from onestep.verify.protocol.evidence import Outcome
+from giantsteps.derivations.equivalence import hermite_orders
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.equivalence.hermite_orders import coefficient, index
+from giantsteps.derivations.language.derivation import Vanishing
+from giantsteps.verify.checks.checker import settle
+from giantsteps.verify.claims.equivalence import hermite_orders as claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Domain
+from giantsteps.verify.protocol.evidence import Outcome
 from tests.planting.errors import planted
 
 

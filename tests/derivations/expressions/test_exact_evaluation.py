@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import pytest
 
-from onestep.derivations.expressions import tree
-from onestep.derivations.expressions.named import NAMED
-from onestep.derivations.expressions.parser import ExpressionError, parse
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.named import NAMED
+from giantsteps.derivations.expressions.parser import ExpressionError, parse
 from tests.shared.refusals import refusal
 
 Value = Callable[[Fraction], Fraction]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from onestep.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power
-from onestep.derivations.expressions.parser import (
+from giantsteps.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power
+from giantsteps.derivations.expressions.parser import (
     Call,
     Expression,
     ExpressionError,
@@ -25,8 +25,8 @@ from onestep.derivations.expressions.parser import (
     parse,
     substitute,
 )
-from onestep.derivations.expressions.tree import number
-from onestep.numerics.gaussian.evaluate import evaluate_mpmath
+from giantsteps.derivations.expressions.tree import number
+from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
 from tests.shared.refusals import refusal
 
 Z = Variable()
@@ -295,7 +295,7 @@ def test_trees_are_compared_by_value_and_hashable() -> None:
 def test_sympy_reads_the_same_function() -> None:
     import sympy as sp
 
-    from onestep.derivations.language.sympy_expression import to_sympy
+    from giantsteps.derivations.language.sympy_expression import to_sympy
 
     z = sp.Symbol("z", real=True)
     for text in ACCEPTED:

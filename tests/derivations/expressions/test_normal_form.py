@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from onestep.derivations.expressions.algebra import add, call, maximum, multiply, piecewise, power, subtract
-from onestep.derivations.expressions.normal_form import TooComplex, normal, vanishes, zero_on_null_set
-from onestep.derivations.expressions.parser import parse
-from onestep.derivations.expressions.tree import Always, Comparison, Expression, ExpressionError, Z, number
-from onestep.numerics.gaussian.evaluate import evaluate_mpmath
+from giantsteps.derivations.expressions.algebra import add, call, maximum, multiply, piecewise, power, subtract
+from giantsteps.derivations.expressions.normal_form import TooComplex, normal, vanishes, zero_on_null_set
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import Always, Comparison, Expression, ExpressionError, Z, number
+from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
 
 # No zero of a tree of a few small numbers: only what is zero on an interval is zero there.
 POINTS = [mpmath.mpf(k) + mpmath.mpf("0.0137") for k in (-5, -3, -2, -1, 0, 1, 2, 4)]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy import leaves
-from onestep.derivations.kernel.statements import Equation, Tends, sides
+from giantsteps.derivations.free_energy import leaves
+from giantsteps.derivations.kernel.statements import Equation, Tends, sides
 
 # Double precision of sums of a few terms, and of quadrature with nodes enough for a smooth integrand.
 ROUNDING = 1e-12

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy import convex_loss
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.ridge import ENERGY, assembled
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.search.goals import follows
-from onestep.derivations.kernel.statements import Equation, Ground
-from onestep.derivations.kernel.theorem import replay
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.verify.claims.saddle_point.result_3_3 import CLAIMS
+from giantsteps.derivations.free_energy import convex_loss
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.ridge import ENERGY, assembled
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.search.goals import follows
+from giantsteps.derivations.kernel.statements import Equation, Ground
+from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.derivations.language.expectation import expand_expectations
+from giantsteps.verify.claims.saddle_point.result_3_3 import CLAIMS
 
 BY_UNKNOWN = {c.statement.lhs: c for c in CLAIMS if c.id.startswith("result-3-3.saddle.")}
 # What the theory takes on trust, by the claims that carry it.

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step import hermite_tensors as tensors
-from onestep.derivations.gradient_step import intermediate_rate, leap_scaling
-from onestep.derivations.gradient_step.hermite_tensors import average, leap_index, spanned, tensor, z1, z2, z3, z4
-from onestep.derivations.kernel.algebra import assume, differentiate
-from onestep.derivations.kernel.limits import limit_compose, limit_rational
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused
-from onestep.derivations.kernel.theorem import replay
-from onestep.verify.second_route.gradient_step import leap as leap_numbers
-from onestep.verify.second_route.grids import grid
+from giantsteps.derivations.gradient_step import hermite_tensors as tensors
+from giantsteps.derivations.gradient_step import intermediate_rate, leap_scaling
+from giantsteps.derivations.gradient_step.hermite_tensors import average, leap_index, spanned, tensor, z1, z2, z3, z4
+from giantsteps.derivations.kernel.algebra import assume, differentiate
+from giantsteps.derivations.kernel.limits import limit_compose, limit_rational
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, Refused
+from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.verify.second_route.gradient_step import leap as leap_numbers
+from giantsteps.verify.second_route.grids import grid
 
 TWO = (z1, z2)
 

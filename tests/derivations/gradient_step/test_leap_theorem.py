@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step import leap_theorem
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_counted, leap_index, spanned, z1, z2, z3
-from onestep.derivations.kernel.limits import limit_rational
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Refused
-from onestep.derivations.kernel.theorem import replay
-from onestep.verify.claims.gradient_step import leap_theorem as claims
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.gradient_step import leap_theorem as numbers
+from giantsteps.derivations.gradient_step import leap_theorem
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite, leap_counted, leap_index, spanned, z1, z2, z3
+from giantsteps.derivations.kernel.limits import limit_rational
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Refused
+from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.verify.claims.gradient_step import leap_theorem as claims
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.gradient_step import leap_theorem as numbers
 from tests.planting.errors import verdict_by_proof
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step import signs
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import AtLeast, sides
-from onestep.derivations.kernel.theorem import replay
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sgn
-from onestep.derivations.language.symbols import z
+from giantsteps.derivations.gradient_step import signs
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import AtLeast, sides
+from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sgn
+from giantsteps.derivations.language.symbols import z
 
 QUADRATURE = 1e-12  # 80 nodes on each side of the jump, for entire functions
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(80)

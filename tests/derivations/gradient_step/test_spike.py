@@ -9,21 +9,21 @@ from functools import partial
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy import readout_normalisation
-from onestep.derivations.gradient_step import bulk as gradient_bulk
-from onestep.derivations.gradient_step import constants as gradient_constants
-from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.statements import Tends
-from onestep.derivations.kernel.theorem import nodes
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g
-from onestep.verify.checks.checker import settle
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Domain
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.second_route.grids import INTERPRETATIONS, hermite_numbers
+from giantsteps.derivations.free_energy import readout_normalisation
+from giantsteps.derivations.gradient_step import bulk as gradient_bulk
+from giantsteps.derivations.gradient_step import constants as gradient_constants
+from giantsteps.derivations.gradient_step import spike as gradient_step
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.kernel.statements import Tends
+from giantsteps.derivations.kernel.theorem import nodes
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.named_functions import g
+from giantsteps.verify.checks.checker import settle
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Domain
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.second_route.grids import INTERPRETATIONS, hermite_numbers
 
 # Built when a test asks for them: the collection of the tests builds nothing.
 BUILDERS: tuple[Callable[[], Derivation], ...] = (

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel import calculus, inequalities, limits  # noqa: F401  (their rules are listed, too)
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import (
+from giantsteps.derivations.kernel import calculus, inequalities, limits  # noqa: F401  (their rules are listed, too)
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import (
     SAME,
     average,
     dilate,
@@ -21,13 +21,13 @@ from onestep.derivations.kernel.averages import (
     stein,
     translate,
 )
-from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
-from onestep.derivations.kernel.theorem import RULES, Theorem
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, sigma, sigma_check, sigma_prime, sigma_second
+from giantsteps.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
+from giantsteps.derivations.kernel.theorem import RULES, Theorem
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, sigma, sigma_check, sigma_prime, sigma_second
 from tests.shared.leaves import above, said, taken
 
 a, b, x, y, z, t = sp.symbols("a b x y z t", real=True)

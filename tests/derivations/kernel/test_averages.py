@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, vanishing
-from onestep.derivations.kernel.averages import dilate, linear, moment
-from onestep.derivations.kernel.calculus import average_limit
-from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.kernel.vacuity.established import asked_by, established
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.symbols import z
+from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, vanishing
+from giantsteps.derivations.kernel.averages import dilate, linear, moment
+from giantsteps.derivations.kernel.calculus import average_limit
+from giantsteps.derivations.kernel.limits import limit_average, limit_compose, limit_rational
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.kernel.vacuity.established import asked_by, established
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.symbols import z
 from tests.shared.leaves import taken
 
 

@@ -9,19 +9,19 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step.leaves import exponent_of_sum, power_of_d
-from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from onestep.derivations.kernel.calculus import average_limit, logarithm, slope
-from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Condition, Demand, Equation, Ground, Refused, Tends
-from onestep.derivations.kernel.terms import admit, defined_where, derivative, substitute
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import loss, loss_prime, trace_exponent, trace_exponent_slope
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.derivations.gradient_step.leaves import exponent_of_sum, power_of_d
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.calculus import average_limit, logarithm, slope
+from giantsteps.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Condition, Demand, Equation, Ground, Refused, Tends
+from giantsteps.derivations.kernel.terms import admit, defined_where, derivative, substitute
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import loss, loss_prime, trace_exponent, trace_exponent_slope
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
 from tests.shared.leaves import taken
 
 x, y, z, Q, P, c, rate, other = sp.symbols("x y z Q P c rate other", real=True)

@@ -10,12 +10,12 @@ import pytest
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear, moment, stein
-from onestep.derivations.kernel.calculus import average_limit, same_slope, slope
-from onestep.derivations.kernel.conditions import forms
-from onestep.derivations.kernel.inequalities import antisymmetric
-from onestep.derivations.kernel.limits import (
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear, moment, stein
+from giantsteps.derivations.kernel.calculus import average_limit, same_slope, slope
+from giantsteps.derivations.kernel.conditions import forms
+from giantsteps.derivations.kernel.inequalities import antisymmetric
+from giantsteps.derivations.kernel.limits import (
     limit_average,
     limit_compose,
     limit_exponential,
@@ -24,14 +24,14 @@ from onestep.derivations.kernel.limits import (
     limit_unique,
     name_limit,
 )
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
-from onestep.derivations.kernel.terms import derivative, substitute
-from onestep.derivations.kernel.theorem import Theorem, rule
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.kernel.vacuity.growth import averages_exist_where
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
+from giantsteps.derivations.kernel.terms import derivative, substitute
+from giantsteps.derivations.kernel.theorem import Theorem, rule
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.kernel.vacuity.growth import averages_exist_where
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma
 
 a, b, x, y, z, t, Q, rate = sp.symbols("a b x y z t Q rate", real=True)
 p, c, d, m = sp.symbols("p c d m", positive=True)

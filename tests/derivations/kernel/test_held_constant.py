@@ -7,17 +7,17 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear, moment
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.inequalities import largest
-from onestep.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, sigma
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear, moment
+from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.inequalities import largest
+from giantsteps.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES, sigma
 from tests.derivations.kernel.test_falsehoods import (
     ONE,
     ZERO,

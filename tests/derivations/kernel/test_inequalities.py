@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import order, ring
-from onestep.derivations.kernel.inequalities import (
+from giantsteps.derivations.kernel.algebra import order, ring
+from giantsteps.derivations.kernel.inequalities import (
     antisymmetric,
     equal_roots,
     largest,
@@ -16,12 +16,12 @@ from onestep.derivations.kernel.inequalities import (
     root_of_zero,
     specialise,
 )
-from onestep.derivations.kernel.limits import limit_rational
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Refused
-from onestep.derivations.kernel.terms import nonnegative, positive
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.kernel.limits import limit_rational
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Refused
+from giantsteps.derivations.kernel.terms import nonnegative, positive
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.kernel.vacuity.established import established
 from tests.shared.leaves import above, taken
 
 a, b, c, e, x = sp.symbols("a b c e x", real=True)

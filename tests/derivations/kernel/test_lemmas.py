@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import onestep.derivations
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.reports.text.ledger_files import committed
-from onestep.verify.claims.index import all_claims
+import giantsteps.derivations
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.reports.text.ledger_files import committed
+from giantsteps.verify.claims.index import all_claims
 from tests.references.lemma_numbers import NUMBERS
 
 # Central differences with a step of 1e-4 of functions of order one, and limits at 1e7.
@@ -39,7 +39,7 @@ def _stated(values: Iterable[Any]) -> Iterator[Assumption]:
 def lemmas() -> dict[str, Assumption]:
     """The lemmas that modules of derivations state, by name."""
     found: dict[str, Assumption] = {}
-    for module in pkgutil.walk_packages(onestep.derivations.__path__, "onestep.derivations."):
+    for module in pkgutil.walk_packages(giantsteps.derivations.__path__, "giantsteps.derivations."):
         for leaf in _stated(vars(importlib.import_module(module.name)).values()):
             if leaf.ground is Ground.LEMMA:
                 assert found.setdefault(leaf.name, leaf) == leaf, f"two lemmas are called {leaf.name!r}"

@@ -9,21 +9,30 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step import bulk, spike
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.averages import independent, linear, rotate, stein
-from onestep.derivations.kernel.calculus import logarithm, same_slope
-from onestep.derivations.kernel.inequalities import equal_roots, largest
-from onestep.derivations.kernel.limits import limit_rational
-from onestep.derivations.kernel.search.averages import expanded
-from onestep.derivations.kernel.search.goals import follows, limit_of
-from onestep.derivations.kernel.search.leaves import define, each_proved, proved, proved_in_turn
-from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import AtLeast, Condition, Equation, Ground, Refused, Statement, Tends, sides
-from onestep.derivations.kernel.theorem import RULES, Theorem, nodes, replay
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, sigma
+from giantsteps.derivations.gradient_step import bulk, spike
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.kernel.algebra import ring
+from giantsteps.derivations.kernel.averages import independent, linear, rotate, stein
+from giantsteps.derivations.kernel.calculus import logarithm, same_slope
+from giantsteps.derivations.kernel.inequalities import equal_roots, largest
+from giantsteps.derivations.kernel.limits import limit_rational
+from giantsteps.derivations.kernel.search.averages import expanded
+from giantsteps.derivations.kernel.search.goals import follows, limit_of
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved, proved_in_turn
+from giantsteps.derivations.kernel.search.steps import by_ring
+from giantsteps.derivations.kernel.statements import (
+    AtLeast,
+    Condition,
+    Equation,
+    Ground,
+    Refused,
+    Statement,
+    Tends,
+    sides,
+)
+from giantsteps.derivations.kernel.theorem import RULES, Theorem, nodes, replay
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, sigma
 from tests.shared.leaves import taken
 
 x, y, z, t = sp.symbols("x y z t", real=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import (
+from giantsteps.derivations.kernel.algebra import (
     EXCHANGE,
     assume,
     congruence,
@@ -17,10 +17,10 @@ from onestep.derivations.kernel.algebra import (
     rewrite,
     ring,
 )
-from onestep.derivations.kernel.averages import average, dilate, linear, moment, rotate
-from onestep.derivations.kernel.calculus import same_slope
-from onestep.derivations.kernel.conditions import meanings_of
-from onestep.derivations.kernel.limits import (
+from giantsteps.derivations.kernel.averages import average, dilate, linear, moment, rotate
+from giantsteps.derivations.kernel.calculus import same_slope
+from giantsteps.derivations.kernel.conditions import meanings_of
+from giantsteps.derivations.kernel.limits import (
     limit_compose,
     limit_exponential,
     limit_order,
@@ -28,15 +28,15 @@ from onestep.derivations.kernel.limits import (
     name_limit,
     squeeze,
 )
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
-from onestep.derivations.kernel.terms import negative, nonnegative, nonzero, positive
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES, sigma
-from onestep.derivations.language.points import above_somewhere, nonzero_somewhere
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
+from giantsteps.derivations.kernel.terms import negative, nonnegative, nonzero, positive
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES, sigma
+from giantsteps.derivations.language.points import above_somewhere, nonzero_somewhere
 from tests.derivations.kernel.test_falsehoods import Bound, no_limit
 from tests.derivations.kernel.test_held_constant import (
     Q,

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import iterated
-from onestep.derivations.kernel.calculus import same_slope
-from onestep.derivations.kernel.limits import name_limit, taylor
-from onestep.derivations.kernel.search.averages import by_stein, slope_at
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused
-from onestep.derivations.kernel.terms import derivative, substitute
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_second, with_slopes
+from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.averages import iterated
+from giantsteps.derivations.kernel.calculus import same_slope
+from giantsteps.derivations.kernel.limits import name_limit, taylor
+from giantsteps.derivations.kernel.search.averages import by_stein, slope_at
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, Refused
+from giantsteps.derivations.kernel.terms import derivative, substitute
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_second, with_slopes
 
 z, x, t, u, a = sp.symbols("z x t u a", real=True)
 D = sp.Symbol("D", positive=True)

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from onestep.derivations.kernel.search import averages
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import MODULES, RULES, rule
+from giantsteps.derivations.kernel.search import averages
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import MODULES, RULES, rule
 
 ROOT = Path(__file__).resolve().parents[3]
 KERNEL = ROOT / "derivations" / "kernel"
 # The language of terms: what averages are, which functions have named slopes, two functions of probabilities; and terms
 # at a few points, by which rules may refuse, and conclude nothing.
 LANGUAGE = ("expectation", "named_functions", "normal_probabilities", "points")
-TERMS = {f"onestep.derivations.language.{name}" for name in LANGUAGE}
+TERMS = {f"giantsteps.derivations.language.{name}" for name in LANGUAGE}
 # Lines of code that are read by who wants to trust the kernel: docstrings, comments and imports apart.
 TRUSTED_LINES = 1463
 # And by who wants to trust, beyond that no theorem is false, that what is called proved speaks of something.
@@ -46,7 +46,7 @@ def imported(tree: ast.Module) -> set[str]:
     """The modules of ours that a file imports."""
     found = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     found |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    return {module for module in found if module.startswith("onestep")}
+    return {module for module in found if module.startswith("giantsteps")}
 
 
 def code_lines(path: Path) -> int:
@@ -81,7 +81,7 @@ def test_the_trusted_part_imports_itself_and_the_language_of_terms() -> None:
 
 
 def module(path: Path) -> str:
-    return ".".join(("onestep", *path.relative_to(ROOT).with_suffix("").parts))
+    return ".".join(("giantsteps", *path.relative_to(ROOT).with_suffix("").parts))
 
 
 def test_theorems_are_made_in_one_place() -> None:
@@ -100,13 +100,15 @@ def test_theorems_are_made_in_one_place() -> None:
 
 def test_rules_stand_in_the_modules_that_are_listed() -> None:
     for name in MODULES:
-        importlib.import_module(f"onestep.derivations.kernel.{name}")
+        importlib.import_module(f"giantsteps.derivations.kernel.{name}")
     at = {conclude.__module__.rpartition(".")[2] for conclude in RULES.values()}
     assert at == set(MODULES)
     assert {f"{name}.py" for name in MODULES} <= {path.name for path in trusted()}
 
 
-@pytest.mark.parametrize("module", [averages.__name__, "onestep.derivations.kernel.tricks", "onestep.verify.checks"])
+@pytest.mark.parametrize(
+    "module", [averages.__name__, "giantsteps.derivations.kernel.tricks", "giantsteps.verify.checks"]
+)
 def test_what_looks_for_proofs_makes_no_rule(module: str) -> None:
     def anything(premises: object, goal: Equation) -> Equation:
         return goal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment, stein
-from onestep.derivations.language.symbols import V1, alpha, kappa, z
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment, stein
+from giantsteps.derivations.language.symbols import V1, alpha, kappa, z
 
 f = sp.Function("f")
 

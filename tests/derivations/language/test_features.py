@@ -8,18 +8,18 @@ from itertools import product
 import pytest
 import sympy as sp
 
-from onestep.derivations.bulk import network as one_letter_network
-from onestep.derivations.free_energy.along_spike import ONE_LETTER
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.features import Features
-from onestep.derivations.saddle_point import network as network_of_letters
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.derivations.saddle_point.directions import SEVERAL
-from onestep.derivations.saddle_point.letter_energy import VOCABULARY
-from onestep.verify.claims.letters import saddle_point as letters_as_typed
-from onestep.verify.claims.letters import spike_directions as directions_as_typed
-from onestep.verify.claims.networks import bulk as network_as_typed
-from onestep.verify.claims.saddle_point import formulas as one_as_typed
+from giantsteps.derivations.bulk import network as one_letter_network
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.features import Features
+from giantsteps.derivations.saddle_point import network as network_of_letters
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.derivations.saddle_point.directions import SEVERAL
+from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY
+from giantsteps.verify.claims.letters import saddle_point as letters_as_typed
+from giantsteps.verify.claims.letters import spike_directions as directions_as_typed
+from giantsteps.verify.claims.networks import bulk as network_as_typed
+from giantsteps.verify.claims.saddle_point import formulas as one_as_typed
 
 _q = sp.Rational
 LETTERS, HERE = (0, 1), range(4)

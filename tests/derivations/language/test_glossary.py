@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.equivalence.symbols import fit_slope
-from onestep.derivations.language.glossary import Glossary, GlyphError, refuse_repeated_names
-from onestep.derivations.language.rendering import latex
-from onestep.derivations.language.symbols import inverse_temperature
-from onestep.verify.checks.checker import find_witness
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Domain
+from giantsteps.derivations.equivalence.symbols import fit_slope
+from giantsteps.derivations.language.glossary import Glossary, GlyphError, refuse_repeated_names
+from giantsteps.derivations.language.rendering import latex
+from giantsteps.derivations.language.symbols import inverse_temperature
+from giantsteps.verify.checks.checker import find_witness
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Domain
 
 
 def test_a_name_is_given_once() -> None:

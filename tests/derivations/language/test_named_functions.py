@@ -8,9 +8,9 @@ import pytest
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from onestep.derivations.language import named_functions
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import (
+from giantsteps.derivations.language import named_functions
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import (
     differentiate,
     g,
     reflect,
@@ -19,7 +19,7 @@ from onestep.derivations.language.named_functions import (
     sigma_prime,
     sigma_second,
 )
-from onestep.derivations.language.symbols import c, overlap, z
+from giantsteps.derivations.language.symbols import c, overlap, z
 
 t = sp.Symbol("t", real=True)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import Ground, sides
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import one_system
-from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.claims.random_features import any_loss as claims
-from onestep.verify.second_route.losses import LOSSES, proximal
-from onestep.verify.second_route.models import model_at
-from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import Ground, sides
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features import one_system
+from giantsteps.derivations.saddle_point.random_features import square_loss as convex_square_loss
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.claims.random_features import any_loss as claims
+from giantsteps.verify.second_route.losses import LOSSES, proximal
+from giantsteps.verify.second_route.models import model_at
+from giantsteps.verify.second_route.saddle_point.square_loss import overlaps_of
 
 
 def test_the_square_loss_is_derived_not_written_down() -> None:

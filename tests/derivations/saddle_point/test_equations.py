@@ -7,17 +7,17 @@ import functools
 import pytest
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bulk import marchenko_pastur
-from onestep.derivations.free_energy.along_spike import denominator, over_modes, varpi, varrho, vartau
-from onestep.derivations.free_energy.ridge import assembled
-from onestep.derivations.free_energy.stationarity import CONJUGATE, solve_linear
-from onestep.derivations.kernel.search.averages import averages_expanded
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.language import symbols as s
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.second_route.models import functions_of, numbers, solved
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bulk import marchenko_pastur
+from giantsteps.derivations.free_energy.along_spike import denominator, over_modes, varpi, varrho, vartau
+from giantsteps.derivations.free_energy.ridge import assembled
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE, solve_linear
+from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.second_route.models import functions_of, numbers, solved
 
 MODEL = Model(
     activation("tanh(z)"),

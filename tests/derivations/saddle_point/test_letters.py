@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import LETTERS
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
-from onestep.derivations.free_energy.stationarity import CONJUGATE as saddle_point_CONJUGATE
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.saddle_point import letters as readout_groups
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.bulk_of_letters import orthogonal
-from onestep.derivations.saddle_point.letter_energy import VOCABULARY, mu0_of, mu1_of, mu2_of
-from onestep.derivations.saddle_point.letters import CONJUGATE
+from giantsteps.derivations.bulk.blocks import LETTERS
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE as saddle_point_CONJUGATE
+from giantsteps.derivations.language.expectation import expand_expectations
+from giantsteps.derivations.saddle_point import equations as saddle_point
+from giantsteps.derivations.saddle_point import letters as readout_groups
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.bulk_of_letters import orthogonal
+from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY, mu0_of, mu1_of, mu2_of
+from giantsteps.derivations.saddle_point.letters import CONJUGATE
 
 FAMILIES = (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of, s.zeta_hat_of, s.psi_hat_of, s.q2_hat_of, s.V2_hat_of)
 PAIRED = (s.q1_of, s.V1_of, s.q1_hat_of, s.V1_hat_of)

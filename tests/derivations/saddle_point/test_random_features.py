@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.kernel.statements import Ground, sides
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import no_spike as random_features
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.kernel.statements import Ground, sides
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features import no_spike as random_features
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
 
 MODEL = Model(
     activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=1.0, ridge=0.1, alignment=0.8, spike=0.0, bulk=1.0

@@ -7,18 +7,18 @@ import dataclasses
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy.ridge import ENERGY, assembled
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.kernel.algebra import differentiate, rewrite
-from onestep.derivations.kernel.calculus import slope
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import Ground, Refused, sides
-from onestep.derivations.kernel.terms import derivative, nonnegative, positive
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.named_functions import PARTIALS, directions_action
-from onestep.derivations.saddle_point import equations
-from onestep.verify.claims.index import all_claims
+from giantsteps.derivations.free_energy.ridge import ENERGY, assembled
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.kernel.algebra import differentiate, rewrite
+from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import Ground, Refused, sides
+from giantsteps.derivations.kernel.terms import derivative, nonnegative, positive
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.named_functions import PARTIALS, directions_action
+from giantsteps.derivations.saddle_point import equations
+from giantsteps.verify.claims.index import all_claims
 
 # What Result 3.3 takes on trust besides that the saddle is stationary, and the claims that carry it.
 CLAIMED = {

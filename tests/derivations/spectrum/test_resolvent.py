@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.free_energy import replica_gaussians
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.spectrum import resolvent as spectrum
-from onestep.derivations.spectrum import symbols as s
+from giantsteps.derivations.free_energy import replica_gaussians
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.language.expectation import expand_expectations
+from giantsteps.derivations.saddle_point import equations as saddle_point
+from giantsteps.derivations.spectrum import resolvent as spectrum
+from giantsteps.derivations.spectrum import symbols as s
 
 
 @pytest.mark.parametrize("variable", [s.q1, s.q2, s.q1_hat, s.q2_hat], ids=str)

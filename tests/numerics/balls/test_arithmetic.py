@@ -9,13 +9,20 @@ import mpmath
 import pytest
 from flint import acb, arb, ctx
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.budget import at_most
-from onestep.derivations.expressions.parser import derivative, parse
-from onestep.numerics.balls.arithmetic import BallError, evaluate_ball, location_ball, precision, program, rational_ball
-from onestep.numerics.balls.gaussian_bounds import Envelope, involutions
-from onestep.numerics.balls.integrals import InfiniteMoment, Moment, expectations
-from onestep.numerics.gaussian.evaluate import evaluate_mpmath
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.budget import at_most
+from giantsteps.derivations.expressions.parser import derivative, parse
+from giantsteps.numerics.balls.arithmetic import (
+    BallError,
+    evaluate_ball,
+    location_ball,
+    precision,
+    program,
+    rational_ball,
+)
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, involutions
+from giantsteps.numerics.balls.integrals import InfiniteMoment, Moment, expectations
+from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
 from tests.derivations.expressions.test_expressions import NAMES
 
 EXPRESSIONS = [

@@ -11,10 +11,10 @@ import pytest
 from flint import acb, arb
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.averages import ORDERS, smoothing
-from onestep.numerics.balls.growth_bounds import Line, average_bound
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.averages import ORDERS, smoothing
+from giantsteps.numerics.balls.growth_bounds import Line, average_bound
 
 VARIANCE = Fraction(3, 2)
 LINE = Line(Fraction(1), Fraction(0), VARIANCE)

@@ -12,8 +12,8 @@ import pytest
 from flint import acb, arb
 from mpmath import mp
 
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.balls.chebyshev import Interpolated, ellipse, interpolated, needed_points, points
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.balls.chebyshev import Interpolated, ellipse, interpolated, needed_points, points
 
 LOW, HIGH, RHO = Fraction(1), Fraction(3), Fraction(2)
 

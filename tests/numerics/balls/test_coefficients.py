@@ -16,18 +16,18 @@ from flint import arb
 from hypothesis import given, seed, settings
 from mpmath import erf, erfc, exp, mpf, pi, sqrt
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
-from onestep.numerics.balls import integrals as ball_integrals
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.coefficients import (
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
+from giantsteps.numerics.balls import integrals as ball_integrals
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.coefficients import (
     Certified,
     conditional_balls,
     hermite_balls,
     hermite_coefficients_ball,
     overlaps,
 )
-from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
+from giantsteps.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.derivations.expressions.test_expressions import trees
 from tests.numerics.balls.test_arithmetic import contains
 

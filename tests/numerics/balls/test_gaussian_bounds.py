@@ -10,9 +10,9 @@ import pytest
 from flint import arb
 from scipy import integrate
 
-from onestep.derivations.activations.growth import Growth
-from onestep.numerics.balls.arithmetic import precision, rational_ball
-from onestep.numerics.balls.gaussian_bounds import Envelope, _root_mean_square, cut_off, envelope
+from giantsteps.derivations.activations.growth import Growth
+from giantsteps.numerics.balls.arithmetic import precision, rational_ball
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, _root_mean_square, cut_off, envelope
 
 
 def log_of(bound: Growth | Envelope, x: float) -> float:

@@ -11,11 +11,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.gaussian.evaluate import compile_branches
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.gaussian.evaluate import compile_branches
 from tests.numerics.balls.test_arithmetic import contains
 
 HALF, INF = mpmath.mpf(1) / 2, mpmath.inf

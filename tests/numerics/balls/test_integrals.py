@@ -11,9 +11,9 @@ import pytest
 from flint import arb
 from scipy import integrate
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls import integrals
-from onestep.numerics.balls.integrals import Moment, expectations
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls import integrals
+from giantsteps.numerics.balls.integrals import Moment, expectations
 
 PLACE, WIDTH = 0.3, 1e-3
 

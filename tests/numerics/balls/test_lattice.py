@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import precision, rational_ball
-from onestep.numerics.balls.averages import smoothing
-from onestep.numerics.balls.growth_bounds import BallLine, Line
-from onestep.numerics.balls.lattice import averages
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import precision, rational_ball
+from giantsteps.numerics.balls.averages import smoothing
+from giantsteps.numerics.balls.growth_bounds import BallLine, Line
+from giantsteps.numerics.balls.lattice import averages
 
 LINES = (
     Line(Fraction(1), Fraction(0), Fraction(1)),

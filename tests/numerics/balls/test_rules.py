@@ -6,10 +6,10 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.averages import Averages
-from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.rules import Along, SpikeRule, on_nodes, panels, panels_of_digits, trapezoidal
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.averages import Averages
+from giantsteps.numerics.balls.gaussian_bounds import Envelope
+from giantsteps.numerics.balls.rules import Along, SpikeRule, on_nodes, panels, panels_of_digits, trapezoidal
 
 
 def integrand(rule: SpikeRule, pole: float, bound: float) -> Along:

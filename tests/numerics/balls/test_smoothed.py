@@ -11,12 +11,12 @@ import pytest
 from flint import acb, arb
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls import smoothed
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.growth_bounds import complex_size
-from onestep.numerics.balls.smoothed import Smoother, derivatives
-from onestep.numerics.certificates.minima.span_moments import _Line
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls import smoothed
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.growth_bounds import complex_size
+from giantsteps.numerics.balls.smoothed import Smoother, derivatives
+from giantsteps.numerics.certificates.minima.span_moments import _Line
 from tests.references.coefficients_mp import gaussian_moments_mp
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {

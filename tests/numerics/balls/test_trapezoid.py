@@ -7,15 +7,15 @@ from fractions import Fraction
 import pytest
 from flint import acb, arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.budget import TookTooLong, at_most
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.balls.averages import smoothing
-from onestep.numerics.balls.gaussian_bounds import Envelope, cut_off
-from onestep.numerics.balls.growth_bounds import Line
-from onestep.numerics.balls.integrals import Moment, expectations
-from onestep.numerics.balls.smoothed import Smoother
-from onestep.numerics.balls.trapezoid import aliasing, density, heights, lifted, nodes, plan, rounded, sides
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.budget import TookTooLong, at_most
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.balls.averages import smoothing
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, cut_off
+from giantsteps.numerics.balls.growth_bounds import Line
+from giantsteps.numerics.balls.integrals import Moment, expectations
+from giantsteps.numerics.balls.smoothed import Smoother
+from giantsteps.numerics.balls.trapezoid import aliasing, density, heights, lifted, nodes, plan, rounded, sides
 
 
 def cosine_sum(frequency: arb, step: arb, count: int) -> arb:

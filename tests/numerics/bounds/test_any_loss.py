@@ -11,17 +11,17 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
-from onestep.numerics.bounds.convex_minimum import convex_minimum
-from onestep.numerics.bounds.noisy_loss import NoisyLoss
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.bounds.split_panels import Array, AveragedLoss, Panels
-from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss.convex import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
+from giantsteps.numerics.bounds.convex_minimum import convex_minimum
+from giantsteps.numerics.bounds.noisy_loss import NoisyLoss
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.bounds.split_panels import Array, AveragedLoss, Panels
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.any_loss.convex import solve
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 EVERY: dict[str, Loss] = {

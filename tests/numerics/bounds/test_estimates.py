@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds import any_loss, infinite_ridge, ridge
-from onestep.numerics.bounds.any_loss import LeastLoss
-from onestep.numerics.bounds.results import Bounds, Minimum
-from onestep.numerics.models.model import Model
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds import any_loss, infinite_ridge, ridge
+from giantsteps.numerics.bounds.any_loss import LeastLoss
+from giantsteps.numerics.bounds.results import Bounds, Minimum
+from giantsteps.numerics.models.model import Model
 
 # E[g^2] of the tables below: limits are shares of it.
 SQUARE = 1e-3

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.infinite_ridge import slope_at_infinity
-from onestep.numerics.bounds.ridge import best_ridge, bounds
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.infinite_ridge import slope_at_infinity
+from giantsteps.numerics.bounds.ridge import best_ridge, bounds
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
 
 STUDENTS = ("tanh", "erf", "relu", "sign", "he3", "z + he2(z)", "100*tanh(z)", "tanh(z)/1000", "softplus")
 TARGETS = ("tanh", "sin", "sign", "relu", "he3", "he2", "1000*sin(z)", "sin(2*z)/1000")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
-from onestep.numerics.models import losses
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
+from giantsteps.numerics.models import losses
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.saddle_point.ridge import solve
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
@@ -90,7 +90,7 @@ def test_what_has_no_learned_bias() -> None:
 def test_a_search_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     model = _model("relu", "sin", alignment=0.71)
     learned_bias.cache_clear()  # type: ignore[attr-defined]
-    monkeypatch.setattr("onestep.numerics.bounds.learned_bias._MOST_OPERATIONS", 50_000)
+    monkeypatch.setattr("giantsteps.numerics.bounds.learned_bias._MOST_OPERATIONS", 50_000)
     with pytest.raises(ModelError, match=r"takes too long here, where the argument of the activation reaches \d"):
         learned_bias(model)
     # Nothing of it is kept: with more it is found.

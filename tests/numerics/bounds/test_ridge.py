@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import (
     best_eta,
     best_ridge,
     best_spike,
@@ -20,9 +20,9 @@ from onestep.numerics.bounds.ridge import (
     polished_minima,
     upper_bound,
 )
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.second_route.saddle_point import plain
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.second_route.saddle_point import plain
 
 
 def _model(student: str, target: str, **values: object) -> Model:

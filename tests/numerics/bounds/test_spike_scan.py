@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import upper_bound
-from onestep.numerics.bounds.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike
-from onestep.numerics.models.model import Model
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import upper_bound
+from giantsteps.numerics.bounds.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike
+from giantsteps.numerics.models.model import Model
 
 
 @pytest.mark.parametrize("text", ["tanh(z)", "relu(z)", "sign(z)", "Max(z, 0)*sin(z)", "1/cosh(100*z)"])

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_constants import Labels, labels, labels_from, row_sizes, slope_constants
-from onestep.numerics.bulk.network_law import network_law
-from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
-from onestep.numerics.bulk.resolvent import Rows, block_slopes, blocks, steepest
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network_constants import Labels, labels, labels_from, row_sizes, slope_constants
+from giantsteps.numerics.bulk.network_law import network_law
+from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
+from giantsteps.numerics.bulk.resolvent import Rows, block_slopes, blocks, steepest
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.numerics.bulk.differences import differences
 
 RATIOS = {"alpha": 1.5, "beta": 1.0}

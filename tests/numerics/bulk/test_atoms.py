@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.atoms import SpectralMeasure, marchenko_pastur_atoms, of_matrix
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.atoms import SpectralMeasure, marchenko_pastur_atoms, of_matrix
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
 
 MODEL = Model(
     activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=0.7, ridge=0.1, spike=1.0, bulk=1.3, alignment=0.8

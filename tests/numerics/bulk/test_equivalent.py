@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.numerics.bulk.equivalent import (
+from giantsteps.numerics.bulk.equivalent import (
     IsotropicGroups,
     IsotropicUniform,
     groups_of,

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.studies.even_part import DIMENSIONS, SEED, SLUG, experiments, ranges
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.even_part import DIMENSION, MEASURED, even_part_warning, strength
-from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.measurements.experiments import stored
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.even_part import DIMENSION, MEASURED, even_part_warning, strength
+from giantsteps.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.measurements.experiments import stored
 from tests.shared.command_line import outcome
 
 TANH, LEANING = activation("tanh"), activation("tanh(z) + 0.2*(z**2 - 1)")
@@ -117,7 +117,7 @@ def test_only_isotropic_steps_of_activations_with_an_even_part_are_warned_of() -
 def test_the_warning_is_on_stderr_and_in_the_document(command: str, capfd: pytest.CaptureFixture[str]) -> None:
     code, out, err = outcome(capfd, [command, *ARGUMENTS[1:], "--json"])
     (sentence,) = json.loads(out)["warnings"]
-    assert (code, err) == (0, f"onestep: warning: {sentence}\n")
+    assert (code, err) == (0, f"giantsteps: warning: {sentence}\n")
     assert outcome(capfd, [command, *ARGUMENTS[1:], "--quiet"])[2] == ""
     swept = [*ARGUMENTS[1:-1], "1,2,3,4,5", "--json"]
     code, out, err = outcome(capfd, [command, *swept])
@@ -132,9 +132,9 @@ def test_a_sweep_and_a_spectrum_warn_too(tmp_path: Path, capfd: pytest.CaptureFi
     file.write_text("".join(f'{name} = "{value}"\n' for name, value in given))
     code, out, err = outcome(capfd, ["sweep", str(file), "--out", str(tmp_path / "results"), "--json"])
     (sentence,) = json.loads(out)["warnings"]
-    assert (code, err) == (0, f"onestep: warning: {sentence}\n")
+    assert (code, err) == (0, f"giantsteps: warning: {sentence}\n")
     code, out, err = outcome(capfd, ["spectrum", *ARGUMENTS[1:], "--json"])
-    assert (code, err) == (0, f"onestep: warning: {sentence}\n")
+    assert (code, err) == (0, f"giantsteps: warning: {sentence}\n")
     assert json.loads(out)["warnings"] == [sentence]
 
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.equivalent import pack, unpack
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_groups import NetworkGroups
-from onestep.numerics.bulk.network_law import groups_law, network_law, step_laws
-from onestep.numerics.experiments.ridge import predicted
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.equations import multiplicity
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.finite_size import Observation, compare
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.equivalent import pack, unpack
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network_groups import NetworkGroups
+from giantsteps.numerics.bulk.network_law import groups_law, network_law, step_laws
+from giantsteps.numerics.experiments.ridge import predicted
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.equations import multiplicity
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.finite_size import Observation, compare
 
 Array = NDArray[np.float64]
 

@@ -9,29 +9,29 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
-from onestep.numerics.bounds.ridge import lower_bound
-from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_constants import slope_constants
-from onestep.numerics.bulk.network_groups import NetworkGroups
-from onestep.numerics.bulk.network_law import GroupsLaw, groups_law, isotropic_law, network_law, step_laws
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.bulk.overlapping_rows import stepped
-from onestep.numerics.experiments.ensembles import Sizes, trained_network
-from onestep.numerics.experiments.measure import order_parameters
-from onestep.numerics.experiments.ridge import Simulation, predicted
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.gradient_step import even_part
-from onestep.numerics.models.losses import loss_named
-from onestep.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.equations import multiplicity
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.finite_size import Observation, compare
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
+from giantsteps.numerics.bounds.ridge import lower_bound
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network_constants import slope_constants
+from giantsteps.numerics.bulk.network_groups import NetworkGroups
+from giantsteps.numerics.bulk.network_law import GroupsLaw, groups_law, isotropic_law, network_law, step_laws
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.bulk.overlapping_rows import stepped
+from giantsteps.numerics.experiments.ensembles import Sizes, trained_network
+from giantsteps.numerics.experiments.measure import order_parameters
+from giantsteps.numerics.experiments.ridge import Simulation, predicted
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.gradient_step import even_part
+from giantsteps.numerics.models.losses import loss_named
+from giantsteps.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from giantsteps.numerics.saddle_point.equations import multiplicity
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.finite_size import Observation, compare
 from tests.numerics.bulk.differences import differences
 
 Array = NDArray[np.float64]

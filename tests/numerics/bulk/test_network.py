@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import lower_bound
-from onestep.numerics.bulk.equivalent import IsotropicUniform
-from onestep.numerics.bulk.network import NetworkBulk, _Point, frame, relative, signal_overlaps
-from onestep.numerics.bulk.network_constants import _blurred, labels, slope_constants
-from onestep.numerics.bulk.network_law import isotropic_law, network_law
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.equations import linear_part, nonlinear_part
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import lower_bound
+from giantsteps.numerics.bulk.equivalent import IsotropicUniform
+from giantsteps.numerics.bulk.network import NetworkBulk, _Point, frame, relative, signal_overlaps
+from giantsteps.numerics.bulk.network_constants import _blurred, labels, slope_constants
+from giantsteps.numerics.bulk.network_law import isotropic_law, network_law
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.equations import linear_part, nonlinear_part
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.numerics.bulk.differences import differences
 
 TANH, SIGN = activation("tanh"), activation("sign")

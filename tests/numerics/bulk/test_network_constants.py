@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.numerics.bulk import network, network_constants
-from onestep.numerics.bulk import network_law as network_law_module
-from onestep.numerics.bulk.network_constants import (
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.numerics.bulk import network, network_constants
+from giantsteps.numerics.bulk import network_law as network_law_module
+from giantsteps.numerics.bulk.network_constants import (
     Labels,
     _apart,
     _blurred,
@@ -24,10 +24,10 @@ from onestep.numerics.bulk.network_constants import (
     row_sizes,
     slope_constants,
 )
-from onestep.numerics.bulk.network_law import groups_law, network_law
-from onestep.numerics.bulk.resolvent import Rows, steepest
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.gaussian.quadrature import ROUNDING, slope_integrand
+from giantsteps.numerics.bulk.network_law import groups_law, network_law
+from giantsteps.numerics.bulk.resolvent import Rows, steepest
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.gaussian.quadrature import ROUNDING, slope_integrand
 
 SIN = activation("sin")
 

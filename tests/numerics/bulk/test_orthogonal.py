@@ -7,14 +7,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.equivalent import pack, unpack
-from onestep.numerics.bulk.orthogonal import OrthogonalGroups, orthogonal
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.orthogonal import orthogonal_features, simulated_test_errors
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.equivalent import pack, unpack
+from giantsteps.numerics.bulk.orthogonal import OrthogonalGroups, orthogonal
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.orthogonal import orthogonal_features, simulated_test_errors
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.ridge import solve
 
 TWO = OrthogonalGroups(0.3, 0.8, (0.9, 1.4), (0.4, 0.6))
 AT = pack(np.array([[0.7, 0.2], [0.2, 0.5]]), np.array([0.3, 0.1]))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk import overlapping_rows
-from onestep.numerics.bulk.overlapping_bulk import Samples, TurnedBulk, TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import Stepped, equivalent_model, stepped, turned_bulk
-from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED, ROUNDING
-from onestep.numerics.models.model import ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk import overlapping_rows
+from giantsteps.numerics.bulk.overlapping_bulk import Samples, TurnedBulk, TurnedEquivalent
+from giantsteps.numerics.bulk.overlapping_rows import Stepped, equivalent_model, stepped, turned_bulk
+from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED, ROUNDING
+from giantsteps.numerics.models.model import ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
 
 
 def network(student: str, target: str, **changes: Any) -> Network:

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from flint import arb, ctx
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.certificates import certify as certifying
-from onestep.numerics.certificates.certify import Certificate, Imprecise, certify
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError
+from giantsteps.numerics.certificates import certify as certifying
+from giantsteps.numerics.certificates.certify import Certificate, Imprecise, certify
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import ANALYTIC, outside, random_models, worked
 
 

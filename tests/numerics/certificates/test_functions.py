@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.growth_bounds import Line
-from onestep.numerics.balls.rules import Along
-from onestep.numerics.certificates import functions
-from onestep.numerics.certificates.functions import Problem, averages_on_nodes, narrowed_one, over_variance
-from onestep.numerics.certificates.slope import Moving
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.balls.gaussian_bounds import Envelope
+from giantsteps.numerics.balls.growth_bounds import Line
+from giantsteps.numerics.balls.rules import Along
+from giantsteps.numerics.certificates import functions
+from giantsteps.numerics.certificates.functions import Problem, averages_on_nodes, narrowed_one, over_variance
+from giantsteps.numerics.certificates.slope import Moving
 
 
 def along(*values: float, bound: float = 1.0) -> Along:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk, krawczyk_near
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.newton import Box, System, Zero, krawczyk, krawczyk_near
 
 Ball = Any
 

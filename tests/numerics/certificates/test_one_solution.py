@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import DeterministicEquivalent, pack, unpack
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.equations import nonlinear_part
-from onestep.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, pack, unpack
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.equations import nonlinear_part
+from giantsteps.numerics.saddle_point.profile import Profile, profile
 
 Array = NDArray[np.float64]
 Map = Callable[[Array], Array]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.newton import Box, System, krawczyk
-from onestep.numerics.certificates.problems import problem_of
-from onestep.numerics.certificates.saddle_point import _prediction, nonlinear_system, solve_two
-from onestep.numerics.certificates.setting import setting
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.newton import Box, System, krawczyk
+from giantsteps.numerics.certificates.problems import problem_of
+from giantsteps.numerics.certificates.saddle_point import _prediction, nonlinear_system, solve_two
+from giantsteps.numerics.certificates.setting import setting
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import worked
 
 Ball = Any

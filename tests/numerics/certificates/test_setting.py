@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.growth_bounds import BallLine, Line
-from onestep.numerics.certificates import setting
-from onestep.numerics.certificates.functions import MovingLine
-from onestep.numerics.certificates.problems import line_of, problem_of
-from onestep.numerics.certificates.slope import Moving
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.growth_bounds import BallLine, Line
+from giantsteps.numerics.certificates import setting
+from giantsteps.numerics.certificates.functions import MovingLine
+from giantsteps.numerics.certificates.problems import line_of, problem_of
+from giantsteps.numerics.certificates.slope import Moving
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import worked
 
 

@@ -11,12 +11,12 @@ from typing import Any, cast
 import pytest
 from flint import acb, arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.averages import smoothing
-from onestep.numerics.balls.growth_bounds import Line
-from onestep.numerics.certificates import strip
-from onestep.numerics.certificates.strip import Student, Sums, _remainder, _rows, inverse_bound, student
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.averages import smoothing
+from giantsteps.numerics.balls.growth_bounds import Line
+from giantsteps.numerics.certificates import strip
+from giantsteps.numerics.certificates.strip import Student, Sums, _remainder, _rows, inverse_bound, student
 
 Ball = Any
 

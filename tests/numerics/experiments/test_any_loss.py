@@ -8,16 +8,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import Basins, learned_bias
-from onestep.numerics.experiments import any_loss
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.simulate import predict, simulate
-from onestep.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.reports.answers.comparison import Compared, compare
-from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import Basins, learned_bias
+from giantsteps.numerics.experiments import any_loss
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.simulate import predict, simulate
+from giantsteps.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.reports.answers.comparison import Compared, compare
+from giantsteps.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 
 TANH, SIGN = activation("tanh"), activation("sign")
 MODEL = Model(TANH, SIGN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

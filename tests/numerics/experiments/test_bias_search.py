@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from onestep.numerics.experiments.bias_search import best_bias
+from giantsteps.numerics.experiments.bias_search import best_bias
 
 WHOLE = (-math.inf, math.inf)
 

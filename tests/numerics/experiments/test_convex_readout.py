@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from onestep.numerics.experiments import convex_readout, readout
-from onestep.numerics.experiments.convex_readout import GAP_GOAL, ConvexReadout, fit
-from onestep.numerics.experiments.ensembles import Array
-from onestep.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, Loss, ProximalLoss, huber
-from onestep.numerics.models.network import SimulationError
+from giantsteps.numerics.experiments import convex_readout, readout
+from giantsteps.numerics.experiments.convex_readout import GAP_GOAL, ConvexReadout, fit
+from giantsteps.numerics.experiments.ensembles import Array
+from giantsteps.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, Loss, ProximalLoss, huber
+from giantsteps.numerics.models.network import SimulationError
 
 LOSSES = (LOGISTIC, HINGE, huber(0.5), ABSOLUTE)
 SHAPES = ((60, 40), (40, 60), (50, 50))
@@ -91,7 +91,7 @@ def test_a_gap_that_stays_open_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     def stuck(*_: object) -> ConvexReadout:
         return ConvexReadout(np.zeros(10), np.zeros(20), 1.0, 0.5)
 
-    monkeypatch.setattr("onestep.numerics.experiments.convex_readout._in_a_box", stuck)
+    monkeypatch.setattr("giantsteps.numerics.experiments.convex_readout._in_a_box", stuck)
     phi, y = _problem(20, 10, HINGE)
     with pytest.raises(SimulationError, match="duality gap"):
         fit(phi, y, HINGE, 0.1)
@@ -103,7 +103,7 @@ def test_a_gap_of_a_ten_millionth_of_the_energy_is_the_most(
     loss: Loss, solver: str, gap: float, accepted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck = ConvexReadout(np.zeros(10), np.zeros(20), 3.0, 3.0 * gap)
-    monkeypatch.setattr(f"onestep.numerics.experiments.convex_readout.{solver}", lambda *_: stuck)
+    monkeypatch.setattr(f"giantsteps.numerics.experiments.convex_readout.{solver}", lambda *_: stuck)
     phi, y = _problem(20, 10, loss)
     if accepted:
         assert fit(phi, y, loss, 0.1) is stuck

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import (
     Sizes,
     equivalent_map,
     spiked_random_features,
     trained_network,
     unit_rows,
 )
-from onestep.numerics.experiments.measure import order_parameters
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.experiments.measure import order_parameters
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network, SimulationError
 
 TANH, SIN, SIGN, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "softplus"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

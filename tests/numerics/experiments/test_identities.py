@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import Basins, scan_reach, with_bias
-from onestep.numerics.experiments import any_loss, convex_readout, letters, measure, orthogonal, readout, ridge
-from onestep.numerics.experiments.ensembles import Sizes, gradient_step
-from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
-from onestep.numerics.experiments.measure import Row
-from onestep.numerics.experiments.simulate import predict, simulate
-from onestep.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.letters.density import bulk_of, law_of, solve_letters
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import Basins, scan_reach, with_bias
+from giantsteps.numerics.experiments import any_loss, convex_readout, letters, measure, orthogonal, readout, ridge
+from giantsteps.numerics.experiments.ensembles import Sizes, gradient_step
+from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
+from giantsteps.numerics.experiments.measure import Row
+from giantsteps.numerics.experiments.simulate import predict, simulate
+from giantsteps.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from giantsteps.numerics.saddle_point.letters.density import bulk_of, law_of, solve_letters
+from giantsteps.numerics.saddle_point.ridge import solve
 
 # Groups of different fractions, spikes, bulks and biases; labels with noise; n = 1.75 d, p = 1.5 d.
 GROUPS = (ReadoutGroup(1.0, 0.25, 1.0, 0.4), ReadoutGroup(-0.5, 0.75, 1.3, -0.6))

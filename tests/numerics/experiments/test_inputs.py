@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes, gradient_step, overlapping_rows, trained_network, unit_rows
-from onestep.numerics.experiments.inputs import GAUSSIAN, LAWS, Inputs, InputsError
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.reports.command_line.cli import run
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes, gradient_step, overlapping_rows, trained_network, unit_rows
+from giantsteps.numerics.experiments.inputs import GAUSSIAN, LAWS, Inputs, InputsError
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.reports.command_line.cli import run
+from giantsteps.reports.command_line.problems import InputProblem
 
 TANH, SIN = activation("tanh"), activation("sin")
 MODEL = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
@@ -179,7 +179,7 @@ def test_the_provenance_says_what_was_left(capfd: pytest.CaptureFixture[str]) ->
 
 
 def test_kind_is_checked_before_anything_is_run() -> None:
-    from onestep.reports.commands.simulate import departures_of
+    from giantsteps.reports.commands.simulate import departures_of
 
     assert departures_of("0.25", "3", "network") == (0.25, 3)
     with pytest.raises(InputProblem, match="--kind network"):

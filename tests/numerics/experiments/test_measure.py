@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments import measure
-from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, equivalent_map, spiked_random_features
-from onestep.numerics.experiments.measure import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments import measure
+from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes, equivalent_map, spiked_random_features
+from giantsteps.numerics.experiments.measure import (
     exact_test_error,
     lattice,
     order_parameters,
     sampled_test_error,
     shifted_normal_points,
 )
-from onestep.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 
 TANH, SIN, LINE = (activation(n) for n in ("tanh", "sin", "z"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

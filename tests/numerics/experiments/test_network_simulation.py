@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
-from onestep.numerics.experiments.ridge import predicted
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.finite_size import Observation, compare
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
+from giantsteps.numerics.experiments.ridge import predicted
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.finite_size import Observation, compare
 
 TANH = activation("tanh")
 GAUSSIAN = Model(TANH, TANH, alpha=1.5, beta=1.0, ridge=0.01, spike=4.0, bulk=1.5, alignment=0.95, gaussian_rows=True)

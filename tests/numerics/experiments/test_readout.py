@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from onestep.numerics.experiments import readout
-from onestep.numerics.experiments.readout import fit
-from onestep.numerics.models.network import SimulationError
+from giantsteps.numerics.experiments import readout
+from giantsteps.numerics.experiments.readout import fit
+from giantsteps.numerics.models.network import SimulationError
 
 
 def blocks(phi: np.ndarray, y: np.ndarray, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import Basins
-from onestep.numerics.experiments import ensembles, letters
-from onestep.numerics.experiments import ridge as kept_by
-from onestep.numerics.experiments.ensembles import FeatureMap, Sizes
-from onestep.numerics.experiments.inputs import Inputs
-from onestep.numerics.experiments.ridge import Simulation, natural_scales, predicted, simulate_ridges
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.losses import HINGE
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import Basins
+from giantsteps.numerics.experiments import ensembles, letters
+from giantsteps.numerics.experiments import ridge as kept_by
+from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes
+from giantsteps.numerics.experiments.inputs import Inputs
+from giantsteps.numerics.experiments.ridge import Simulation, natural_scales, predicted, simulate_ridges
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.losses import HINGE
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 TANH, SIN, SIGN, RELU, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "relu", "softplus"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
@@ -243,7 +243,7 @@ def test_letters_are_measured_by_their_overlaps(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_asked_of_an_experiment_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every argument by its name, to the one that is asked: with a loss or a learned bias, or without."""
     asked: list[dict[str, Any]] = []
-    experiments = "onestep.numerics.experiments.simulate."
+    experiments = "giantsteps.numerics.experiments.simulate."
     monkeypatch.setattr(experiments + "simulate_loss", lambda model, **given: asked.append(given))
     monkeypatch.setattr(experiments + "simulate_ridges", lambda model, ridges, **given: [asked.append(given)])
     basins, given = Basins((0.0, 1.0), ()), {"inputs": Inputs("uniform"), "progress": print, "executor": object()}

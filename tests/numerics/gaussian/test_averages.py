@@ -11,21 +11,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.bulk.network_constants import slope_constants
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.gaussian.quadrature import conditional_moments, integrand
-from onestep.numerics.gaussian.settled_moments import settled_moments, still_to_come
-from onestep.numerics.models.gradient_step import gradient_step
-from onestep.numerics.models.losses import huber
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.parameters import EXACT, MapErrors
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.map_uncertainty import neighbours
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.bulk.network_constants import slope_constants
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
+from giantsteps.numerics.gaussian.settled_moments import settled_moments, still_to_come
+from giantsteps.numerics.models.gradient_step import gradient_step
+from giantsteps.numerics.models.losses import huber
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.parameters import EXACT, MapErrors
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from giantsteps.numerics.saddle_point.map_uncertainty import neighbours
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.numerics.gaussian.drawn_activations import arguments, steep_activations
 
 # Balls are computed to 80 bits, within a time: what they leave undecided is not compared, and counted.
@@ -207,7 +207,7 @@ def test_a_steep_step_learns_with_the_right_bulk() -> None:
 def _uncertain(monkeypatch: pytest.MonkeyPatch, errors: MapErrors, student: str = "tanh(z)") -> Model:
     """A model after a gradient step whose averages are said to be off by so much."""
     monkeypatch.setattr(
-        "onestep.numerics.models.gradient_step.gradient_step",
+        "giantsteps.numerics.models.gradient_step.gradient_step",
         lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors),
     )
     return Model.from_gradient_step(activation(student), activation("sin"), **STEPPED)

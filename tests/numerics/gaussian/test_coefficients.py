@@ -9,9 +9,9 @@ import pytest
 from mpmath import mp, mpf
 from scipy.special import erf
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import PrecisionError
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import PrecisionError
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
 from tests.references.coefficients_mp import (
     conditional_coefficients_mp,
     gauss_legendre_mp,

@@ -6,9 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from onestep.derivations.expressions.parser import ExpressionError, derivative, parse
-from onestep.numerics.gaussian import evaluate
-from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
+from giantsteps.derivations.expressions.parser import ExpressionError, derivative, parse
+from giantsteps.numerics.gaussian import evaluate
+from giantsteps.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.derivations.expressions.test_expressions import NAMES
 
 EXPRESSIONS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.numerics.gaussian.least_squares import least_norm
+from giantsteps.numerics.gaussian.least_squares import least_norm
 
 
 def test_full_rank_is_ordinary_least_squares() -> None:

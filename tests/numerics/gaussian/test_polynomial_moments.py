@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from onestep.numerics.gaussian.polynomial_moments import differentiated, hermite_moment, power, product
+from giantsteps.numerics.gaussian.polynomial_moments import differentiated, hermite_moment, power, product
 
 CUBIC = (Fraction(1), Fraction(-1, 2), Fraction(0), Fraction(1))  # 1 - z/2 + z^3
 

@@ -10,9 +10,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import erf
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.numerics.gaussian.quadrature import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.numerics.gaussian.quadrature import (
     NARROW_LAYER,
     Rule,
     Unsettled,
@@ -24,8 +24,8 @@ from onestep.numerics.gaussian.quadrature import (
     slope_integrand,
     step,
 )
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 
 SHIFTS = np.array([-6.0, -1.3, -0.2, 0.0, 0.7, 2.5, 9.0])
 # Sums of a few hundred rounded terms of order one: 1e-14 is a hundred units in the last place.

@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.any_loss import loss_bounds
-from onestep.numerics.bounds.learned_bias import with_bias
-from onestep.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
-from onestep.numerics.certificates.minima.certified_minima import best_bounds_spike
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.losses import LOGISTIC, SQUARE
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.saddle_point.letters.density import with_letters
-from onestep.numerics.saddle_point.one_group.batch import solve_batch, solve_families
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.sweeps.chunk import columns, solve_chunk
-from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.any_loss import loss_bounds
+from giantsteps.numerics.bounds.learned_bias import with_bias
+from giantsteps.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
+from giantsteps.numerics.certificates.minima.certified_minima import best_bounds_spike
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.losses import LOGISTIC, SQUARE
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.saddle_point.letters.density import with_letters
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch, solve_families
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
+from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 TANH, SIN, SIGN = activation("tanh"), activation("sin"), activation("sign")
 RATIOS: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "noise": 0.0}

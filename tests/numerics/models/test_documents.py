@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from flint import arb
 
-from onestep.numerics.models.documents import SIDES, box_texts
+from giantsteps.numerics.models.documents import SIDES, box_texts
 
 
 @pytest.mark.parametrize("sides", [names for names in SIDES.values() if names])

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.coefficients import HermiteConstants, HermiteErrors
-from onestep.numerics.models import gradient_step as steps
-from onestep.numerics.models.gradient_step import GradientStep, StepMap, _errors
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.parameters import EXACT, MapErrors, ModelError
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.coefficients import HermiteConstants, HermiteErrors
+from giantsteps.numerics.models import gradient_step as steps
+from giantsteps.numerics.models.gradient_step import GradientStep, StepMap, _errors
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.parameters import EXACT, MapErrors, ModelError
+from giantsteps.numerics.saddle_point.ridge import solve
 
 RATE, ALPHA0, WEIGHT, NOISE = 1.3, 2.0, 0.7, 0.2
 STUDENT = {"mean": 0.4, "h1": 0.6, "h2": 0.8, "h1_check": 0.35, "curvature": 0.5}

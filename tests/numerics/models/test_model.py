@@ -7,12 +7,12 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.overlapping_rows import stepped
-from onestep.numerics.models.gradient_step import gradient_step
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.readout_law import ReadoutLaw
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.overlapping_rows import stepped
+from giantsteps.numerics.models.gradient_step import gradient_step
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.readout_law import ReadoutLaw
 
 TANH, SIN, SIGN, RELU = (activation(text) for text in ("tanh", "sin", "sign", "relu"))
 

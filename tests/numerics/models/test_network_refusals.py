@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from onestep.numerics.models.model import ReadoutGroup
-from onestep.numerics.models.network import LEAST_SIZE, MOST_SIZE, Network, SimulationError
+from giantsteps.numerics.models.model import ReadoutGroup
+from giantsteps.numerics.models.network import LEAST_SIZE, MOST_SIZE, Network, SimulationError
 
 GIVEN: dict[str, Any] = {
     "activation": "tanh", "target": "sin", "alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0

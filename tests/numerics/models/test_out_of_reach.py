@@ -9,16 +9,27 @@ from typing import Any
 
 import pytest
 
-from onestep import ExpressionError, Model, ModelError, activation, bounds, certify, compare, simulate, solve, spectrum
-from onestep.numerics.bounds.learned_bias import learned_bias
-from onestep.numerics.experiments.ensembles import SimulationError
-from onestep.numerics.experiments.simulate import predict
-from onestep.numerics.gaussian import evaluate
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.parameters import ReadoutGroup
-from onestep.numerics.spectrum.density import atom_at_zero, stieltjes
-from onestep.numerics.sweeps.chunk import columns, solve_chunk
-from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
+from giantsteps import (
+    ExpressionError,
+    Model,
+    ModelError,
+    activation,
+    bounds,
+    certify,
+    compare,
+    simulate,
+    solve,
+    spectrum,
+)
+from giantsteps.numerics.bounds.learned_bias import learned_bias
+from giantsteps.numerics.experiments.ensembles import SimulationError
+from giantsteps.numerics.experiments.simulate import predict
+from giantsteps.numerics.gaussian import evaluate
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.parameters import ReadoutGroup
+from giantsteps.numerics.spectrum.density import atom_at_zero, stieltjes
+from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
+from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 # Overflow at a node; no rule of a bearable length; a value at one point alone that no rule settles.
 OVERFLOWS, VARIES, UNSETTLED = ("exp(2*z)", 1e3), ("exp(2*z)", 1e10), ("tanh(10**12*sin(z))", 1.0)

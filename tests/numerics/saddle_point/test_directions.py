@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
-from onestep.numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
-from onestep.numerics.experiments.ridge import natural_scales, predicted
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.spectrum.point import line_of
-from onestep.verify.checks.finite_size import Observation, compare_all
-from onestep.verify.claims.index import examine
-from onestep.verify.claims.letters import spike_directions
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.saddle_point import plain as plain_solver
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
+from giantsteps.numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
+from giantsteps.numerics.experiments.ridge import natural_scales, predicted
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.spectrum.point import line_of
+from giantsteps.verify.checks.finite_size import Observation, compare_all
+from giantsteps.verify.claims.index import examine
+from giantsteps.verify.claims.letters import spike_directions
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.saddle_point import plain as plain_solver
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
 PLANE = ((1.5, 1.0), (1.5, -1.0))

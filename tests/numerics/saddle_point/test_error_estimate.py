@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.losses import huber
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.equations import LinearPart, linear_part
-from onestep.numerics.saddle_point.level import Level, solve_on
-from onestep.numerics.saddle_point.one_group import batch_equations
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.numerics.saddle_point.profile import Profile, profile
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.losses import huber
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from giantsteps.numerics.saddle_point.equations import LinearPart, linear_part
+from giantsteps.numerics.saddle_point.level import Level, solve_on
+from giantsteps.numerics.saddle_point.one_group import batch_equations
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.ridge import solve
 
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "sign", "hardtanh", "arctan", "z**3-3*z", "abs(z)", "relu(z-1/2)", "cos")
 TARGETS = ("sin", "sign", "tanh", "relu", "z", "sin(2*z)", "z**2-1", "abs(z)")
@@ -84,7 +84,7 @@ def test_what_is_left_of_inner_integrals_is_in_every_estimate(left: float, monke
 
     solvers = ("ridge", "finite_width", "one_group.batch", "any_loss.convex")
     for module in (*(f"saddle_point.{solver}" for solver in solvers), "bounds.ridge"):
-        monkeypatch.setattr(f"onestep.numerics.{module}.profile", told)
+        monkeypatch.setattr(f"giantsteps.numerics.{module}.profile", told)
     model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.7 + left)
     batch, loss = solve_batch(model, alpha=[model.alpha]), solve_loss(model.changed(loss=huber(0.5)))
     found = {
@@ -186,7 +186,7 @@ def test_an_estimate_is_the_last_move_and_the_rounding_in_full(monkeypatch: pyte
     model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.7)
     right = solve(model)
     assert right.error_estimate < 1e-3 * moved
-    levels = "onestep.numerics.saddle_point"
+    levels = "giantsteps.numerics.saddle_point"
     with monkeypatch.context() as patch:
         calls: list[None] = []
 

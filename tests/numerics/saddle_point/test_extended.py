@@ -8,15 +8,15 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_any
-from onestep.numerics.saddle_point.equations import residual
-from onestep.numerics.saddle_point.level import solve_on
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.second_route.saddle_point.plain import ERF, SIN, solve_one
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_any
+from giantsteps.numerics.saddle_point.equations import residual
+from giantsteps.numerics.saddle_point.level import solve_on
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.second_route.saddle_point.plain import ERF, SIN, solve_one
 from tests.references import extended as reference_extended
 from tests.references.extended import FUNCTIONS, Problem
 

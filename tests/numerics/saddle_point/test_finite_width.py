@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ridge import Estimate, predicted
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from onestep.numerics.models.losses import loss_named
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.any_loss import convex
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ridge import Estimate, predicted
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.numerics.models.losses import loss_named
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.any_loss import convex
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.numerics.saddle_point.ridge import solve
 
 TANH, SIN = (activation(n) for n in ("tanh", "sin"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

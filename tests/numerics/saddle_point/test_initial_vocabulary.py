@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import unit_rows
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import unit_rows
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.ridge import solve
 
 LETTERS = (1.0, -0.5, 2.0)
 DIMENSION, WIDTH, BATCH, SAMPLES = 300, 300, 900, 600

@@ -8,23 +8,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.numerics.bounds.any_loss import loss_bounds
-from onestep.numerics.bounds.results import LeastLoss
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
-from onestep.numerics.models import losses
-from onestep.numerics.models.gradient_step import StepMap, gradient_step
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.parameters import EXACT, MapErrors
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.letters.density import solve_letters
-from onestep.numerics.saddle_point.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
-from onestep.numerics.saddle_point.one_group.batch import solve_batch, solve_families
-from onestep.numerics.saddle_point.overlapping import solve_overlapping
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.numerics.bounds.any_loss import loss_bounds
+from giantsteps.numerics.bounds.results import LeastLoss
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
+from giantsteps.numerics.models import losses
+from giantsteps.numerics.models.gradient_step import StepMap, gradient_step
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.parameters import EXACT, MapErrors
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from giantsteps.numerics.saddle_point.letters.density import solve_letters
+from giantsteps.numerics.saddle_point.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch, solve_families
+from giantsteps.numerics.saddle_point.overlapping import solve_overlapping
+from giantsteps.numerics.saddle_point.ridge import solve
 
 STEP = {"alpha": 1.5, "beta": 0.7, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 
@@ -97,7 +97,7 @@ def test_bounds_of_a_loss_are_as_uncertain_as_their_model(size: float, monkeypat
         value = model.bulk + (0.5 if across else 2.0) * model.alignment + (0.0 if across else model.spike)
         return LeastLoss(value, (), at_infinity=True, error_estimate=0.0, converged=True)
 
-    monkeypatch.setattr("onestep.numerics.bounds.any_loss.least_loss", least)
+    monkeypatch.setattr("giantsteps.numerics.bounds.any_loss.least_loss", least)
     found, known = (loss_bounds(_given(x).changed(loss=losses.huber(0.7))) for x in (size, 0.0))
     assert known.error_estimate == 0.0
     assert found.error_estimate >= 0.999 * (1.0 + 1.0 + 2.0) * size
@@ -123,7 +123,7 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
     # What the averages may be off by is said to be this.
     errors = MapErrors(0.0, 1e-5, 0.0)
     monkeypatch.setattr(
-        "onestep.numerics.models.gradient_step.gradient_step",
+        "giantsteps.numerics.models.gradient_step.gradient_step",
         lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors),
     )
     model = Model.from_gradient_step("tanh", "sin", readout=groups, **STEP)
@@ -194,9 +194,9 @@ def _told(
         return constants
 
     # Also what tells the even part apart from nothing reads them.
-    monkeypatch.setattr("onestep.numerics.models.gradient_step.hermite_constants", said(moved=False))
+    monkeypatch.setattr("giantsteps.numerics.models.gradient_step.hermite_constants", said(moved=False))
     told = gradient_step.__wrapped__(student, target, **step).errors
-    monkeypatch.setattr("onestep.numerics.models.gradient_step.hermite_constants", said(moved=True))
+    monkeypatch.setattr("giantsteps.numerics.models.gradient_step.hermite_constants", said(moved=True))
     after = gradient_step.__wrapped__(student, target, **step)
     for error, x, y in zip(told, before[:3], after[:3], strict=True):
         # To first order: 1e-8 of it and rounding are left. Of an alignment two parts of either sign are added up.
@@ -206,7 +206,7 @@ def _told(
 
 def test_what_a_network_s_law_is_known_to_is_in_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_gradient_step("tanh", "sin", bulk_model="network", **STEP)
-    monkeypatch.setattr("onestep.numerics.bulk.network.law_error", lambda _: 1e-8)
+    monkeypatch.setattr("giantsteps.numerics.bulk.network.law_error", lambda _: 1e-8)
     assert relative_uncertainty(model) == 1e-8
     found, loss = solve(model), solve_loss(model.changed(loss=losses.huber(0.5)))
     assert 1e-9 < found.error_estimate < 1e-6

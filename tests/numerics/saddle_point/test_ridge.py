@@ -8,14 +8,14 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.equivalent import isotropic
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.equations import nonlinear_part
-from onestep.numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.second_route.saddle_point import plain
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.equivalent import isotropic
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.equations import nonlinear_part
+from giantsteps.numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.second_route.saddle_point import plain
 from tests.shared.command_line import PRINTED
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
@@ -285,8 +285,8 @@ def test_linear_features_interpolate_at_the_input_dimension() -> None:
 
 
 def test_a_rule_too_coarse_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onestep.numerics.saddle_point.profile.WIDEST_SPACING", 3.0)
-    monkeypatch.setattr("onestep.numerics.saddle_point.ridge.MOST_REFINEMENTS", 1)
+    monkeypatch.setattr("giantsteps.numerics.saddle_point.profile.WIDEST_SPACING", 3.0)
+    monkeypatch.setattr("giantsteps.numerics.saddle_point.ridge.MOST_REFINEMENTS", 1)
     # A bulk of its own keeps the spoiled table out of the cache that other tests read. A sine would be followed closer.
     solution = solve(_model("tanh", "erf", **(WORKED | {"bulk": 1.000001})))
     assert not solution.converged
@@ -308,7 +308,7 @@ def test_means_that_cancel_by_more_than_the_digits_are_not_called_converged() ->
 
 
 def test_a_residual_too_large_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onestep.numerics.saddle_point.level.residual", lambda *_: 2 * RESIDUAL_GOAL)
+    monkeypatch.setattr("giantsteps.numerics.saddle_point.level.residual", lambda *_: 2 * RESIDUAL_GOAL)
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
     solution = solve(_model("tanh", "sin", **WORKED, readout=groups))
     assert not solution.converged

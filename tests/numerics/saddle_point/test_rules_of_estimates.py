@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from onestep.numerics.bulk.equivalent import IsotropicGroups
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.gaussian.spike_rule import Layer, spike_rule
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.equations import _solution, fit_rounding, in_all, undecided
-from onestep.numerics.saddle_point.level import settled
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.solve import solve
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.gaussian.spike_rule import Layer, spike_rule
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.equations import _solution, fit_rounding, in_all, undecided
+from giantsteps.numerics.saddle_point.level import settled
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.solve import solve
 
 BASE = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.spectrum import density
-from onestep.numerics.spectrum.axis import _followed, accepted, is_inside
-from onestep.numerics.spectrum.panels import Panels, legendre_series
-from onestep.numerics.spectrum.point import Equations, Solution, line_of
-from onestep.numerics.spectrum.support import Band
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.spectrum import density
+from giantsteps.numerics.spectrum.axis import _followed, accepted, is_inside
+from giantsteps.numerics.spectrum.panels import Panels, legendre_series
+from giantsteps.numerics.spectrum.point import Equations, Solution, line_of
+from giantsteps.numerics.spectrum.support import Band
 
 OUTSIDE = np.array([0.3 + 0.0j, 0.5 + 0.0j])
 INSIDE = np.array([0.3 + 0.2j, 0.5 + 0.1j])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from onestep.numerics.spectrum import support
-from onestep.numerics.spectrum.support import Band, bands
+from giantsteps.numerics.spectrum import support
+from giantsteps.numerics.spectrum.support import Band, bands
 
 Law = tuple[tuple[float, float, float], ...]
 

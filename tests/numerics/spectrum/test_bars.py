@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.spectrum.axis import Axis
-from onestep.numerics.spectrum.density import Spectrum, equations_of, spectrum, stieltjes
-from onestep.numerics.spectrum.edges import edge_law
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.spectrum.axis import Axis
+from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectrum, stieltjes
+from giantsteps.numerics.spectrum.edges import edge_law
 from tests.shared.spectrum_family import law_of
 
 ONE = (ReadoutGroup(1.0, 1.0),)

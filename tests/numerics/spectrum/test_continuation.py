@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.spectrum import axis
-from onestep.numerics.spectrum.axis import Axis, continued
-from onestep.numerics.spectrum.point import Equations, Solution, line_of
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.spectrum import axis
+from giantsteps.numerics.spectrum.axis import Axis, continued
+from giantsteps.numerics.spectrum.point import Equations, Solution, line_of
 
 OUTSIDE, INSIDE = np.array([0.3 + 0.0j, 0.5 + 0.0j]), np.array([0.3 + 0.2j, 0.5 + 0.1j])
 

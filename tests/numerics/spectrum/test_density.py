@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
-from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.spectrum.density import Spectrum, spectrum, stieltjes
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.spectrum.density import Spectrum, spectrum, stieltjes
 from tests.shared.spectrum_family import law_of
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}

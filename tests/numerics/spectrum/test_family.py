@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.spectrum.axis import mean_eigenvalue
-from onestep.numerics.spectrum.density import equations_of, spectrum, stieltjes
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.spectrum.axis import mean_eigenvalue
+from giantsteps.numerics.spectrum.density import equations_of, spectrum, stieltjes
 from tests.shared.spectrum_family import MEMBERS, drawn
 
 # The first of the family.

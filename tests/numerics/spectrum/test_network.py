@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.spectrum import density
-from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
-from onestep.numerics.spectrum.density import equations_of, spectrum, stieltjes
-from onestep.numerics.spectrum.network import NetworkEquations
-from onestep.numerics.spectrum.outliers import outliers_of
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.spectrum import density
+from giantsteps.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
+from giantsteps.numerics.spectrum.density import equations_of, spectrum, stieltjes
+from giantsteps.numerics.spectrum.network import NetworkEquations
+from giantsteps.numerics.spectrum.outliers import outliers_of
 
 RATIOS: dict[str, Any] = {"alpha": 1.5, "beta": 0.8, "ridge": 0.1, "alpha0": 1.0, "eta": 6.0, "noise": 0.2}
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.models.model import Model
-from onestep.numerics.spectrum.density import equations_of
-from onestep.numerics.spectrum.network import NetworkEquations, label_line, unbounded_labels
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.spectrum.density import equations_of
+from giantsteps.numerics.spectrum.network import NetworkEquations, label_line, unbounded_labels
 
 
 def network(student: str = "tanh", target: str = "sin", **changes: Any) -> Model:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import eigsh
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
-from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.spectrum import outliers
-from onestep.numerics.spectrum.axis import mean_eigenvalue
-from onestep.numerics.spectrum.density import spectrum
-from onestep.numerics.spectrum.point import Equations, RowLaw
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.spectrum import outliers
+from giantsteps.numerics.spectrum.axis import mean_eigenvalue
+from giantsteps.numerics.spectrum.density import spectrum
+from giantsteps.numerics.spectrum.point import Equations, RowLaw
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

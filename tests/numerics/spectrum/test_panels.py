@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER
-from onestep.numerics.gaussian.smooth_panels import gauss_legendre
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.spectrum.axis import Axis, accepted
-from onestep.numerics.spectrum.density import spectrum
-from onestep.numerics.spectrum.panels import Panels, legendre_series
-from onestep.numerics.spectrum.point import Equations
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER
+from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.spectrum.axis import Axis, accepted
+from giantsteps.numerics.spectrum.density import spectrum
+from giantsteps.numerics.spectrum.panels import Panels, legendre_series
+from giantsteps.numerics.spectrum.point import Equations
 
 GROUPS = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.6, 0.35, 1.3, 0.4), ReadoutGroup(0.3, 0.25, 0.8, -0.2))
 

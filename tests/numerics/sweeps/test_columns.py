@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group.batch import AT_WIDTH, solve_together
-from onestep.numerics.saddle_point.solve import solve
-from onestep.numerics.sweeps import chunk
-from onestep.numerics.sweeps.chunk import columns
-from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep, SweepError
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.one_group.batch import AT_WIDTH, solve_together
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.numerics.sweeps import chunk
+from giantsteps.numerics.sweeps.chunk import columns
+from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep, SweepError
 from tests.shared.sweeping import SAME, rows, theory
 
 GROUPS = (ReadoutGroup(1.0, 0.25, bias=0.3), ReadoutGroup(-0.5, 0.75, bias=-0.2))

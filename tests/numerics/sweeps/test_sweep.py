@@ -15,21 +15,21 @@ from typing import Any
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.losses import loss_named
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.one_group.batch import AT_WIDTH
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.sweeps import chunk
-from onestep.numerics.sweeps.chunk import columns, solve_chunk
-from onestep.numerics.sweeps.run import WorkerLostError, run
-from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError
-from onestep.numerics.sweeps.sweep import Experiment, Sweep, SweepError
-from onestep.reports.answers.sweep_file import read_sweep, sweep_of
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.losses import loss_named
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from giantsteps.numerics.saddle_point.one_group.batch import AT_WIDTH
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.sweeps import chunk
+from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
+from giantsteps.numerics.sweeps.run import WorkerLostError, run
+from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError
+from giantsteps.numerics.sweeps.sweep import Experiment, Sweep, SweepError
+from giantsteps.reports.answers.sweep_file import read_sweep, sweep_of
+from giantsteps.reports.command_line.problems import InputProblem
 from tests.shared.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
 
 

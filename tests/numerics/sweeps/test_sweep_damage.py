@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-import onestep.numerics.sweeps.run
-from onestep.numerics.sweeps.chunk import Row, solve_chunk
-from onestep.numerics.sweeps.run import WorkerLostError, run
-from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _checksum, _seal
-from onestep.numerics.sweeps.sweep import Sweep, SweepError
-from onestep.reports.answers.sweep_file import read_sweep
+import giantsteps.numerics.sweeps.run
+from giantsteps.numerics.sweeps.chunk import Row, solve_chunk
+from giantsteps.numerics.sweeps.run import WorkerLostError, run
+from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _checksum, _seal
+from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
+from giantsteps.reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import command, runs_of_chunks, stored, written
 
 # 33 points in chunks of 16, 16 and 1; two of them fail.
@@ -72,7 +72,7 @@ class Case:
 
 def stored_like(rows: list[Row], sweep: Sweep) -> list[dict[str, Any]]:
     """Rows by name."""
-    from onestep.numerics.sweeps.chunk import columns
+    from giantsteps.numerics.sweeps.chunk import columns
 
     return [dict(zip(columns(sweep), row, strict=True)) for row in rows]
 
@@ -85,7 +85,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
 @pytest.fixture
 def looked_up(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks are looked up instead of solved."""
-    monkeypatch.setattr(onestep.numerics.sweeps.run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
+    monkeypatch.setattr(giantsteps.numerics.sweeps.run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
 
 
 def executed(*statements: str) -> Damage:
@@ -205,7 +205,7 @@ def test_a_damaged_file_gives_the_undisturbed_results_or_is_refused(
         code, said, err = command(capfd, str(case.grid), "--out", str(out), "--resume")
         if code == 2:
             refusals += 1
-            good = said == "" and err.startswith("onestep: --out: ") and err.count("\n") == 1
+            good = said == "" and err.startswith("giantsteps: --out: ") and err.count("\n") == 1
         else:
             good = code == 3 and said.startswith("33 points") and f", {case.failed} failed" in said
             good = good and stored(out) == expected and [k for k, _ in runs_of_chunks(out)] == [0, 1, 2]
@@ -225,7 +225,7 @@ def test_only_what_is_damaged_is_computed_again(case: Case, tmp_path: Path, capf
     code, said, err = command(capfd, str(case.grid), "--out", str(out), "--resume")
     assert code == 3
     assert "33 points (32 were there already)" in said
-    assert err == "onestep: 1 points in damaged or incomplete chunks of the result file are computed again\n"
+    assert err == "giantsteps: 1 points in damaged or incomplete chunks of the result file are computed again\n"
     assert runs_of_chunks(out) == [(0, 1), (1, 1), (2, 2)]
     assert stored(out) == stored(case.whole)
     # Points of a run that nobody knows are of unknown origin.
@@ -317,7 +317,7 @@ def test_another_process_that_writes_at_once_is_noticed(
             executed(meddling)(out)
         return case.rows[start:stop]
 
-    monkeypatch.setattr(onestep.numerics.sweeps.run, "solve_chunk", chunk)
+    monkeypatch.setattr(giantsteps.numerics.sweeps.run, "solve_chunk", chunk)
     code, said, err = command(capfd, str(case.grid), "--out", str(out))
     assert (code, said) == (2, "")
     assert err.count("\n") == 1
@@ -339,12 +339,12 @@ def test_a_full_disk_is_one_sentence(
             file.execute("PRAGMA max_page_count = 16")
         return file
 
-    monkeypatch.setattr("onestep.numerics.sweeps.store.sqlite3.connect", small)
+    monkeypatch.setattr("giantsteps.numerics.sweeps.store.sqlite3.connect", small)
     code, said, err = command(capfd, str(case.grid), "--out", str(out))
     assert (code, said, err.count("\n")) == (2, "", 1)
     assert "disk is full" in err
     assert "--resume goes on" in err
-    monkeypatch.setattr("onestep.numerics.sweeps.store.sqlite3.connect", connect)
+    monkeypatch.setattr("giantsteps.numerics.sweeps.store.sqlite3.connect", connect)
     assert len(stored(out)) < 33
     assert command(capfd, str(case.grid), "--out", str(out), "--resume")[0] == 3
     assert stored(out) == stored(case.whole)

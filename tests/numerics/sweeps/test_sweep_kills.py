@@ -17,9 +17,9 @@ from typing import Any
 import psutil
 import pytest
 
-from onestep.numerics.sweeps.chunk import solve_chunk
-from onestep.numerics.sweeps.store import FILE
-from onestep.reports.answers.sweep_file import read_sweep
+from giantsteps.numerics.sweeps.chunk import solve_chunk
+from giantsteps.numerics.sweeps.store import FILE
+from giantsteps.reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import runs_of_chunks, stored, written
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -41,16 +41,16 @@ seeds = 6
 
 
 def begun(*args: str) -> subprocess.Popen[str]:
-    """onestep sweep in a process of its own, with one thread of linear algebra: its matrices are small."""
+    """giantsteps sweep in a process of its own, with one thread of linear algebra: its matrices are small."""
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "onestep", "sweep", *args],
+        [sys.executable, "-m", "giantsteps", "sweep", *args],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
 def finished(*args: str) -> tuple[int, str]:
-    """Exit code and stdout of onestep sweep, run to its end in a process of its own; nothing on stderr."""
+    """Exit code and stdout of giantsteps sweep, run to its end in a process of its own; nothing on stderr."""
     process = begun(*args)
     out, err = process.communicate(timeout=120)
     assert err == ""

@@ -17,23 +17,28 @@ import sympy as sp
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-import onestep.reports.activation.curves
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.closed_forms.gaussian_class import Member, NotInClassError, member
-from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.derivations.language.symbols import c
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.reports.activation.curves import Curves
-from onestep.reports.activation.learning import bounds_at, with_best_spike
-from onestep.reports.activation.study import examine
-from onestep.reports.command_line.cli import run
-from onestep.verify.closed_forms.class_algebra import vanishes_in_class
-from onestep.verify.closed_forms.proof import prove
-from onestep.verify.protocol.balls import NoBallError, enclose
-from onestep.verify.protocol.evidence import Outcome
+import giantsteps.reports.activation.curves
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms.gaussian_class import Member, NotInClassError, member
+from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
+from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.language.symbols import c
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.coefficients import (
+    Certified,
+    conditional_balls,
+    hermite_balls,
+    hermite_coefficients_ball,
+)
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.reports.activation.curves import Curves
+from giantsteps.reports.activation.learning import bounds_at, with_best_spike
+from giantsteps.reports.activation.study import examine
+from giantsteps.reports.command_line.cli import run
+from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
+from giantsteps.verify.closed_forms.proof import prove
+from giantsteps.verify.protocol.balls import NoBallError, enclose
+from giantsteps.verify.protocol.evidence import Outcome
 from tests.planting.closed_forms import wrong_forms
 from tests.references.integrals import integrals
 
@@ -267,7 +272,7 @@ def test_mutants_of_every_closed_form_fail_their_proof(text: str) -> None:
 
 
 def page(capfd: pytest.CaptureFixture[str], *args: str, code: int | tuple[int, ...] = 0) -> dict[str, Any]:
-    """The JSON document of `onestep activation`, which ends with ``code`` (or one of them) without a limit on time."""
+    """The JSON document of `giantsteps activation`, which ends with ``code`` (or one of them), without a time limit."""
     capfd.readouterr()
     start = time.process_time()
     ended = run(["activation", *args, "--json"])
@@ -393,7 +398,7 @@ def test_a_figure_is_written(
         assert file.exists()
         return "Along kappa"
 
-    monkeypatch.setattr(onestep.reports.activation.curves, "block_plot", shown)
+    monkeypatch.setattr(giantsteps.reports.activation.curves, "block_plot", shown)
     assert run(["activation", "relu", "--plot", str(file)]) == 0
     assert file.stat().st_size > 1000
     assert "Along kappa" in capfd.readouterr().out

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onestep.derivations.activations.activation import activation
-from onestep.reports.activation.curves import block_plot, curves, draw, in_proportion, window
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.reports.activation.curves import block_plot, curves, draw, in_proportion, window
 
 
 def test_functions_of_very_different_size_are_scaled_and_say_so() -> None:

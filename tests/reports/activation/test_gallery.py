@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.reports.activation.gallery import ACTIVATIONS, TARGETS, Goal, card, examined, percent, spark, stored
-from onestep.reports.activation.latex import rows
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.reports.activation.gallery import ACTIVATIONS, TARGETS, Goal, card, examined, percent, spark, stored
+from giantsteps.reports.activation.latex import rows
 from tests.shared.report_page import broken, site_of, toy_ledger
 
 
@@ -96,7 +96,7 @@ def test_the_pages_show_the_cards() -> None:
     # A sine learns a sine perfectly, mu0 being one.
     assert re.search(r'<td class="n" data-value="[^"]*e-1\d">0</td>', table) or '">0</td>' in table
     assert '<svg role="img"' in page
-    assert "onestep activation" in page
+    assert "giantsteps activation" in page
 
 
 def test_shares_are_shown_as_they_are_known() -> None:

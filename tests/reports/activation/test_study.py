@@ -13,14 +13,14 @@ from typing import Any
 import mpmath
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.closed_forms.heat_equation import closed_forms
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.numerics.balls.coefficients import Certified
-from onestep.reports.activation.formulas import Constant, Formulas
-from onestep.reports.activation.page import _number
-from onestep.reports.activation.study import examine, study, study_text
-from onestep.reports.command_line.machine.allowance import OutOfTimeError
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms.heat_equation import closed_forms
+from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.numerics.balls.coefficients import Certified
+from giantsteps.reports.activation.formulas import Constant, Formulas
+from giantsteps.reports.activation.page import _number
+from giantsteps.reports.activation.study import examine, study, study_text
+from giantsteps.reports.command_line.machine.allowance import OutOfTimeError
 
 
 def page(text: str, **options: Any) -> dict[str, Any]:
@@ -202,8 +202,8 @@ def test_tanh_is_examined_fast() -> None:
     # The command has 3 s in all; a fresh process has the interpreter and the imports in it. Processor time, so that
     # what else the machine does is left out.
     code = (
-        "from onestep.derivations.activations.activation import activation; from onestep.reports.activation.study "
-        "import study; study(activation('tanh(z)'))"
+        "from giantsteps import activation; from giantsteps.reports.activation.study import study; "
+        "study(activation('tanh(z)'))"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

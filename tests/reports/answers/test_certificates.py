@@ -1,4 +1,4 @@
-"""What `onestep solve` adds to a solution: both digits and certificate have to be reached."""
+"""What `giantsteps solve` adds to a solution: both digits and certificate have to be reached."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import PrecisionError
-from onestep.numerics.certificates import certify
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point import solve as solver
-from onestep.reports.answers import certificates
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import PrecisionError
+from giantsteps.numerics.certificates import certify
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point import solve as solver
+from giantsteps.reports.answers import certificates
 
 MODEL = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from onestep import Model, compare
-from onestep.numerics.experiments.ridge import Prediction
-from onestep.numerics.experiments.simulate import predict
-from onestep.reports.answers import comparison
+from giantsteps import Model, compare
+from giantsteps.numerics.experiments.ridge import Prediction
+from giantsteps.numerics.experiments.simulate import predict
+from giantsteps.reports.answers import comparison
 
 
 def test_rounding_refutes_no_theory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments import letters, simulate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.letters.density import solve_letters
-from onestep.reports.answers.comparison import compare
-from onestep.reports.command_line import cli
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments import letters, simulate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.letters.density import solve_letters
+from giantsteps.reports.answers.comparison import compare
+from giantsteps.reports.command_line import cli
 
 BASE = ["--activation", "tanh", "--target", "sin(2*z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 SPIKED = [*BASE, "--spike", "1.2", "--bulk", "1.1", "--alignment", "0.9"]

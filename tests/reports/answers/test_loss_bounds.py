@@ -1,4 +1,4 @@
-"""onestep bounds --loss: what is printed, what is in the document, what is refused."""
+"""giantsteps bounds --loss: what is printed, what is in the document, what is refused."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.any_loss import loss_bounds
-from onestep.numerics.models.losses import ABSOLUTE
-from onestep.numerics.models.model import Model
-from onestep.reports.answers.loss_bounds import loss_bounds_text
-from onestep.reports.command_line.cli import run
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.any_loss import loss_bounds
+from giantsteps.numerics.models.losses import ABSOLUTE
+from giantsteps.numerics.models.model import Model
+from giantsteps.reports.answers.loss_bounds import loss_bounds_text
+from giantsteps.reports.command_line.cli import run
 
 NOISY = ["--activation", "tanh", "--target", "sign", "--alpha", "2", "--beta", "1", "--ridge", "0.1", "--noise", "0.3"]
 ALIGNED = [*NOISY, "--spike", "1", "--bulk", "1", "--alignment", "1"]
@@ -94,7 +94,7 @@ def test_each_number_of_a_line_is_its_own_and_a_bound_not_reached_has_the_star(l
 
 
 def test_a_best_ridge_at_an_end_of_the_scan_is_told_from_one_inside() -> None:
-    from onestep.reports.answers.loss_bounds import at_end
+    from giantsteps.reports.answers.loss_bounds import at_end
 
     ends = [at_end(ridge) for ridge in (1e-3, math.exp(math.log(1e3)), 0.2, {"infinite": True})]
     assert ends == [True, True, False, False]

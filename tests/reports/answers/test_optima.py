@@ -1,4 +1,4 @@
-"""What `onestep bounds` prints of optima: certain digits, and what is certified, flat, at an end or estimated."""
+"""What `giantsteps bounds` prints of optima: certain digits, and what is certified, flat, at an end or estimated."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from onestep.numerics.bounds import ridge
-from onestep.numerics.certificates.minima import certified_minima
-from onestep.numerics.models.model import ReadoutGroup
-from onestep.reports.answers.optima import bound_lines, optimum_lines
-from onestep.reports.command_line.cli import run
-from onestep.reports.command_line.problems import DONE, InputProblem
+from giantsteps.numerics.bounds import ridge
+from giantsteps.numerics.certificates.minima import certified_minima
+from giantsteps.numerics.models.model import ReadoutGroup
+from giantsteps.reports.answers.optima import bound_lines, optimum_lines
+from giantsteps.reports.command_line.cli import run
+from giantsteps.reports.command_line.problems import DONE, InputProblem
 
 CERTIFIED: dict[str, Any] = {
     "eta": 2.0, "bound": 0.5, "certified": True, "bracket": [1.9999999999999, 2.0000000000001],

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.command_line.cli import run
-from onestep.reports.command_line.console import print_json_listing
+from giantsteps.reports.command_line.cli import run
+from giantsteps.reports.command_line.console import print_json_listing
 
 SWEEP = ["solve", "--activation", "tanh", "--target", "sign", "--beta", "1", "--bulk", "1.2", "--alignment", "0.8"]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.sweeps.run import run
-from onestep.numerics.sweeps.store import Store
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.sweeps.run import run
+from giantsteps.numerics.sweeps.store import Store
 from tests.shared.command_line import WORKED, document, outcome, refused, replaced
 
 SMALL_STEP = [
@@ -129,8 +129,8 @@ def test_sweep_files_store_both_for_points_solved_together_and_alone(
 
 
 def test_a_diagram_of_limits_that_are_not_reached_says_so(tmp_path: Path) -> None:
-    from onestep.reports.answers.sweep_file import sweep_of
-    from onestep.reports.figures.sweep_plot import draw
+    from giantsteps.reports.answers.sweep_file import sweep_of
+    from giantsteps.reports.figures.sweep_plot import draw
 
     base = {"activation": "tanh", "target": "sin", "alpha": "0.5:2:12", "beta": 1, "ridge": 0.1, "bulk": 1}
     texts = []
@@ -159,8 +159,8 @@ def test_a_batch_document_is_json(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_one_point_tells_the_size_of_the_difference() -> None:
-    from onestep.numerics.models.width_documents import apart_sentence
-    from onestep.reports.answers.widths import apart_line
+    from giantsteps.numerics.models.width_documents import apart_sentence
+    from giantsteps.reports.answers.widths import apart_line
 
     answer = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12}}
     assert apart_line([answer], 1000) == apart_sentence(answer)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flint import acb
 
-from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
+from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 # Limits are tenths of a second of processor time, and what is to be interrupted takes five seconds or for ever.
 SOON = 4.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onestep.verify.claims.index import all_claims
+from giantsteps.verify.claims.index import all_claims
 from tests.shared.command_line import ROOT, STEPPED, WORKED, outcome, refused, replaced
 
 BAD_EXPRESSIONS = {
@@ -115,8 +115,8 @@ def test_bad_gradient_steps_are_refused(capfd: pytest.CaptureFixture[str], optio
         (["activation"], ("EXPR",)),
         (["activation", "tanh", "--digits", "0"], ("--digits", "for example")),
         (["activation", "tanh", "--spike", "1,2"], ("--spike", "for example")),
-        (["claims", "no-such-claim"], ("no-such-claim", "onestep claims")),
-        (["verify", "no-such-claim"], ("no-such-claim", "onestep claims")),
+        (["claims", "no-such-claim"], ("no-such-claim", "giantsteps claims")),
+        (["verify", "no-such-claim"], ("no-such-claim", "giantsteps claims")),
         (["verify", "--profile", "slow"], ("--profile", "quick", "for example")),
         (["report", "--profile", "slow"], ("--profile", "quick", "for example")),
         (["report", "--out", "pyproject.toml"], ("--out", "for example")),

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from onestep.reports.command_line.cli import COMMANDS
+from giantsteps.reports.command_line.cli import COMMANDS
 from tests.shared.command_line import ROOT, WORKED, in_subprocess, outcome, refused, replaced
 
 
@@ -18,7 +18,7 @@ def test_help_leads_with_examples(capfd: pytest.CaptureFixture[str], name: str) 
     code, out, err = outcome(capfd, [name, "--help"] if name else ["--help"])
     assert (code, err) == (0, "")
     assert out.index("Examples:") < out.index("Options:")
-    assert "onestep" in out.split("Examples:")[1].splitlines()[1]
+    assert "giantsteps" in out.split("Examples:")[1].splitlines()[1]
 
 
 def test_help_answers_at_once() -> None:
@@ -35,18 +35,18 @@ def test_help_answers_at_once() -> None:
 def test_version(capfd: pytest.CaptureFixture[str]) -> None:
     code, out, err = outcome(capfd, ["--version"])
     assert (code, err) == (0, "")
-    assert out.startswith("onestep ")
+    assert out.startswith("giantsteps ")
 
 
 def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import onestep.numerics.saddle_point.solve
+    import giantsteps.numerics.saddle_point.solve
 
     def broken(model: object) -> object:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", broken)
+    monkeypatch.setattr(giantsteps.numerics.saddle_point.solve, "solve", broken)
     code, out, err = outcome(capfd, ["solve", *WORKED])
     assert (code, out, err.count("\n")) == (4, "", 1)
     assert "planted" in err
@@ -56,8 +56,8 @@ def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
 
 
 def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import onestep.reports.commands.verify as command
-    from onestep.verify.ledger.run import Ledger
+    import giantsteps.reports.commands.verify as command
+    from giantsteps.verify.ledger.run import Ledger
 
     class Ended(Ledger):
         code = 0
@@ -76,13 +76,13 @@ def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypat
 def test_an_interruption_is_quiet() -> None:
     # The solver says that it has begun, and would take five minutes.
     script = (
-        "import sys, threading, onestep.numerics.saddle_point.ridge as ridge\n"
+        "import sys, threading, giantsteps.numerics.saddle_point.ridge as ridge\n"
         "def endless(model):\n"
         "    print('begun', flush=True)\n"
         "    threading.Event().wait(300)\n"
         "ridge.solve = endless\n"
         f"sys.argv[1:] = {['solve', *WORKED]}\n"
-        "from onestep import main\n"
+        "from giantsteps import main\n"
         "sys.exit(main())"
     )
     process = subprocess.Popen(
@@ -97,7 +97,7 @@ def test_an_interruption_is_quiet() -> None:
 
 def test_a_broken_pipe_is_quiet() -> None:
     words = " ".join(map(repr, replaced("alpha", "0.5:3:2000")))
-    script = f"{sys.executable} -m onestep solve {words} --json | head -c 1; echo ${{PIPESTATUS[0]}}"
+    script = f"{sys.executable} -m giantsteps solve {words} --json | head -c 1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.stderr == ""
     assert done.stdout.split("{", 1)[1].strip() == "141"
@@ -116,7 +116,7 @@ def test_pipes_and_no_color_get_no_escape_sequences(
 
 
 def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onestep.reports.command_line import console
+    from giantsteps.reports.command_line import console
 
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -128,7 +128,7 @@ def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("before", [0, 400])
 def test_the_pace_of_a_sweep_that_goes_on_is_that_of_this_run(before: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onestep.reports.command_line import console
+    from giantsteps.reports.command_line import console
 
     now = 1000.0
     monkeypatch.setattr("time.monotonic", lambda: now)
@@ -143,7 +143,7 @@ def test_the_pace_of_a_sweep_that_goes_on_is_that_of_this_run(before: int, monke
 
 
 def test_progress_counts_one_by_one_or_by_the_lot_and_keeps_the_last_name() -> None:
-    from onestep.reports.command_line.console import Progress
+    from giantsteps.reports.command_line.console import Progress
 
     progress = Progress("ledger", 9)
     for label in ("one", "two", ""):
@@ -155,49 +155,49 @@ def test_progress_counts_one_by_one_or_by_the_lot_and_keeps_the_last_name() -> N
 
 
 def test_memory_that_runs_out_is_bad_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import onestep.numerics.saddle_point.solve
+    import giantsteps.numerics.saddle_point.solve
 
     def greedy(model: object) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", greedy)
+    monkeypatch.setattr(giantsteps.numerics.saddle_point.solve, "solve", greedy)
     refused(capfd, ["solve", *WORKED], "does not fit in memory", "for example")
 
 
 def test_the_module_is_the_command() -> None:
     done = in_subprocess(["--help"])
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Usage: onestep [OPTIONS] COMMAND")
+    assert done.stdout.startswith("Usage: giantsteps [OPTIONS] COMMAND")
     done = in_subprocess(["solve", "--ridge"])
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("onestep: --ridge was given no value")
+    assert done.stderr.startswith("giantsteps: --ridge was given no value")
 
 
 def test_the_program_is_the_module() -> None:
     import tomllib
 
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    assert scripts == {"onestep": "onestep:main"}
+    assert scripts == {"giantsteps": "giantsteps:main"}
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), OSError(24, "Too many open files", "a.bin")])
 def test_what_the_machine_refuses_is_no_defect(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
-    import onestep.numerics.saddle_point.solve
+    import giantsteps.numerics.saddle_point.solve
 
     def refusing(model: object) -> object:
         raise error
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", refusing)
+    monkeypatch.setattr(giantsteps.numerics.saddle_point.solve, "solve", refusing)
     refused(capfd, ["solve", *WORKED], error.strerror or "", "for example")
 
 
 def test_a_lost_worker_is_no_defect() -> None:
     from concurrent.futures.process import BrokenProcessPool
 
-    from onestep.reports.command_line.machine.workers import pool
-    from onestep.reports.command_line.problems import InputProblem
+    from giantsteps.reports.command_line.machine.workers import pool
+    from giantsteps.reports.command_line.problems import InputProblem
 
     with pytest.raises(InputProblem, match="worker processes were lost"), pool(workers=1):
         raise BrokenProcessPool("a process was terminated abruptly")
@@ -210,4 +210,4 @@ def test_a_command_that_is_not_there_is_answered_by_the_one_that_is_meant(
     code, out, err = outcome(capfd, [typed])
     perhaps = f"; perhaps {meant} is meant" if meant else ""
     assert (code, out) == (2, "")
-    assert err.startswith(f"onestep: there is no command '{typed}'{perhaps}; accepted are report, verify, claims")
+    assert err.startswith(f"giantsteps: there is no command '{typed}'{perhaps}; accepted are report, verify, claims")

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from onestep.reports.command_line import completion
-from onestep.reports.command_line.cli import COMMANDS, cli, run
-from onestep.reports.command_line.problems import BROKEN_PIPE
+from giantsteps.reports.command_line import completion
+from giantsteps.reports.command_line.cli import COMMANDS, cli, run
+from giantsteps.reports.command_line.problems import BROKEN_PIPE
 
 
 def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
@@ -29,9 +29,9 @@ def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wo
     ("shell", "words", "place"),
     [
         ("bash", None, None),
-        ("bash", "onestep so", None),
+        ("bash", "giantsteps so", None),
         ("zsh", None, "1"),
-        ("bash", "onestep so", "x"),
+        ("bash", "giantsteps so", "x"),
         ("fish", "o", None),
     ],
 )
@@ -47,12 +47,12 @@ def test_half_a_question_is_none(
 
 
 def test_a_shell_that_hangs_up_sees_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = os.environ | {completion.VARIABLE: "zsh_complete", "COMP_WORDS": "onestep so", "COMP_CWORD": "1"}
+    environment = os.environ | {completion.VARIABLE: "zsh_complete", "COMP_WORDS": "giantsteps so", "COMP_CWORD": "1"}
     reading, writing = os.pipe()
     os.close(reading)
     try:
         asked = subprocess.run(
-            [sys.executable, "-m", "onestep"],
+            [sys.executable, "-m", "giantsteps"],
             env=environment,
             stdout=writing,
             stderr=subprocess.PIPE,
@@ -68,20 +68,20 @@ def test_a_shell_that_hangs_up_sees_no_traceback(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("onestep ", list(COMMANDS)),
-        ("onestep s", ["solve", "simulate", "spectrum", "sweep"]),
-        ("onestep --comp", ["--completion"]),
-        ("onestep --completion z", ["zsh"]),
-        ("onestep solve --lo", ["--loss"]),
-        ("onestep solve --loss h", ["hinge", "huber:"]),
-        ("onestep bounds --bulk-model ", ["isotropic", "network"]),
-        ("onestep compare --kind e", ["equivalent"]),
-        ("onestep simulate --inputs s", ["student-t"]),
-        ("onestep verify --profile t", ["thorough"]),
-        ("onestep activation tanh --ti", ["--time-limit"]),
+        ("giantsteps ", list(COMMANDS)),
+        ("giantsteps s", ["solve", "simulate", "spectrum", "sweep"]),
+        ("giantsteps --comp", ["--completion"]),
+        ("giantsteps --completion z", ["zsh"]),
+        ("giantsteps solve --lo", ["--loss"]),
+        ("giantsteps solve --loss h", ["hinge", "huber:"]),
+        ("giantsteps bounds --bulk-model ", ["isotropic", "network"]),
+        ("giantsteps compare --kind e", ["equivalent"]),
+        ("giantsteps simulate --inputs s", ["student-t"]),
+        ("giantsteps verify --profile t", ["thorough"]),
+        ("giantsteps activation tanh --ti", ["--time-limit"]),
         # What plays no part in a spectrum is not offered.
-        ("onestep spectrum --r", ["--readout", "--rows"]),
-        ("onestep nothing --f", []),
+        ("giantsteps spectrum --r", ["--readout", "--rows"]),
+        ("giantsteps nothing --f", []),
     ],
 )
 def test_what_may_follow(
@@ -97,7 +97,7 @@ def test_every_option_of_every_command_is_offered_unless_it_is_hidden(
         options = {word for p in cli.named(name).params for word in p.opts if not getattr(p, "hidden", False)}  # type: ignore[attr-defined]
         long = {word for word in options if word.startswith("--")}
         assert long
-        assert long <= set(asked(capfd, monkeypatch, f"onestep {name} --"))
+        assert long <= set(asked(capfd, monkeypatch, f"giantsteps {name} --"))
 
 
 @pytest.mark.parametrize("shell", completion.SHELLS)
@@ -111,9 +111,9 @@ def test_the_script_of_a_shell_is_one_that_it_reads(shell: str, capfd: pytest.Ca
 
 
 def test_the_program_itself_answers() -> None:
-    environment = {completion.VARIABLE: "bash_complete", "COMP_WORDS": "onestep err", "COMP_CWORD": "1", "PATH": ""}
+    environment = {completion.VARIABLE: "bash_complete", "COMP_WORDS": "giantsteps err", "COMP_CWORD": "1", "PATH": ""}
     done = subprocess.run(
-        [sys.executable, "-m", "onestep"], env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "giantsteps"], env=environment, capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "plain,errata\n"
 

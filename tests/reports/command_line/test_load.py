@@ -33,7 +33,7 @@ def _busy_loops() -> Iterator[None]:
 
 def _answers() -> list[tuple[int, str]]:
     ended = [
-        subprocess.run([sys.executable, "-m", "onestep", *command], capture_output=True, text=True, check=False)
+        subprocess.run([sys.executable, "-m", "giantsteps", *command], capture_output=True, text=True, check=False)
         for command in COMMANDS
     ]
     return [(one.returncode, one.stdout) for one in ended]

@@ -6,16 +6,16 @@ import tracemalloc
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments import ensembles
-from onestep.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.reports.command_line.machine import memory
-from onestep.reports.command_line.machine.memory import fitting
-from onestep.reports.command_line.problems import InputProblem
-from onestep.reports.commands.simulate import seeds_pool
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments import ensembles
+from giantsteps.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.command_line.machine import memory
+from giantsteps.reports.command_line.machine.memory import fitting
+from giantsteps.reports.command_line.problems import InputProblem
+from giantsteps.reports.commands.simulate import seeds_pool
 from tests.shared.command_line import STEPPED, WORKED, refused, replaced
 
 MODEL = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)

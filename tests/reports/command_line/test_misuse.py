@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.reports.command_line.cli import COMMANDS, cli
-from onestep.reports.command_line.misuse import OTHER_NAMES, examples_in, options_of
-from onestep.verify.claims.index import all_claims
+from giantsteps.reports.command_line.cli import COMMANDS, cli
+from giantsteps.reports.command_line.misuse import OTHER_NAMES, examples_in, options_of
+from giantsteps.verify.claims.index import all_claims
 from tests.shared.command_line import STEPPED, WORKED, outcome, refused, replaced
 
 RANK_TWO = replaced("alignment", "0.5/0.5", replaced("spike", "1/1"))
@@ -20,24 +20,24 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["solve", *WORKED, "--lambda", "3"], ("it is called --ridge here",)),
     (["bounds", *STEPPED, "--optimize-eta"], ("perhaps --optimise-eta",)),
     (["solve", *WORKED, "--frobnicate"], ("accepted are --activation",)),
-    (["-x"], ("'-x'", "onestep --help")),
+    (["-x"], ("'-x'", "giantsteps --help")),
     (["solve", *replaced("activation", "tahn")], ("'tahn'", "tan or tanh is meant", "for example")),
     (["solve", *replaced("target", "2*ReLU(z)")], ("'ReLU'", "perhaps relu is meant")),
     (["solve", *replaced("target", "tanh(x)")], ("'x'", "the variable is z")),
     # known to another command
-    (["compare", *WORKED, "--inputs", "uniform"], ("onestep simulate takes it",)),
-    (["solve", *WORKED, "--kind", "srf"], ("onestep simulate takes it",)),
-    (["--json", "solve", *WORKED], ("--json stands before the command", "for example onestep solve")),
+    (["compare", *WORKED, "--inputs", "uniform"], ("giantsteps simulate takes it",)),
+    (["solve", *WORKED, "--kind", "srf"], ("giantsteps simulate takes it",)),
+    (["--json", "solve", *WORKED], ("--json stands before the command", "for example giantsteps solve")),
     # values missing or too many
     (["solve", *WORKED, "--ridge"], ("--ridge was given no value", "for example --ridge 0.1")),
-    (["solve", "--activation"], ("--activation was given no value", "onestep solve --help")),
+    (["solve", "--activation"], ("--activation was given no value", "giantsteps solve --help")),
     (["solve", *WORKED, "--json=yes"], ("--json was given a value and takes none",)),
     (["solve", *WORKED, "--digits", "many"], ("--digits was given 'many'", "for example --digits 50")),
-    (["activation"], ("EXPR", "for example onestep activation tanh")),
-    (["activation", "tanh(z)", "+1"], ("in quotes", "for example onestep activation")),
-    (["claims", "a", "b"], ("(b)", "for example onestep claims")),
-    (["sweep"], ("FILE.toml", "for example onestep sweep grid.toml --out results")),
-    (["errata", "a", "b"], ("(b)", "for example onestep errata")),
+    (["activation"], ("EXPR", "for example giantsteps activation tanh")),
+    (["activation", "tanh(z)", "+1"], ("in quotes", "for example giantsteps activation")),
+    (["claims", "a", "b"], ("(b)", "for example giantsteps claims")),
+    (["sweep"], ("FILE.toml", "for example giantsteps sweep grid.toml --out results")),
+    (["errata", "a", "b"], ("(b)", "for example giantsteps errata")),
     (["errata", "surplus"], ("'surplus'", "for example erratum.")),
     # out of range
     (["solve", *WORKED, "--loss", "huber"], ("'huber'", "DELTA > 0", "for example --loss huber:1")),
@@ -55,8 +55,8 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["solve", *replaced("alignment", "0.9/0.9", RANK_TWO)], ("1.27279", "for example")),
     (["solve", *replaced("spike", "1/1/1/1", RANK_TWO)], ("--spike was given '1/1/1/1'", "at most 3")),
     # contradictions
-    (["report", "--check", "--pdf"], ("--check and --pdf", "for example onestep report --check")),
-    (["report", "--check", "--out", "x"], ("--check and --out", "for example onestep report --check")),
+    (["report", "--check", "--pdf"], ("--check and --pdf", "for example giantsteps report --check")),
+    (["report", "--check", "--out", "x"], ("--check and --out", "for example giantsteps report --check")),
     (["sweep", "grid.toml", "--out", "x", "--workers", "2", "--dask", "tcp://x:1"], ("--workers and --dask",)),
     (["solve", *STEPPED, "--bulk", "2"], ("--bulk and --alpha0", "for example")),
     (["solve", *WORKED, "--certify", "--loss", "hinge"], ("--certify was given with --loss hinge", "for example")),
@@ -112,8 +112,8 @@ def test_other_names_lead_to_options_that_exist() -> None:
 
 
 def test_examples_of_a_help_text() -> None:
-    text = "\b\nExamples:\n  onestep a --b \\\n      --c\n  onestep d\n\nWords about onestep a.\n"
-    assert examples_in(text) == ["onestep a --b --c", "onestep d"]
+    text = "\b\nExamples:\n  giantsteps a --b \\\n      --c\n  giantsteps d\n\nWords about giantsteps a.\n"
+    assert examples_in(text) == ["giantsteps a --b --c", "giantsteps d"]
 
 
 def test_compare_says_what_would_decide(capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-import onestep
-from onestep.reports.command_line import cli
-from onestep.reports.command_line.machine import signals, workers
+import giantsteps
+from giantsteps.reports.command_line import cli
+from giantsteps.reports.command_line.machine import signals, workers
 from tests.numerics.sweeps.test_sweep_kills import SLOW, begun, wait_for, worker_processes
 from tests.shared.command_line import ROOT, WORKED
 from tests.shared.sweeping import written
@@ -34,7 +34,7 @@ class Finder:
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Finder())
-from onestep import main
+from giantsteps import main
 sys.exit(main())
 """
 
@@ -48,7 +48,7 @@ class Interrupting:
         for _ in range(1000):
             pass
 
-import onestep.numerics.saddle_point.ridge as ridge
+import giantsteps.numerics.saddle_point.ridge as ridge
 import threading
 
 def endless(model):
@@ -56,7 +56,7 @@ def endless(model):
     threading.Event().wait(300)
 
 ridge.solve = endless
-from onestep import main
+from giantsteps import main
 sys.exit(main())
 """
 
@@ -73,11 +73,11 @@ def python(code: str, *args: str) -> subprocess.CompletedProcess[str]:
 # (mpmath's), and one of this suite; more of them in the thorough profile.
 MODULES = ["click", "numpy", "mpmath", "gmpy2"]
 MORE = [
-    "onestep.reports.command_line.cli",
+    "giantsteps.reports.command_line.cli",
     "click.core",
     "numpy.linalg",
-    "onestep.numerics.saddle_point.ridge",
-    "onestep.reports.commands.solve",
+    "giantsteps.numerics.saddle_point.ridge",
+    "giantsteps.reports.commands.solve",
     "json",
 ]
 
@@ -95,7 +95,7 @@ def test_an_interruption_that_python_drops_is_repeated() -> None:
 
 KILLED = """
 import os, signal, sys
-from onestep.reports.command_line.machine import signals
+from giantsteps.reports.command_line.machine import signals
 
 number = int(sys.argv[1])
 # Who runs the tests in the background may have it ignored, which would be right to leave so.
@@ -126,7 +126,7 @@ def test_a_kill_ends_the_workers_first(tmp_path: Path, number: signal.Signals) -
     # All of them are gone when the command is.
     assert [worker for worker in started if worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE] == []
     assert (process.returncode, said) == (128 + number, "")
-    assert err.startswith("onestep: killed; ")
+    assert err.startswith("giantsteps: killed; ")
     assert err.count("\n") == 1
     assert "--resume goes on" in err
 
@@ -142,7 +142,7 @@ def test_an_interruption_of_the_whole_terminal_while_workers_start_is_quiet(tmp_
         one.send_signal(signal.SIGINT)
     said, err = process.communicate(timeout=300)
     assert (process.returncode, said) == (130, "")
-    assert err.startswith("onestep: interrupted; ")
+    assert err.startswith("giantsteps: interrupted; ")
     assert err.count("\n") == 1
 
 
@@ -175,7 +175,7 @@ def test_a_killed_scheduler_is_one_sentence(tmp_path: Path, chunks: int) -> None
         scheduler.kill()
         said, err = sweep.communicate(timeout=300)
     assert (sweep.returncode in (2, 4), said) == (True, "")
-    assert err.startswith("onestep: ")
+    assert err.startswith("giantsteps: ")
     assert err.count("\n") == 1
     assert "Traceback" not in err
 
@@ -212,7 +212,7 @@ def test_what_python_reports_of_its_own_accord_is_heard_with_debug_alone(
     debug: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[str] = []
-    monkeypatch.setattr(sys, "argv", ["onestep", "solve", *(["--debug"] if debug else [])])
+    monkeypatch.setattr(sys, "argv", ["giantsteps", "solve", *(["--debug"] if debug else [])])
     monkeypatch.setattr(sys, "unraisablehook", lambda _: heard.append("destructor"))
     monkeypatch.setattr(threading, "excepthook", lambda _: heard.append("thread"))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
@@ -228,5 +228,5 @@ def test_what_python_reports_of_its_own_accord_is_heard_with_debug_alone(
         return 5
 
     monkeypatch.setattr(cli, "main", command)
-    assert onestep.main() == 5
+    assert giantsteps.main() == 5
     assert heard == (["destructor", "thread"] if debug else [])

@@ -29,7 +29,7 @@ REFUSED = [*SOLVE, "--ridge", "-1"]
 def shell(args: list[str], redirection: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command under bash with a redirection, run to its end."""
     return subprocess.run(
-        ["bash", "-c", f'"$@" {redirection}', "bash", sys.executable, "-m", "onestep", *args],
+        ["bash", "-c", f'"$@" {redirection}', "bash", sys.executable, "-m", "giantsteps", *args],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -94,7 +94,7 @@ def test_nothing_is_left_to_say_it_with() -> None:
 def test_a_stream_that_cannot_spell_a_letter_says_which() -> None:
     # Standard output is strict by default, standard error is not.
     said = "print('\\u03b3'); print('\\u03b3', file=sys.stderr)"
-    code = f"import sys; from onestep.reports.command_line.machine import streams; streams.prepare(); {said}"
+    code = f"import sys; from giantsteps.reports.command_line.machine import streams; streams.prepare(); {said}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300,
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
@@ -114,7 +114,7 @@ def test_a_stream_that_fills_up_in_the_middle_is_noticed(tmp_path: Path) -> None
     # Files may grow to 8 blocks of 1,024 bytes: the first writes succeed, one is cut short, the next one fails.
     target, limited = tmp_path / "listing.json", 'trap "" XFSZ; ulimit -f 8; "$@" >"$0"'
     done = subprocess.run(
-        ["bash", "-c", limited, str(target), sys.executable, "-m", "onestep", *COMMANDS["listing"]],
+        ["bash", "-c", limited, str(target), sys.executable, "-m", "giantsteps", *COMMANDS["listing"]],
         cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert target.stat().st_size == 8 * 1024

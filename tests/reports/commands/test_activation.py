@@ -1,4 +1,4 @@
-"""onestep activation and onestep spectrum: options and expressions with a minus, the density beside a sample."""
+"""giantsteps activation and giantsteps spectrum: options and expressions with a minus, the density beside a sample."""
 
 from __future__ import annotations
 

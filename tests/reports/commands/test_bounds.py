@@ -1,4 +1,4 @@
-"""onestep bounds: the best ridge between its bounds, infinite ridges, errors, what is not resolved."""
+"""giantsteps bounds: the best ridge between its bounds, infinite ridges, errors, what is not resolved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.commands.bounds import why_not
+from giantsteps.reports.commands.bounds import why_not
 from tests.shared.command_line import WORKED, document, outcome, replaced
 
 

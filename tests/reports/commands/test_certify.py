@@ -1,4 +1,4 @@
-"""onestep solve --certify and --digits: what is printed, refusals and exit codes."""
+"""giantsteps solve --certify and --digits: what is printed, refusals and exit codes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from onestep.reports.command_line.cli import run as onestep
+from giantsteps.reports.command_line.cli import run as giantsteps
 
 MODEL = ["solve", "--activation", "sign", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",
          "--spike", "1", "--bulk", "1", "--alignment", "0.8", "--quiet"]  # fmt: skip
@@ -19,7 +19,7 @@ def changed(name: str, value: str) -> list[str]:
 
 
 def test_the_certificate_is_in_the_json(capfd: pytest.CaptureFixture[str]) -> None:
-    assert onestep([*MODEL, "--certify", "--digits", "30", "--json"]) == 0
+    assert giantsteps([*MODEL, "--certify", "--digits", "30", "--json"]) == 0
     found = json.loads(capfd.readouterr().out)
     certificate, digits = found["certificate"], found["any_precision"]
     assert certificate["status"] == "certified"
@@ -37,7 +37,7 @@ def test_the_certificate_is_in_the_json(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_people_read_it_too(capfd: pytest.CaptureFixture[str]) -> None:
-    assert onestep([*MODEL, "--certify"]) == 0
+    assert giantsteps([*MODEL, "--certify"]) == 0
     said = capfd.readouterr().out
     for words in ("the only solution, in the box", "box of V1", "contraction factor", "digits certain", "+/-"):
         assert words in said
@@ -45,11 +45,11 @@ def test_people_read_it_too(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_no_certificate_is_said_and_is_exit_code_3(capfd: pytest.CaptureFixture[str]) -> None:
     args = changed("--ridge", "0")
-    assert onestep([*args, "--certify", "--digits", "20"]) == 3
+    assert giantsteps([*args, "--certify", "--digits", "20"]) == 3
     said = capfd.readouterr().out
     assert "not certified: certificates need a positive ridge" in said
     assert "not reached: any precision is built for" in said
-    assert onestep([*args, "--certify", "--json"]) == 3
+    assert giantsteps([*args, "--certify", "--json"]) == 3
     certificate = json.loads(capfd.readouterr().out)["certificate"]
     assert certificate["status"].startswith("not certified: ")
     assert (certificate["box"], certificate["test_error"], certificate["digits"]) == (None, None, 0)
@@ -60,7 +60,7 @@ def test_digits_that_are_not_reached_are_exit_code_3_beside_a_certificate(capfd:
     # Without a spike the absolute value has no linear part, mu1 = 0: certified, but not to any precision.
     even = changed("--activation", "abs")
     even[even.index("--spike") + 1] = "0"
-    assert onestep([*even, "--certify", "--digits", "20"]) == 3
+    assert giantsteps([*even, "--certify", "--digits", "20"]) == 3
     said = capfd.readouterr().out
     assert "not reached: the activation has no part" in said
     assert "digits certain" in said
@@ -78,14 +78,14 @@ def test_digits_that_are_not_reached_are_exit_code_3_beside_a_certificate(capfd:
 def test_unusable_input_is_refused_in_one_sentence(
     args: list[str], words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert onestep(args) == 2
+    assert giantsteps(args) == 2
     said = capfd.readouterr().err
     assert all(word in said for word in words)
     assert len(said.strip().splitlines()) == 1
 
 
 def test_solution_digits_and_certificate_are_one_table(capfd: pytest.CaptureFixture[str]) -> None:
-    assert onestep([*changed("--activation", "tanh"), "--certify", "--digits", "20"]) == 0
+    assert giantsteps([*changed("--activation", "tanh"), "--certify", "--digits", "20"]) == 0
     names = ("test error, 20 digits", "training error, 20 digits", "status", "box of V1", "certificate")
     lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith(names)]
     assert len(lines) == len(names)

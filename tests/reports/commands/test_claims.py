@@ -1,4 +1,4 @@
-"""onestep claims and onestep errata: statements without running anything, verdicts on record, misprints corrected."""
+"""The commands claims and errata: statements without running anything, verdicts on record, misprints corrected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.command_line.cli import run
+from giantsteps.reports.command_line.cli import run
 from tests.shared.command_line import document, outcome, refused
 
 
@@ -54,8 +54,8 @@ def test_one_claim_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_one_claim_is_read_from_the_committed_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
-    import onestep.verify.claims.index as index
-    from onestep.reports.commands.claims import on_record, with_verdicts
+    import giantsteps.verify.claims.index as index
+    from giantsteps.reports.commands.claims import on_record, with_verdicts
 
     # What the record says is what the claims say, key by key and in the same order.
     known = index.all_claims()
@@ -72,25 +72,25 @@ def test_one_claim_is_read_from_the_committed_ledger(monkeypatch: pytest.MonkeyP
 
 
 def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    import onestep.reports.text.ledger_files
-    from onestep.reports.commands.claims import with_verdicts
-    from onestep.verify.ledger.document import statement_latex
+    import giantsteps.reports.text.ledger_files
+    from giantsteps.reports.commands.claims import with_verdicts
+    from giantsteps.verify.ledger.document import statement_latex
     from tests.shared.toy import claim as toy_claim
 
     claim = toy_claim()
     entry = {"id": claim.id, "verdict": "PROVED", "weakest": "PROVED", "evidence": [], "mutants": [], "hypotheses": []}
     for statement, verdict in ((statement_latex(claim), "PROVED"), ("x = y", "UNTESTED")):
         ledger = {"claims": [entry | {"statement": statement}]}
-        monkeypatch.setattr(onestep.reports.text.ledger_files, "committed", lambda ledger=ledger: ledger)
+        monkeypatch.setattr(giantsteps.reports.text.ledger_files, "committed", lambda ledger=ledger: ledger)
         assert with_verdicts([claim])[0]["verdict"] == verdict
 
 
 def test_errata_has_printed_and_corrected_forms(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import onestep.reports.command_line.machine.workers
-    from onestep.verify.claims import paper
-    from onestep.verify.ledger import errata
+    import giantsteps.reports.command_line.machine.workers
+    from giantsteps.verify.claims import paper
+    from giantsteps.verify.ledger import errata
 
     found_once: list[Any] = []
     examine = errata.examine_errata
@@ -102,7 +102,7 @@ def test_errata_has_printed_and_corrected_forms(
         return found_once[0]
 
     monkeypatch.setattr(errata, "examine_errata", examined)
-    monkeypatch.setattr(onestep.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
+    monkeypatch.setattr(giantsteps.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     # two of them: the command checks what it prints, and all of them are checked in test_errata
     monkeypatch.setattr(paper, "PAPER", replace(paper.PAPER, errata=paper.PAPER.errata[:2], conventions=()))
     found = document(capfd, ["errata"])["errata"]
@@ -117,8 +117,8 @@ def test_errata_has_printed_and_corrected_forms(
 
 
 def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
-    from onestep.reports.commands.claims import find
-    from onestep.verify.claims.index import all_claims
+    from giantsteps.reports.commands.claims import find
+    from giantsteps.verify.claims.index import all_claims
 
     ids = [claim.id for claim in all_claims()]
     expected = [id_ for id_ in ids if id_.startswith("result-3-1")]
@@ -135,9 +135,9 @@ def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import onestep.reports.commands.verify as command
-    from onestep.verify.claims.index import all_claims
-    from onestep.verify.ledger.run import Ledger
+    import giantsteps.reports.commands.verify as command
+    from giantsteps.verify.claims.index import all_claims
+    from giantsteps.verify.ledger.run import Ledger
 
     asked: list[list[str] | None] = []
 
@@ -159,10 +159,10 @@ def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], m
 def test_errata_takes_an_id_or_its_beginning(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import onestep.reports.command_line.machine.workers
-    from onestep.verify.claims.slides.errata import ERRATA
+    import giantsteps.reports.command_line.machine.workers
+    from giantsteps.verify.claims.slides.errata import ERRATA
 
-    monkeypatch.setattr(onestep.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
+    monkeypatch.setattr(giantsteps.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     for text in ("erratum.step-over-n", "erratum.step-o", "step-over-n"):
         found = document(capfd, ["errata", text])
         assert [one["id"] for one in found["errata"]] == ["erratum.step-over-n"]
@@ -188,7 +188,7 @@ LEAVES = [
 
 
 def test_the_leaves_of_theorems_are_listed(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import onestep.reports.text.ledger_files as ledger_files
+    import giantsteps.reports.text.ledger_files as ledger_files
 
     ids = [{"id": id_} for id_ in ("result-3-3.one", "bounds.one")]
     monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids, "leaves": LEAVES})
@@ -200,4 +200,4 @@ def test_the_leaves_of_theorems_are_listed(capfd: pytest.CaptureFixture[str], mo
     assert [part for part in parts if part not in out] == []
     assert "no-such" in refused(capfd, ["claims", "--leaves", "no-such"])
     monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids})
-    assert "onestep report" in refused(capfd, ["claims", "--leaves"])
+    assert "giantsteps report" in refused(capfd, ["claims", "--leaves"])

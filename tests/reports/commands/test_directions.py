@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from onestep.reports.command_line import cli
-from onestep.reports.command_line.options import groups_of
+from giantsteps.reports.command_line import cli
+from giantsteps.reports.command_line.options import groups_of
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--bulk", "1.1"]
 PLANE = [*BASE, "--alignment", "0.6/0.5", "--readout", "1.5/1:0.5,1.5/-1:0.5", "--spike", "1"]

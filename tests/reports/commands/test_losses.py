@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from onestep import Model, solve
-from onestep.reports.command_line.cli import run
-from onestep.reports.commands.solve import solution_rows
+from giantsteps import Model, solve
+from giantsteps.reports.command_line.cli import run
+from giantsteps.reports.commands.solve import solution_rows
 
 MODEL = [
     "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk import network_constants
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.numerics.sweeps.chunk import columns, solve_chunk
-from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
-from onestep.reports.command_line.cli import run
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk import network_constants
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
+from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep
+from giantsteps.reports.command_line.cli import run
 
 NUMBERS = {"alpha": 1.5, "beta": 1, "ridge": 0.01, "alpha0": 10, "eta": 10}
 STEPPED = ["--activation", "tanh", "--target", "tanh", *(f"--{name}={value}" for name, value in NUMBERS.items())]

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.answers.sweep_file import sweep_of
-from onestep.reports.command_line.cli import run
-from onestep.reports.command_line.problems import InputProblem
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.sweep_file import sweep_of
+from giantsteps.reports.command_line.cli import run
+from giantsteps.reports.command_line.problems import InputProblem
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 DIRECT = [*BASE, "--spike", "2", "--bulk", "1.3", "--alignment", "0.8"]

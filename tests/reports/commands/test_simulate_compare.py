@@ -1,4 +1,4 @@
-"""onestep simulate and onestep compare: means, standard errors, verdicts and what they would have caught."""
+"""giantsteps simulate and giantsteps compare: means, standard errors, verdicts and what they would have caught."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from onestep.reports.answers import comparison
-from onestep.reports.commands import compare as commands
+from giantsteps.reports.answers import comparison
+from giantsteps.reports.commands import compare as commands
 from tests.shared.command_line import WORKED, document, outcome
 
 

@@ -1,4 +1,4 @@
-"""onestep solve: the worked models, sweeps, readouts, losses, and points that do not converge."""
+"""giantsteps solve: the worked models, sweeps, readouts, losses, and points that do not converge."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ def test_every_point_is_printed_when_one_does_not_converge(
 ) -> None:
     from dataclasses import replace
 
-    import onestep.numerics.saddle_point.solve
-    from onestep.numerics.models.model import Model
-    from onestep.numerics.models.solution import Solution
+    import giantsteps.numerics.saddle_point.solve
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.models.solution import Solution
 
-    honest = onestep.numerics.saddle_point.ridge.solve
+    honest = giantsteps.numerics.saddle_point.ridge.solve
 
     def failing(model: Model) -> Solution:
         solution = honest(model)
@@ -110,7 +110,7 @@ def test_every_point_is_printed_when_one_does_not_converge(
             residual=float("nan"),
         )
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", failing)
+    monkeypatch.setattr(giantsteps.numerics.saddle_point.solve, "solve", failing)
     found = document(capfd, ["solve", *replaced("alpha", "0.5,1,1.5")], code=3)
     assert [r["converged"] for r in found["results"]] == [True, False, True]
     failed = found["results"][1]

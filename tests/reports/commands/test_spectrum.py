@@ -1,4 +1,4 @@
-"""onestep spectrum: networks, Gaussian rows, samples of either, and non-convergence with its exit code."""
+"""giantsteps spectrum: networks, Gaussian rows, samples of either, and non-convergence with its exit code."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from onestep.reports.command_line.cli import run
-from onestep.reports.commands import spectrum
+from giantsteps.reports.command_line.cli import run
+from giantsteps.reports.commands import spectrum
 
 STEPPED = [
     "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "1",
@@ -33,7 +33,7 @@ def _run(capfd: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, 
 
 def _afresh(capfd: pytest.CaptureFixture[str], *more: str) -> tuple[int, str, str]:
     """A density computed under a test's own limits, which no other test may meet in the store."""
-    from onestep.numerics.spectrum import density
+    from giantsteps.numerics.spectrum import density
 
     density.spectrum.cache_clear()  # type: ignore[attr-defined]
     try:
@@ -108,7 +108,7 @@ def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: py
 
 
 def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from onestep.numerics.spectrum import density as spectrum
+    from giantsteps.numerics.spectrum import density as spectrum
 
     # Two panels are not enough for any density.
     monkeypatch.setattr(spectrum, "_MOST_PANELS", 0)
@@ -122,7 +122,7 @@ def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monke
 def test_what_continuation_does_not_reach_says_so(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from onestep.numerics.spectrum import axis as spectrum_axis
+    from giantsteps.numerics.spectrum import axis as spectrum_axis
 
     monkeypatch.setattr(spectrum_axis, "_MOST_CONTINUATIONS", 0)
     code, _, err = _afresh(capfd)

@@ -1,4 +1,4 @@
-"""onestep sweep: results, refusals, exit codes, diagrams, progress."""
+"""giantsteps sweep: results, refusals, exit codes, diagrams, progress."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from onestep.numerics.sweeps.chunk import solve_chunk
-from onestep.numerics.sweeps.store import FILE, Store
-from onestep.reports.answers.sweep_file import read_sweep
+from giantsteps.numerics.sweeps.chunk import solve_chunk
+from giantsteps.numerics.sweeps.store import FILE, Store
+from giantsteps.reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import SAME, WORKED, command, rows, small, stored, written
 
 
@@ -62,7 +62,7 @@ def test_unusable_input_is_refused_in_one_sentence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], args: list[str], words: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("onestep.reports.command_line.machine.clusters.PATIENCE", 1)
+    monkeypatch.setattr("giantsteps.reports.command_line.machine.clusters.PATIENCE", 1)
     grid = written(tmp_path)
     given = [arg.format(grid=grid, out=tmp_path / "out", tmp=tmp_path) for arg in args]
     code, out, err = command(capfd, *given)
@@ -78,7 +78,7 @@ def test_a_missing_dask_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, err = command(capfd, str(written(tmp_path)), "--out", str(tmp_path / "out"), "--dask", "tcp://127.0.0.1:1")
     assert code == 2
-    assert "pip install onestep[cluster]" in err
+    assert "pip install giantsteps[cluster]" in err
 
 
 def test_too_many_swept_parameters_for_a_diagram_are_refused_before_the_sweep(
@@ -119,7 +119,7 @@ def test_diagrams_of_other_sweeps(
 
 
 def test_a_diagram_shows_the_numbers_of_the_file(tmp_path: Path) -> None:
-    from onestep.reports.figures.sweep_plot import _read
+    from giantsteps.reports.figures.sweep_plot import _read
 
     sweep = small()
     with Store(tmp_path / "out", sweep, resume=False, origin={}) as store:
@@ -132,7 +132,7 @@ def test_a_diagram_shows_the_numbers_of_the_file(tmp_path: Path) -> None:
 
 
 def test_rate_and_remaining_time_are_said_in_words() -> None:
-    from onestep.reports.command_line.console import pace_text
+    from giantsteps.reports.command_line.console import pace_text
 
     # 100 points in 2 s leave 6250 of them for 125 s.
     assert pace_text(100, 2.0, 6250, "points") == "50 points/s, 2 min 5 s left"

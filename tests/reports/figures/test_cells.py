@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from onestep.numerics.sweeps.sweep import Axis
-from onestep.reports.figures.sweep_plot import cells, name_coordinate
+from giantsteps.numerics.sweeps.sweep import Axis
+from giantsteps.reports.figures.sweep_plot import cells, name_coordinate
 
 
 @pytest.mark.parametrize("across", [*permutations((1.0, 2.0, 4.0)), *permutations((0.0, 1.0, 5.0))])

@@ -12,10 +12,10 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-import onestep.reports.page.build
-from onestep.reports.figures import figures
-from onestep.reports.figures.drawn import all_figures
-from onestep.reports.figures.files import save
+import giantsteps.reports.page.build
+from giantsteps.reports.figures import figures
+from giantsteps.reports.figures.drawn import all_figures
+from giantsteps.reports.figures.files import save
 from tests.shared.report_page import toy_figures
 
 
@@ -41,7 +41,7 @@ def test_each_figure_can_be_redrawn_by_its_name() -> None:
     assert len(names) == len(set(names))
     for drawing in all_figures():
         assert getattr(import_module(drawing.__module__), drawing.__name__) is drawing
-    assert onestep.reports.page.build.draw("functions_along_the_spike") == figures.functions_along_the_spike()
+    assert giantsteps.reports.page.build.draw("functions_along_the_spike") == figures.functions_along_the_spike()
 
 
 def test_the_report_draws_every_figure_of_the_module() -> None:

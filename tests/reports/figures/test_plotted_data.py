@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import onestep
-from onestep.numerics.experiments.ridge import simulate_ridges
-from onestep.reports.figures import figures
-from onestep.reports.figures.figures import Figure
+import giantsteps
+from giantsteps.numerics.experiments.ridge import simulate_ridges
+from giantsteps.reports.figures import figures
+from giantsteps.reports.figures.figures import Figure
 
-TANH, SINE = onestep.activation("tanh"), onestep.activation("sin")
+TANH, SINE = giantsteps.activation("tanh"), giantsteps.activation("sin")
 SMALL: dict[str, Any] = {"dimension": 40, "seeds": 2, "seed": 7}
 # The same solver at the same models: what differs is the order of a few roundings.
 SAME: dict[str, float] = {"rel": 1e-9}
@@ -29,17 +29,17 @@ def axes_of(monkeypatch: pytest.MonkeyPatch, draw: Callable[..., Figure], **give
     return axes
 
 
-def spiked(alpha: float, ridge: float = 0.1, spike: float = 1.5, alignment: float = 0.9) -> onestep.Model:
-    return onestep.Model(
+def spiked(alpha: float, ridge: float = 0.1, spike: float = 1.5, alignment: float = 0.9) -> giantsteps.Model:
+    return giantsteps.Model(
         TANH, SINE, alpha=alpha, beta=1.0, ridge=ridge, spike=spike, bulk=1.0, alignment=alignment
     )  # fmt: skip
 
 
-def stepped(alpha0: float, alpha: float) -> onestep.Model:
-    return onestep.Model.from_gradient_step(TANH, SINE, alpha=alpha, beta=1.0, ridge=0.1, alpha0=alpha0, eta=2.0)
+def stepped(alpha0: float, alpha: float) -> giantsteps.Model:
+    return giantsteps.Model.from_gradient_step(TANH, SINE, alpha=alpha, beta=1.0, ridge=0.1, alpha0=alpha0, eta=2.0)
 
 
-CURVES: dict[str, tuple[Callable[..., Figure], dict[str, Callable[[float], onestep.Model]]]] = {
+CURVES: dict[str, tuple[Callable[..., Figure], dict[str, Callable[[float], giantsteps.Model]]]] = {
     "batch": (
         partial(figures.learning_curves_by_batch, (0.5, 8.0)),
         {r"$\alpha_0 = 0.5$": partial(stepped, 0.5), r"$\alpha_0 = 8$": partial(stepped, 8.0)},
@@ -83,13 +83,13 @@ def test_lines_are_the_theory_and_points_the_simulation(name: str, monkeypatch: 
             if one.get_color() == points.get_color() and len(one.get_xdata()) > 20
         ]  # fmt: skip
         for x, y in list(zip(*line.get_data(), strict=True))[::10]:
-            assert y == pytest.approx(onestep.solve(model(float(x))).test_error, **SAME)
+            assert y == pytest.approx(giantsteps.solve(model(float(x))).test_error, **SAME)
         (bars,) = container.lines[2]
         shown = list(zip(*points.get_data(), bars.get_segments(), strict=True))
         if name == "ridge":  # runs that share their draws
             runs = simulate_ridges(model(1.0), [float(x) for x, _, _ in shown], **SMALL)
         else:
-            runs = [onestep.simulate(model(float(x)), **SMALL) for x, _, _ in shown]
+            runs = [giantsteps.simulate(model(float(x)), **SMALL) for x, _, _ in shown]
         for (_, y, ((_, low), (_, high))), run in zip(shown, runs, strict=True):
             found = run.test_error
             assert (y, high - y, y - low) == pytest.approx(
@@ -105,7 +105,7 @@ def level(axes: Any, label: str) -> Any:
 
 def test_the_bounds_over_the_ridge_are_those_of_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
     axes = axes_of(monkeypatch, figures.bounds_over_the_ridge, alphas=(1.0,), **SMALL)
-    found = onestep.bounds(spiked(1.0, spike=1.0))
+    found = giantsteps.bounds(spiked(1.0, spike=1.0))
     assert found.lower < found.upper
     for label, value in (("upper bound", found.upper), ("lower bound", found.lower)):
         assert list(level(axes, label).get_ydata()) == pytest.approx([value, value], **SAME)
@@ -119,13 +119,13 @@ def test_the_bounds_over_the_spike_hold_the_best_ridge_between_them(monkeypatch:
     assert list(spikes) == pytest.approx([0.1, 0.6, 1.1, 1.6, 2.1])
     upper, lower, best = (level(axes, name) for name in ("upper bound", "lower bound", r"best ridge, $\alpha = 0.7$"))
     for k, r in enumerate(spikes):
-        found = onestep.bounds(spiked(0.7, spike=float(r), alignment=0.6))
+        found = giantsteps.bounds(spiked(0.7, spike=float(r), alignment=0.6))
         assert upper.get_ydata()[k] == pytest.approx(found.upper, **SAME)
         assert lower.get_ydata()[k] == pytest.approx(found.lower, **SAME)
     for r, least in zip(*best.get_data(), strict=True):
         # No ridge of a scan does better, and one of them comes close: the scan is as fine as a parabola needs.
         errors = [
-            onestep.solve(spiked(0.7, ridge, spike=float(r), alignment=0.6)).test_error
+            giantsteps.solve(spiked(0.7, ridge, spike=float(r), alignment=0.6)).test_error
             for ridge in np.geomspace(1e-4, 1e3, 71)
         ]
         assert least <= min(errors) * (1 + 1e-9)

@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element, fromstring
 import numpy as np
 import pytest
 
-from onestep.reports.figures import figures
-from onestep.reports.figures.svg import lean, steps, svg_of
+from giantsteps.reports.figures import figures
+from giantsteps.reports.figures.svg import lean, steps, svg_of
 
 # What the rule of matplotlib for all elements, or nothing, leaves a painted path with.
 PLAIN = {"stroke-linejoin": "round", "fill": "#000000"}

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
-from onestep.numerics.models.model import Model
-from onestep.reports.measurements.basin_shares import basin_shares, ended, scatter, tail, undecided
-from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
+from giantsteps.numerics.models.model import Model
+from giantsteps.reports.measurements.basin_shares import basin_shares, ended, scatter, tail, undecided
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
 
 MODEL = Model(activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.0, alignment=0.5, bulk=1.0)
 FOUND = LearnedBias(

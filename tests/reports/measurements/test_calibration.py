@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks.networks.calibration import seed_of
-from onestep.reports.measurements.calibration import deviates
-from onestep.reports.measurements.models import ITEMS, LANDMARK_RUN, MODELS, RUNS, Drawn, measured, models_of, stored
-from onestep.reports.measurements.normal_deviates import extreme, look_normal, normality, spread, squares
-from onestep.reports.measurements.theory import computed, judge, landmark, stored_theory
-from onestep.verify.checks.finite_size import INCONCLUSIVE, REFUTED, Report
+from giantsteps.reports.measurements.calibration import deviates
+from giantsteps.reports.measurements.models import ITEMS, LANDMARK_RUN, MODELS, RUNS, Drawn, measured, models_of, stored
+from giantsteps.reports.measurements.normal_deviates import extreme, look_normal, normality, spread, squares
+from giantsteps.reports.measurements.theory import computed, judge, landmark, stored_theory
+from giantsteps.verify.checks.finite_size import INCONCLUSIVE, REFUTED, Report
 
 # Cheap to judge; the page judges all of them.
 QUICK = ("ridge", "noise", "plain", "gaussian-rows", "huber")
@@ -99,7 +99,7 @@ def test_all_of_the_stored_theory_is_computed_again(key: str) -> None:
 def test_a_theory_that_did_not_converge_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     _, drawn, runs = next(found for found in measured(stored()) if found[0].slow)
     known = {key: replace(found, converged=False) for key, found in stored_theory().items()}
-    monkeypatch.setattr("onestep.reports.measurements.theory.stored_theory", lambda: known)
+    monkeypatch.setattr("giantsteps.reports.measurements.theory.stored_theory", lambda: known)
     assert judge(drawn, runs).verdict == INCONCLUSIVE
 
 

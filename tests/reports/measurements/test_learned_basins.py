@@ -10,9 +10,9 @@ import pytest
 
 from benchmarks.networks.calibration import seed_of
 from benchmarks.networks.learned_basins import basin_seed
-from onestep.reports.measurements.basin_shares import GAP
-from onestep.reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
-from onestep.reports.measurements.learned_basins import (
+from giantsteps.reports.measurements.basin_shares import GAP
+from giantsteps.reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
+from giantsteps.reports.measurements.learned_basins import (
     BASINS,
     CLOSE,
     ITEM,
@@ -25,10 +25,10 @@ from onestep.reports.measurements.learned_basins import (
     shares_of,
     stored,
 )
-from onestep.reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
-from onestep.reports.measurements.models import stored as calibrated
-from onestep.reports.measurements.theory import judge
-from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
+from giantsteps.reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
+from giantsteps.reports.measurements.models import stored as calibrated
+from giantsteps.reports.measurements.theory import judge
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
 
 
 @cache

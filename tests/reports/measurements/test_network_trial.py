@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from onestep.reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
-from onestep.reports.measurements.network_trial import row_of
-from onestep.verify.checks.finite_size import Comparison, Fit
+from giantsteps.reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
+from giantsteps.reports.measurements.network_trial import row_of
+from giantsteps.verify.checks.finite_size import Comparison, Fit
 
 DATA = stored()
 

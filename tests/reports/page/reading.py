@@ -6,7 +6,7 @@ import re
 import unicodedata
 from xml.etree import ElementTree
 
-from onestep.reports.text.formula_lines import NAMES
+from giantsteps.reports.text.formula_lines import NAMES
 
 # What only sets a formula.
 _LAYOUT = frozenset(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from onestep.reports.text.ledger_files import write_together
+from giantsteps.reports.text.ledger_files import write_together
 from tests.shared.browser import Browser, chromium
 from tests.shared.report_page import whole_site
 

@@ -12,31 +12,31 @@ import pytest
 from html5lib import HTMLParser
 from markupsafe import Markup, escape
 
-import onestep
-import onestep.reports.measurements.network_trial as network_trial_module
-from onestep.reports.commands.verify import ledger_summary, ledger_table, troubles
-from onestep.reports.measurements import measured_networks
-from onestep.reports.measurements.study import Study
-from onestep.reports.page.build import unique
-from onestep.reports.page.claims import Said, address, folded, said_once, surroundings
-from onestep.reports.page.described import DescribedDerivation, describe
-from onestep.reports.page.misprints import CORRECTED, DIFFERS, STANDS, coverage
-from onestep.reports.page.results import RESULTS
-from onestep.reports.page.site import PAGE_BYTES, SiteError, packed
-from onestep.reports.page.sources import DOCUMENTS, by_source
-from onestep.reports.page.views import derivation_views, source_table, summary_table
-from onestep.reports.text.anchors import anchor
-from onestep.reports.text.prose import prose
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import statement_latex
-from onestep.verify.ledger.errata import conventions
-from onestep.verify.ledger.leaves import grounds
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Kind, Role
-from onestep.verify.protocol.evidence import Agreement, Outcome
-from onestep.verify.protocol.paper import part_of
-from onestep.verify.protocol.verdict import Verdict
+import giantsteps
+import giantsteps.reports.measurements.network_trial as network_trial_module
+from giantsteps.reports.commands.verify import ledger_summary, ledger_table, troubles
+from giantsteps.reports.measurements import measured_networks
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.page.build import unique
+from giantsteps.reports.page.claims import Said, address, folded, said_once, surroundings
+from giantsteps.reports.page.described import DescribedDerivation, describe
+from giantsteps.reports.page.misprints import CORRECTED, DIFFERS, STANDS, coverage
+from giantsteps.reports.page.results import RESULTS
+from giantsteps.reports.page.site import PAGE_BYTES, SiteError, packed
+from giantsteps.reports.page.sources import DOCUMENTS, by_source
+from giantsteps.reports.page.views import derivation_views, source_table, summary_table
+from giantsteps.reports.text.anchors import anchor
+from giantsteps.reports.text.prose import prose
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import statement_latex
+from giantsteps.verify.ledger.errata import conventions
+from giantsteps.verify.ledger.leaves import grounds
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Kind, Role
+from giantsteps.verify.protocol.evidence import Agreement, Outcome
+from giantsteps.verify.protocol.paper import part_of
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
 from tests.shared.report_page import (
@@ -207,7 +207,7 @@ def test_the_search_finds_titles_formulas_symbols_and_verdicts() -> None:
 def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> None:
     files = whole_site()
     page, listed = files["library.html"], files["claims.html"]
-    for name in onestep.__all__:
+    for name in giantsteps.__all__:
         assert f'id="library-{name}"' in page
         found = re.search(rf'<li data-words="([^"]*)"><a href="library.html#library-{name}"', listed)
         assert found  # in the search

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.search.leaves import proved
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from onestep.derivations.language.rendering import latex
-from onestep.reports.page.described import derivations_of, describe, module_described, neighbour
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import statement_latex
-from onestep.verify.ledger.run import examine
-from onestep.verify.protocol.evidence import Proof
-from onestep.verify.protocol.order import claims_of
+from giantsteps.derivations.kernel.algebra import ring
+from giantsteps.derivations.kernel.search.leaves import proved
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from giantsteps.derivations.language.rendering import latex
+from giantsteps.reports.page.described import derivations_of, describe, module_described, neighbour
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import statement_latex
+from giantsteps.verify.ledger.run import examine
+from giantsteps.verify.protocol.evidence import Proof
+from giantsteps.verify.protocol.order import claims_of
 
 x, n = sp.Symbol("x", real=True), sp.Symbol("n", positive=True)
 STEPS = (
@@ -50,7 +50,7 @@ def test_each_step_is_shown_with_its_own_obligations() -> None:
 
 
 def test_a_module_is_described_with_every_formula_that_its_pages_set_apart() -> None:
-    module = "onestep.verify.claims.slides.step"
+    module = "giantsteps.verify.claims.slides.step"
     found = {claim.id: examine(claim, "quick", PAPER) for claim in claims_of(module)}
     described = module_described(module, found)
     assert described.derivations == derivations_of(module)

@@ -13,15 +13,15 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from onestep.reports.command_line import console
-from onestep.reports.command_line.machine import kept as kept_module
-from onestep.reports.command_line.machine import workers
-from onestep.reports.command_line.machine.kept import Kept, forget, ground, kept_at
-from onestep.reports.page import build, described
-from onestep.reports.page.described import DescribedModule
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import dumps
-from onestep.verify.ledger.run import Beside, run
+from giantsteps.reports.command_line import console
+from giantsteps.reports.command_line.machine import kept as kept_module
+from giantsteps.reports.command_line.machine import workers
+from giantsteps.reports.command_line.machine.kept import Kept, forget, ground, kept_at
+from giantsteps.reports.page import build, described
+from giantsteps.reports.page.described import DescribedModule
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import dumps
+from giantsteps.verify.ledger.run import Beside, run
 from tests.shared import toy
 
 ROOT = Path(build.__file__).parent.parent.parent
@@ -117,7 +117,7 @@ def test_what_an_edited_source_made_is_not_kept(tmp_path: Path) -> None:
 def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = Kept(tmp_path / "ground")
     kept.unit("three", Counted(), 3)
-    for quiet, said in ((False, "onestep: 1 part of the work is kept"), (True, "")):
+    for quiet, said in ((False, "giantsteps: 1 part of the work is kept"), (True, "")):
         with pytest.raises(KeyboardInterrupt), build.telling(kept, Kept(None), quiet=quiet):
             raise KeyboardInterrupt
         assert capsys.readouterr().err.startswith(said)
@@ -212,7 +212,7 @@ def test_claims_rest_on_no_other_part_of_the_reports() -> None:
     assert source.relative_to(ROOT).as_posix() in build._MATHEMATICS
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            assert not (node.module or "").startswith("onestep.reports")
+            assert not (node.module or "").startswith("giantsteps.reports")
     for part in (*build._MATHEMATICS, *build._DRAWN):
         assert (ROOT / part).exists()
 

@@ -11,21 +11,21 @@ from pathlib import Path
 
 import pytest
 
-import onestep.reports.page.build
-from onestep.reports.command_line.cli import run as run_command
-from onestep.reports.command_line.problems import InputProblem
-from onestep.reports.page.build import write
-from onestep.reports.page.described import describe
-from onestep.reports.text import ledger_files
-from onestep.reports.text.ledger_files import write_together
-from onestep.reports.text.ledger_markdown import markdown, markdown_drift
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import as_json, dumps
-from onestep.verify.ledger.drift import drift
-from onestep.verify.ledger.leaves import grounds
-from onestep.verify.ledger.run import Ledger
-from onestep.verify.protocol.paper import Chapter, part_of
-from onestep.verify.protocol.verdict import Verdict
+import giantsteps.reports.page.build
+from giantsteps.reports.command_line.cli import run as run_command
+from giantsteps.reports.command_line.problems import InputProblem
+from giantsteps.reports.page.build import write
+from giantsteps.reports.page.described import describe
+from giantsteps.reports.text import ledger_files
+from giantsteps.reports.text.ledger_files import write_together
+from giantsteps.reports.text.ledger_markdown import markdown, markdown_drift
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import as_json, dumps
+from giantsteps.verify.ledger.drift import drift
+from giantsteps.verify.ledger.leaves import grounds
+from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.paper import Chapter, part_of
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared import toy
 from tests.shared.report_page import toy_figures, toy_ledger
 
@@ -33,7 +33,7 @@ LEDGER = Path(__file__).resolve().parent.parent.parent.parent / "reports" / "led
 
 
 def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: False)
+    monkeypatch.setattr(giantsteps.reports.page.build, "in_source_checkout", lambda: False)
     derivations = [describe(toy.derivation())]
     first = write(toy_ledger(), derivations, toy_figures(), tmp_path / "a")
     toy_ledger.cache_clear()
@@ -61,7 +61,7 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
 def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: False)
+    monkeypatch.setattr(giantsteps.reports.page.build, "in_source_checkout", lambda: False)
     written = write(toy_ledger(), [], [], tmp_path)
     (tmp_path / "claims-old.html").write_bytes((tmp_path / "index.html").read_bytes())
     (tmp_path / "mine.html").write_text("<!DOCTYPE html><title>mine</title>", encoding="utf-8")
@@ -72,8 +72,8 @@ def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
 def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(onestep.reports.page.build, "COMMITTED_JSON", tmp_path / "committed.json")
-    monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: True)
+    monkeypatch.setattr(giantsteps.reports.page.build, "COMMITTED_JSON", tmp_path / "committed.json")
+    monkeypatch.setattr(giantsteps.reports.page.build, "in_source_checkout", lambda: True)
     write(toy_ledger(), [], [], tmp_path / "out")
     assert (tmp_path / "committed.json").read_text(encoding="utf-8") == dumps(toy_ledger())
     for name, text in markdown(as_json(toy_ledger()), PAPER.chapters).items():
@@ -171,11 +171,11 @@ def test_every_link_of_the_committed_markdown_leads_to_a_heading() -> None:
 def test_drift_ends_with_exit_code_1_and_names_the_difference(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import onestep.reports.commands.verify
-    import onestep.reports.text.ledger_markdown
+    import giantsteps.reports.commands.verify
+    import giantsteps.reports.text.ledger_markdown
 
-    monkeypatch.setattr(onestep.reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
-    monkeypatch.setattr(onestep.reports.text.ledger_markdown, "markdown_drift", lambda *_: [])
+    monkeypatch.setattr(giantsteps.reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
+    monkeypatch.setattr(giantsteps.reports.text.ledger_markdown, "markdown_drift", lambda *_: [])
     same = json.loads(dumps(toy_ledger()))
     monkeypatch.setattr(ledger_files, "committed", lambda: same)
     assert run_command(["report", "--check"]) == 0
@@ -193,10 +193,10 @@ def test_drift_ends_with_exit_code_1_and_names_the_difference(
 def test_the_drift_check_reads_the_markdown_beside_the_ledger_and_passes_on_what_failed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import onestep.reports.commands.verify
+    import giantsteps.reports.commands.verify
 
     ran = toy_ledger()
-    monkeypatch.setattr(onestep.reports.commands.verify, "run_ledger", lambda profile, ids, quiet: ran)
+    monkeypatch.setattr(giantsteps.reports.commands.verify, "run_ledger", lambda profile, ids, quiet: ran)
     monkeypatch.setattr(ledger_files, "COMMITTED_JSON", tmp_path / "ledger.json")
 
     def check() -> tuple[int, str, str]:
@@ -268,7 +268,7 @@ def test_a_report_on_a_full_disk_is_one_sentence(
         monkeypatch.setattr(Path, "write_bytes", refuse)
         write_together([(directory / "index.html", "page")])
 
-    monkeypatch.setattr(onestep.reports.page.build, "build", full)
+    monkeypatch.setattr(giantsteps.reports.page.build, "build", full)
     assert run_command(["report", "--out", str(tmp_path / "out")]) == 2
     out, err = capfd.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -278,7 +278,7 @@ def test_a_report_on_a_full_disk_is_one_sentence(
 def test_a_directory_that_cannot_be_written_to_is_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(onestep.reports.page.build, "build", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr(giantsteps.reports.page.build, "build", lambda *_, **__: pytest.fail("the work was begun"))
     (tmp_path / "file").touch()
     # Whoever runs the tests may be allowed to write everywhere; a full disk lets nobody.
     monkeypatch.setattr("tempfile.TemporaryFile", refuse_full)

@@ -6,14 +6,14 @@ from unicodedata import lookup
 
 import pytest
 
-from onestep.reports.page.described import DescribedDerivation, derivations_of, least_length
-from onestep.reports.text import mathematics
-from onestep.reports.text import prose as prose_module
-from onestep.reports.text.mathematics import MathError, blocks, mathml, remember
-from onestep.reports.text.prose import heading, prose
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import statement_latex
+from giantsteps.reports.page.described import DescribedDerivation, derivations_of, least_length
+from giantsteps.reports.text import mathematics
+from giantsteps.reports.text import prose as prose_module
+from giantsteps.reports.text.mathematics import MathError, blocks, mathml, remember
+from giantsteps.reports.text.prose import heading, prose
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import statement_latex
 from tests.reports.page.reading import cut_wrongly, in_full, signs_of_latex, signs_of_mathml
 
 
@@ -61,7 +61,7 @@ def test_derivations_of_different_title_are_different() -> None:
 
 
 def test_symbols_of_the_glossary_can_be_shown() -> None:
-    from onestep.derivations.language.rendering import latex
+    from giantsteps.derivations.language.rendering import latex
 
     for row in PAPER.symbols:
         assert "\\" not in mathml(latex(row.symbol)), row.symbol
@@ -103,7 +103,7 @@ def test_a_greek_name_is_its_letter() -> None:
 
 
 SET = {
-    "`onestep solve --alpha 1` at x_perp": "<code>onestep solve --alpha 1</code> at x<sub>⊥</sub>",
+    "`giantsteps solve --alpha 1` at x_perp": "<code>giantsteps solve --alpha 1</code> at x<sub>⊥</sub>",
     "`a < b_1^2`": "<code>a &lt; b_1^2</code>",
     "r = v.theta/sqrt(p), f.theta_perp, w_k.x, e.g. it": "r = v·θ/√p, f·θ<sub>⊥</sub>, w<sub>k</sub>·x, e.g. it",
     "a.Wv, a.W theta, Phi^T Phi/p": "a·Wv, a·W θ, Φ<sup>T</sup> Φ/p",

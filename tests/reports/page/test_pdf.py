@@ -11,16 +11,16 @@ import numpy as np
 import typst
 from PIL import Image
 
-from onestep.derivations.language.glossary import Entry as Symbol
-from onestep.reports.page.build import write
-from onestep.reports.page.described import describe
-from onestep.reports.page.pdf import sources, typeset
-from onestep.reports.page.site import Material
-from onestep.reports.text.mathematics import mathml
-from onestep.reports.text.typst_markup import displayed
-from onestep.verify.ledger.run import Ledger
-from onestep.verify.protocol.claim import Role
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.glossary import Entry as Symbol
+from giantsteps.reports.page.build import write
+from giantsteps.reports.page.described import describe
+from giantsteps.reports.page.pdf import sources, typeset
+from giantsteps.reports.page.site import Material
+from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.typst_markup import displayed
+from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.claim import Role
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared import toy
 from tests.shared.report_page import entry, toy_figures, toy_ledger
 
@@ -39,11 +39,11 @@ def material() -> Material:
 def test_the_document_stands_beside_the_pages_and_is_linked_where_it_is(tmp_path: Path) -> None:
     given = (material().ledger, material().derivations, (), tmp_path)
     with_it = {path.name for path in write(*given, document=True).files}
-    assert (tmp_path / "onestep.pdf").read_bytes().startswith(b"%PDF-")
-    assert 'href="onestep.pdf"' in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert (tmp_path / "giantsteps.pdf").read_bytes().startswith(b"%PDF-")
+    assert 'href="giantsteps.pdf"' in (tmp_path / "index.html").read_text(encoding="utf-8")
     without = {path.name for path in write(*given).files}
-    assert with_it - without == {"onestep.pdf"}
-    assert "onestep.pdf" not in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert with_it - without == {"giantsteps.pdf"}
+    assert "giantsteps.pdf" not in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 def text() -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from onestep.reports.measurements.study import command
-from onestep.reports.page.studies import PLACES, STUDIES
-from onestep.reports.text.anchors import anchor
+from giantsteps.reports.measurements.study import command
+from giantsteps.reports.page.studies import PLACES, STUDIES
+from giantsteps.reports.text.anchors import anchor
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_of_the_report_is_where_the_list_says(name: str) -> None:
     place, _, function = name.partition(":")
-    module = import_module(f"onestep.reports.{place}")
+    module = import_module(f"giantsteps.reports.{place}")
     assert callable(getattr(module, function or "study"))
     if hasattr(module, "EXPERIMENTS") and not function:  # measured, by a command that the page prints
         assert find_spec(command(module.SLUG, "simulate").split()[2]) is not None
@@ -53,7 +53,7 @@ def test_every_module_that_a_text_tells_to_run_is_there() -> None:
         module
         for path in texts
         for module in re.findall(
-            r"python -m ((?:benchmarks|onestep)[\w.]*\w(?![{\w.]))", path.read_text(encoding="utf-8")
+            r"python -m ((?:benchmarks|giantsteps)[\w.]*\w(?![{\w.]))", path.read_text(encoding="utf-8")
         )
     }
     assert len(told) > 5

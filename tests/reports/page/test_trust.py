@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from onestep.reports.measurements.study import Study, Table
-from onestep.reports.page import trust
-from onestep.reports.page.trust import Measure, measures
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.evidence import FiniteSize, Made, Outcome, Proof, Settled
-from onestep.verify.protocol.power import MutantResult, Power
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.page import trust
+from giantsteps.reports.page.trust import Measure, measures
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.evidence import FiniteSize, Made, Outcome, Proof, Settled
+from giantsteps.verify.protocol.power import MutantResult, Power
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.report_page import broken, entry, site_of, toy_ledger, toy_site
 from tests.shared.toy import LIMIT
 
@@ -216,8 +216,8 @@ def test_wrong_neighbours_are_counted_one_by_one_and_by_what_catches_them() -> N
 def test_properties_are_counted_by_theme_and_examples_by_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     few = [SimpleNamespace(name=name, claim=claim, examples=examples) for name, claim, examples in (
         ("limits.a", "one.a", 3), ("limits.b", "two.b", 5), ("orderings.a", "three.c", 20))]  # fmt: skip
-    monkeypatch.setattr("onestep.verify.properties.run.PROPERTIES", few)
-    monkeypatch.setattr("onestep.verify.properties.run.TIMES", {"quick": 1, "thorough": 10})
+    monkeypatch.setattr("giantsteps.verify.properties.run.PROPERTIES", few)
+    monkeypatch.setattr("giantsteps.verify.properties.run.TIMES", {"quick": 1, "thorough": 10})
     measure = found("Properties", toy_ledger())
     assert "3 sentences that no model may break, in 2 themes" in measure.text
     assert measure.table is not None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 
-from onestep.reports.command_line.cli import run
+from giantsteps.reports.command_line.cli import run
 from tests.reports.samples.commands import COMMANDS, GRID
 from tests.reports.samples.refusals import FILES, LINES, LONG
 
@@ -23,7 +23,7 @@ _VERSION = re.compile(r'(?<=": ")\d+(?:\.\d+)+[^"]*(?=")')
 def read(name: str) -> dict[str, str]:
     """The samples of one file, by command line."""
     path = Path(__file__).with_name(f"{name}.txt")
-    whole = "\n" + path.read_text(encoding="utf-8") if path.is_file() else ""
+    whole = "\n" + path.read_text(encoding="utf-8").rstrip("\n") if path.is_file() else ""
     return dict(part.split("\n", 1) for part in whole.split(_MARK) if part)
 
 
@@ -47,13 +47,13 @@ def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
 
 def answers() -> dict[str, Callable[[], str]]:
     """What commands answer."""
-    return {" ".join(("onestep", *line)): partial(printed, line) for line in COMMANDS}
+    return {" ".join(("giantsteps", *line)): partial(printed, line) for line in COMMANDS}
 
 
 def refusals() -> dict[str, Callable[[], str]]:
     """With which sentence each kind of bad input is refused."""
     sweep = ("sweep", "grid.toml", "--out", "results")
-    lines = {" ".join(("onestep", *line)).replace(LONG, "(long)"): partial(printed, line) for line in LINES}
+    lines = {" ".join(("giantsteps", *line)).replace(LONG, "(long)"): partial(printed, line) for line in LINES}
     return lines | {f"(a sweep file with {name})": partial(printed, sweep, file) for name, file in FILES.items()}
 
 

@@ -7,7 +7,7 @@ import shlex
 _MODEL = "--activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1"
 _SPIKED = f"{_MODEL} --spike 1 --bulk 1 --alignment 0.8"
 _STEPPED = f"{_MODEL} --alpha0 2 --eta 3"
-# What an option of `onestep solve` is given in place of what it accepts; the later of two counts.
+# What an option of `giantsteps solve` is given in place of what it accepts; the later of two counts.
 _VALUES = (
     ("alpha", "0"), ("alpha", "many"), ("alpha", "1:2"), ("alpha", "1:2:0"), ("alpha", "1:2:2.5"),
     ("alpha", "1:2:999999999"), ("alpha", "1,,2"), ("spike", "log:-1:1:5"), ("spike", "NaN"), ("ridge", "-0.1"),

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.answers.branches import branch_text
-from onestep.reports.command_line.console import estimate_text, note, number, pace_text, print_json
-from onestep.reports.commands.claims import leaves_text
-from onestep.reports.commands.errata import errata_text
-from onestep.reports.commands.solve import learned_text
-from onestep.reports.commands.verify import outcome_document, properties_table
-from onestep.verify.ledger.errata import ErratumReport
-from onestep.verify.properties.run import Outcome
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.answers.branches import branch_text
+from giantsteps.reports.command_line.console import estimate_text, note, number, pace_text, print_json
+from giantsteps.reports.commands.claims import leaves_text
+from giantsteps.reports.commands.errata import errata_text
+from giantsteps.reports.commands.solve import learned_text
+from giantsteps.reports.commands.verify import outcome_document, properties_table
+from giantsteps.verify.ledger.errata import ErratumReport
+from giantsteps.verify.properties.run import Outcome
+from giantsteps.verify.protocol.verdict import Verdict
 
 OUTCOMES = (
     Outcome("limits.one", "sentence 1", "claim 1", 11, 0.0123456, "holds"),
     Outcome("limits.two", "sentence 2", "claim 2", 22, None, "undecided"),
-    Outcome("orders.three", "sentence 3", "claim 3", 33, -4.56e-7, "fails", "onestep solve --alpha 3", "trouble 3"),
+    Outcome("orders.three", "sentence 3", "claim 3", 33, -4.56e-7, "fails", "giantsteps solve --alpha 3", "trouble 3"),
 )
 
 
@@ -33,11 +33,11 @@ def test_properties_show_margins_the_counterexample_and_a_count() -> None:
         ["limits.two", "undecided", "22", "-"],
         ["orders.three", "fails", "33", "-4.6e-07"],
     ]
-    assert "  onestep solve --alpha 3" in lines
+    assert "  giantsteps solve --alpha 3" in lines
     assert lines[-1] == "1 of 3 properties hold on 66 examples"
     assert outcome_document(OUTCOMES[2]) == {
         "name": "orders.three", "claim": "claim 3", "examples": 33, "narrowest_margin": -4.56e-7, "outcome": "fails",
-        "counterexample": "onestep solve --alpha 3",
+        "counterexample": "giantsteps solve --alpha 3",
     }  # fmt: skip
 
 
@@ -140,4 +140,4 @@ def test_json_has_no_nan_and_no_infinity(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_note_goes_to_stderr_and_can_be_silenced(capsys: pytest.CaptureFixture[str]) -> None:
     note("a remark", quiet=False)
     note("nothing", quiet=True)
-    assert capsys.readouterr() == ("", "onestep: a remark\n")
+    assert capsys.readouterr() == ("", "giantsteps: a remark\n")

@@ -9,21 +9,21 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.results import Minimum
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_law import network_law
-from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.overlapping import solve_overlapping
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.measurements.experiments import FOLDER, complete, stored, text_of
-from onestep.reports.measurements.study import Study
-from onestep.reports.studies import bound_functions, finite_samples, other_inputs, spectrum_sample, threshold, width
-from onestep.reports.studies.networks import initial_overlap, second_step
-from onestep.reports.text.prose import prose
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.results import Minimum
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network_law import network_law
+from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from giantsteps.numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.overlapping import solve_overlapping
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.measurements.experiments import FOLDER, complete, stored, text_of
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.studies import bound_functions, finite_samples, other_inputs, spectrum_sample, threshold, width
+from giantsteps.reports.studies.networks import initial_overlap, second_step
+from giantsteps.reports.text.prose import prose
 
 MEASURED = (
     "finite_samples", "networks.initial_overlap", "networks.second_step", "networks.learning_rate", "width",
@@ -43,7 +43,7 @@ def shown(study: Study) -> str:
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_every_experiment_is_stored(name: str) -> None:
-    module = import_module(f"onestep.reports.studies.{name}")
+    module = import_module(f"giantsteps.reports.studies.{name}")
     data = stored(module.SLUG)
     assert complete(data, module.EXPERIMENTS)
     assert len({experiment.name for experiment in module.EXPERIMENTS}) == len(module.EXPERIMENTS)
@@ -53,7 +53,7 @@ def test_every_experiment_is_stored(name: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", MEASURED)
 def test_every_page_is_made_with_its_figure(name: str) -> None:
-    study = import_module(f"onestep.reports.studies.{name}").study()
+    study = import_module(f"giantsteps.reports.studies.{name}").study()
     assert study is not None
     shown(study)
     assert len(study.figures) == 1

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from onestep.numerics.bounds.ridge import best_ridge, upper_bound
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.studies.best_ridge import COUNT, TWO_MINIMA, Found, found_at, page, random_model, scan
-from onestep.reports.text.prose import prose
+from giantsteps.numerics.bounds.ridge import best_ridge, upper_bound
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.studies.best_ridge import COUNT, TWO_MINIMA, Found, found_at, page, random_model, scan
+from giantsteps.reports.text.prose import prose
 
 
 def test_the_relu_model_has_two_minima() -> None:

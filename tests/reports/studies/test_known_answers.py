@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.reports.measurements import normal_deviates
-from onestep.reports.measurements.experiments import Measured
-from onestep.reports.studies import threshold, width
-from onestep.reports.studies.finite_samples import Row
-from onestep.reports.studies.networks import learning_rate
+from giantsteps.reports.measurements import normal_deviates
+from giantsteps.reports.measurements.experiments import Measured
+from giantsteps.reports.studies import threshold, width
+from giantsteps.reports.studies.finite_samples import Row
+from giantsteps.reports.studies.networks import learning_rate
 
 
 def test_the_vertex_of_a_parabola_is_found_between_and_beside_the_points() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.reports.measurements.experiments import FOLDER, Measured
-from onestep.reports.studies import spectrum_sample
-from onestep.reports.studies.spectrum_sample import ENDS, NETWORKS, Networks, networks_of
+from giantsteps.reports.measurements.experiments import FOLDER, Measured
+from giantsteps.reports.studies import spectrum_sample
+from giantsteps.reports.studies.spectrum_sample import ENDS, NETWORKS, Networks, networks_of
 
 
 def test_what_is_stored_counts_every_eigenvalue_once() -> None:

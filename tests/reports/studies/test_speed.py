@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from benchmarks.speed import baseline
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.measurements import drawing
-from onestep.reports.studies.speed import DATA, bars, page, study, text_table
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.measurements import drawing
+from giantsteps.reports.studies.speed import DATA, bars, page, study, text_table
 
 
 def _stored() -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.reports.measurements.experiments import Data, complete, stored
-from onestep.reports.studies import vocabulary
-from onestep.reports.studies.paper.series import plotted
-from onestep.reports.studies.vocabulary import ALPHAS, EXPERIMENTS, VOCABULARIES
+from giantsteps.reports.measurements.experiments import Data, complete, stored
+from giantsteps.reports.studies import vocabulary
+from giantsteps.reports.studies.paper.series import plotted
+from giantsteps.reports.studies.vocabulary import ALPHAS, EXPERIMENTS, VOCABULARIES
 
 
 def test_the_page_is_made_from_the_samples() -> None:

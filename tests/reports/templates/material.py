@@ -8,15 +8,15 @@ from xml.etree.ElementTree import Element
 
 import sympy as sp
 
-from onestep.derivations.language.glossary import Entry as Symbol
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements.study import Study, Table
-from onestep.reports.page.site import Material, site
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
-from onestep.verify.protocol.power import MutantResult, Power
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.glossary import Entry as Symbol
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.page.site import Material, site
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
+from giantsteps.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from giantsteps.verify.protocol.power import MutantResult, Power
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.reports.templates.reading import read
 
 PAPER, SLIDES, OTHERS = "arXiv 2402.04980", "slides", "this suite"

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from onestep.reports.page.site import site
-from onestep.verify.ledger.run import Ledger
-from onestep.verify.protocol.power import MutantResult
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.page.site import site
+from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.power import MutantResult
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.reports.templates.material import NUMBER, ROWS, SLIDES, Row, claim_page, files, letter, material, page
 from tests.reports.templates.reading import badges, facts, links, of_class, read, words
 

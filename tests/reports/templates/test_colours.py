@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from onestep.reports.page.site import TEMPLATES
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.page.site import TEMPLATES
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.protocol.verdict import Verdict
 
 CSS = (TEMPLATES / "style.css").read_text(encoding="utf-8")
 # WCAG 2, level AA, for text of ordinary size.

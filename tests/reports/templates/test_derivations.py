@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from onestep.reports.page.described import DescribedDerivation, DescribedStep
-from onestep.reports.page.site import CUT, site
-from onestep.reports.page.views import derivation_views
-from onestep.reports.text.mathematics import mathml
+from giantsteps.reports.page.described import DescribedDerivation, DescribedStep
+from giantsteps.reports.page.site import CUT, site
+from giantsteps.reports.page.views import derivation_views
+from giantsteps.reports.text.mathematics import mathml
 from tests.reports.templates.material import NUMBER, ROWS, claim_page, material
 from tests.reports.templates.reading import links, of_class, read, words
 

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from functools import cache
 
-from onestep.reports.page.pdf import sources
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.paper import chapter_of
+from giantsteps.reports.page.pdf import sources
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.paper import chapter_of
 from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, material
 
 MARKS = {"printed": " #note[as printed]", "reading": " #note[a reading]"}

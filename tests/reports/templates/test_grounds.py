@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from onestep.reports.measurements.network_trial import Row as Measured
-from onestep.reports.measurements.network_trial import Trial
-from onestep.reports.page.site import site
-from onestep.reports.text.ledger_markdown import markdown
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import as_json
-from onestep.verify.ledger.run import Ledger
-from onestep.verify.protocol.evidence import Leaf, Made, Proof
+from giantsteps.reports.measurements.network_trial import Row as Measured
+from giantsteps.reports.measurements.network_trial import Trial
+from giantsteps.reports.page.site import site
+from giantsteps.reports.text.ledger_markdown import markdown
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import as_json
+from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.evidence import Leaf, Made, Proof
 from tests.reports.templates.material import NUMBER, ROWS, claim_page, figure, files, material, page
 from tests.reports.templates.reading import badges, cells, facts, links, read, words
 

@@ -10,11 +10,11 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from onestep.reports.activation.gallery import TARGETS, Card, Goal
-from onestep.reports.page.pdf import sources
-from onestep.reports.page.site import site
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.run import Ledger
+from giantsteps.reports.activation.gallery import TARGETS, Card, Goal
+from giantsteps.reports.page.pdf import sources
+from giantsteps.reports.page.site import site
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.run import Ledger
 from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, Row, claim_page, files, material, page
 from tests.reports.templates.reading import badges, cells, facts, links, of_class, read, words
 from tests.shared.report_page import pages_of
@@ -369,4 +369,4 @@ def test_the_page_of_an_activation_is_its_own(gallery: dict[str, str]) -> None:
             for word, step in (("prev", -1), ("next", 1))
             if 1 <= k + step <= 3
         }
-        assert f'onestep activation "f{k}(z)" --target sin' in words(main)
+        assert f'giantsteps activation "f{k}(z)" --target sin' in words(main)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.page.claims import folded
-from onestep.reports.page.site import TEMPLATES
+from giantsteps.reports.page.claims import folded
+from giantsteps.reports.page.site import TEMPLATES
 
 # Elements that know no more than the scripts ask of them.
 DOM = """

@@ -7,13 +7,13 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from onestep.reports.page.described import derivations_of
-from onestep.reports.text.formula_lines import LINE, NAMES, width
-from onestep.reports.text.mathematics import mathml
-from onestep.reports.text.prose import prose
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import statement_latex
+from giantsteps.reports.page.described import derivations_of
+from giantsteps.reports.text.formula_lines import LINE, NAMES, width
+from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.prose import prose
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import statement_latex
 from tests.reports.page.reading import cut_wrongly
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-import onestep
-from onestep.reports.text.public_names import described, equations, linked, public_names
+import giantsteps
+from giantsteps.reports.text.public_names import described, equations, linked, public_names
 
 
 def test_every_public_name_stands_with_its_call_and_words() -> None:
     found = {one.name: one for one in public_names()}
-    assert sorted(found) == sorted(onestep.__all__)
+    assert sorted(found) == sorted(giantsteps.__all__)
     assert [found[name].kind for name in ("solve", "Model", "ModelError")] == ["function", "class", "exception"]
     assert found["solve"].call == "solve(model: Model, *, digits: int | None = None)"
     assert found["Model"].call.startswith("Model(\n    activation: Activation,\n")
@@ -55,7 +55,7 @@ def test_equations_are_numbers_in_brackets_and_their_ranges() -> None:
 def test_names_lead_to_their_places_once_and_not_to_themselves() -> None:
     places = {"solve": "library-solve", "ModelError": "library-ModelError", "Model": "library-Model"}
     shown = str(
-        linked("`solve` raises ModelError; a Model solves, `Model` too, see onestep.ModelError", places, "Model")
+        linked("`solve` raises ModelError; a Model solves, `Model` too, see giantsteps.ModelError", places, "Model")
     )
     assert shown.count('<code><a href="#library-solve">solve</a></code>') == 1
     assert shown.count('href="#library-ModelError"') == 1  # what belongs to another name is none

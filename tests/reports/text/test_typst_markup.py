@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 import typst
 
-from onestep.reports.text.formula_lines import NAMES
-from onestep.reports.text.mathematics import mathml
-from onestep.reports.text.prose import prose
-from onestep.reports.text.typst_markup import MarkupError, displayed, markup, string
-from onestep.verify.ledger.document import statement_latex
+from giantsteps.reports.text.formula_lines import NAMES
+from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.prose import prose
+from giantsteps.reports.text.typst_markup import MarkupError, displayed, markup, string
+from giantsteps.verify.ledger.document import statement_latex
 from tests.shared.committed_ledger import committed_ledger
 
 # What stands before a formula in a document: here it is only read back.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.text.words import caught_lines, caught_words, evidence_line
+from giantsteps.reports.text.words import caught_lines, caught_words, evidence_line
 
 CHECK, OTHER = "simulation: one", "derivation: other"
 

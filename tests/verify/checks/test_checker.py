@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.derivation import NonNegative, RationalLimit, Vanishing
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.symbols import V1, alpha, c, kappa, n0, r
-from onestep.verify.checks.checker import clear_witness, clearly_differ, find_witness, settle, vanishes
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.protocol.evidence import Outcome
+from giantsteps.derivations.language.derivation import NonNegative, RationalLimit, Vanishing
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.symbols import V1, alpha, c, kappa, n0, r
+from giantsteps.verify.checks.checker import clear_witness, clearly_differ, find_witness, settle, vanishes
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.protocol.evidence import Outcome
 
 mu0 = sp.Function("mu0")(kappa)
 DOMAIN = Domain(ranges=(Range(c, 0.5, 2.0), Range(r, 0.1, 3.0)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import instantiate, ring
-from onestep.derivations.kernel.averages import rotate
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import Equation
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.digest import digest
+from giantsteps.derivations.kernel.algebra import instantiate, ring
+from giantsteps.derivations.kernel.averages import rotate
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.steps import by_ring
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.verify.checks.digest import digest
 
 _x, _y, _z = sp.symbols("x y z", real=True)
 

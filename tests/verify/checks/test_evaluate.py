@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.symbols import alpha, c, kappa, z
-from onestep.verify.checks.evaluate import Place, evaluate, evaluate_all, relation_violation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.symbols import alpha, c, kappa, z
+from giantsteps.verify.checks.evaluate import Place, evaluate, evaluate_all, relation_violation
 
 
 @pytest.mark.parametrize(

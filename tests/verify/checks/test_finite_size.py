@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import fdtrc
 
-from onestep.verify.checks.finite_size import (
+from giantsteps.verify.checks.finite_size import (
     CONFIRMED,
     DETECTABLE_LIMIT,
     FALSE_ALARM,

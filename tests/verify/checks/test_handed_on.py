@@ -11,21 +11,21 @@ import pytest
 import sympy as sp
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from onestep.derivations.kernel.theorem import nodes
-from onestep.verify.checks import finite_size, proofs, scaling_check
-from onestep.verify.checks import points as at_points
-from onestep.verify.checks.evaluate import Place, evaluate_all, relation_violation
-from onestep.verify.checks.finite_size import Comparison, Fit, Observation, combine, compare, compare_all, fit_line
-from onestep.verify.checks.points import ByNumbers, Point, _agreement
-from onestep.verify.checks.proofs import ByTheorem, made
-from onestep.verify.checks.scaling_check import ByScaling, Scaled
-from onestep.verify.checks.simulation import BySimulation, Measured
-from onestep.verify.checks.strategies import coordinate_of
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Range
-from onestep.verify.protocol.conditions import IS_A_THEOREM
-from onestep.verify.protocol.evidence import FiniteSize, Outcome, Proof, Settled
-from onestep.verify.protocol.tolerances import Tolerance
+from giantsteps.derivations.kernel.theorem import nodes
+from giantsteps.verify.checks import finite_size, proofs, scaling_check
+from giantsteps.verify.checks import points as at_points
+from giantsteps.verify.checks.evaluate import Place, evaluate_all, relation_violation
+from giantsteps.verify.checks.finite_size import Comparison, Fit, Observation, combine, compare, compare_all, fit_line
+from giantsteps.verify.checks.points import ByNumbers, Point, _agreement
+from giantsteps.verify.checks.proofs import ByTheorem, made
+from giantsteps.verify.checks.scaling_check import ByScaling, Scaled
+from giantsteps.verify.checks.simulation import BySimulation, Measured
+from giantsteps.verify.checks.strategies import coordinate_of
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Range
+from giantsteps.verify.protocol.conditions import IS_A_THEOREM
+from giantsteps.verify.protocol.evidence import FiniteSize, Outcome, Proof, Settled
+from giantsteps.verify.protocol.tolerances import Tolerance
 from tests.shared.toy import claim, derivation, norm
 
 QUICK = PROFILES["quick"]
@@ -254,7 +254,7 @@ def test_sides_below_a_thousandth_are_measured_against_it(left: float, right: fl
 
 
 def test_an_average_within_an_average_is_on_the_shifted_grid_as_well() -> None:
-    from onestep.derivations.language.expectation import Expectation
+    from giantsteps.derivations.language.expectation import Expectation
 
     z, w = sp.symbols("z w", real=True)
     # A jump between two points of the grid lies elsewhere among those of the shifted one.

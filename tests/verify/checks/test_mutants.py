@@ -8,16 +8,16 @@ from collections.abc import Mapping
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.symbols import V1, V2, alpha, alpha0, beta, c, h1_star, h2_star, kappa
-from onestep.verify.checks.evaluate import Place
-from onestep.verify.checks.mutants import equivalent, generate, generic_mutants, mutants_of
-from onestep.verify.checks.points import BySearch, Point
-from onestep.verify.claims.index import examine
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Domain, Kind, Mutant, Range
-from onestep.verify.protocol.tolerances import Tolerance
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.symbols import V1, V2, alpha, alpha0, beta, c, h1_star, h2_star, kappa
+from giantsteps.verify.checks.evaluate import Place
+from giantsteps.verify.checks.mutants import equivalent, generate, generic_mutants, mutants_of
+from giantsteps.verify.checks.points import BySearch, Point
+from giantsteps.verify.claims.index import examine
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Domain, Kind, Mutant, Range
+from giantsteps.verify.protocol.tolerances import Tolerance
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, claim, norm
 
 
@@ -56,8 +56,8 @@ def test_numbers_alone_refute_the_near_mutant_too() -> None:
 
 def test_a_check_that_cannot_fail_leaves_its_mutants_alive() -> None:
     # A tolerance of 100 % passes the claim and every mutant near it: the ledger must show the survivors.
-    from onestep.verify.checks.points import ByNumbers
-    from onestep.verify.protocol.tolerances import Tolerance
+    from giantsteps.verify.checks.points import ByNumbers
+    from giantsteps.verify.protocol.tolerances import Tolerance
     from tests.shared.toy import measure
 
     blind = claim(checks=(ByNumbers("blind", measure, Tolerance(1.0, "blind on purpose")),))

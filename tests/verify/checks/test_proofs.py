@@ -7,21 +7,21 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import order, ring
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, sides
-from onestep.derivations.kernel.theorem import Theorem, replay
-from onestep.derivations.kernel.vacuity.established import established
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, ge, le
-from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.points import ByNumbers, BySearch, Point
-from onestep.verify.checks.proofs import CONCLUDED, ByDerivation, ByObligations, ByTheorem, concluded, said, states
-from onestep.verify.checks.strategies import coordinate_of, points_of
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
-from onestep.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof
-from onestep.verify.protocol.verdict import Verdict, decide
+from giantsteps.derivations.kernel.algebra import order, ring
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.steps import by_ring
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, sides
+from giantsteps.derivations.kernel.theorem import Theorem, replay
+from giantsteps.derivations.kernel.vacuity.established import established
+from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, ge, le
+from giantsteps.derivations.language.symbols import alpha0, d, h1_star, h2_star
+from giantsteps.verify.checks.points import ByNumbers, BySearch, Point
+from giantsteps.verify.checks.proofs import CONCLUDED, ByDerivation, ByObligations, ByTheorem, concluded, said, states
+from giantsteps.verify.checks.strategies import coordinate_of, points_of
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof
+from giantsteps.verify.protocol.verdict import Verdict, decide
 from tests.derivations.kernel.test_falsehoods import fixed_by_a_hypothesis
 from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, by_obligations, claim, derivation, measure, norm
 

@@ -7,9 +7,9 @@ import random
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.symbols import c, kappa, r
-from onestep.verify.checks.rational_zero import rational_zero
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.symbols import c, kappa, r
+from giantsteps.verify.checks.rational_zero import rational_zero
 
 a = sp.Symbol("a", real=True)
 R = sp.Symbol("R", real=True)

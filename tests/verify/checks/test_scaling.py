@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks import scaling
-from onestep.verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
-from onestep.verify.checks.scaling_check import ByScaling, Scaled
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Kind
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.verdict import Verdict, decide
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.verify.checks import scaling
+from giantsteps.verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
+from giantsteps.verify.checks.scaling_check import ByScaling, Scaled
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Kind
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.protocol.verdict import Verdict, decide
 from tests.shared.toy import claim
 
 DIMENSIONS = (100, 300, 900)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.symbols import alpha0, h1_star, h2_star
-from onestep.verify.checks.simulation import BySimulation, Measured, column
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Profile
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.symbols import alpha0, h1_star, h2_star
+from giantsteps.verify.checks.simulation import BySimulation, Measured, column
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Profile
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, claim, norm
 
 QUICK = PROFILES["quick"]

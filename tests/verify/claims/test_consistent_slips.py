@@ -14,13 +14,13 @@ import pytest
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
-from onestep.derivations.kernel.theorem import Theorem, nodes, replay
-from onestep.derivations.language.derivation import Derivation, Step
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem, states
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.saddle_point.systems import ByDerivations
-from onestep.verify.protocol.claim import Claim
+from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, Refused, sides
+from giantsteps.derivations.kernel.theorem import Theorem, nodes, replay
+from giantsteps.derivations.language.derivation import Derivation, Step
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, states
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.saddle_point.systems import ByDerivations
+from giantsteps.verify.protocol.claim import Claim
 
 # What is written in place of X, and what X is then: another factor and a term more, another sign, a term or factor
 # that is missing.

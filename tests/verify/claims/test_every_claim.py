@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.text.words import steps_without_rule
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.saddle_point import definitions
-from onestep.verify.ledger.document import statement_latex
-from onestep.verify.protocol.claim import Claim, Kind, Role
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.order import ordered
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.text.words import steps_without_rule
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.saddle_point import definitions
+from giantsteps.verify.ledger.document import statement_latex
+from giantsteps.verify.protocol.claim import Claim, Kind, Role
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.protocol.order import ordered
+from giantsteps.verify.protocol.verdict import Verdict
 
 CLAIMS = all_claims()
 LEDGER = Path(__file__).resolve().parent.parent.parent.parent / "reports" / "ledger.json"

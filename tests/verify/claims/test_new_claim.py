@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger.document import claim_json
-from onestep.verify.ledger.run import examine
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.document import claim_json
+from giantsteps.verify.ledger.run import examine
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
@@ -27,7 +27,7 @@ def blocks() -> list[str]:
 
 def with_block(path: str, block: str, **new: Any) -> ModuleType:
     """A module of this suite with a block at its end, which sees the modules of `new` in place of the old ones."""
-    module = ModuleType(f"onestep.{path}".replace("/", "."))
+    module = ModuleType(f"giantsteps.{path}".replace("/", "."))
     # Classes and caches look their module up by name; the copy is nobody else's.
     exec((ROOT / f"{path}.py").read_text(encoding="utf-8"), module.__dict__)
     module.__dict__.update(new)

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from onestep.verify.claims.index import all_claims
-from onestep.verify.protocol.claim import Role
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.protocol.claim import Role
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.planting.errors import Plant, apart, planted, verdict_by_proof
 from tests.planting.table import PLANTS
 

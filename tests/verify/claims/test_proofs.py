@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Claim, Kind, Role
-from onestep.verify.protocol.evidence import Agreement, Outcome, Proof
-from onestep.verify.protocol.order import claims_of
-from onestep.verify.protocol.verdict import Verdict, decide
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Claim, Kind, Role
+from giantsteps.verify.protocol.evidence import Agreement, Outcome, Proof
+from giantsteps.verify.protocol.order import claims_of
+from giantsteps.verify.protocol.verdict import Verdict, decide
 from tests.planting.errors import PROOFS, proofs_of
 
 CLAIMS = all_claims()

@@ -11,21 +11,21 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step import spike
-from onestep.derivations.kernel import inequalities, limits
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, order, rewrite, ring
-from onestep.derivations.kernel.calculus import logarithm, slope
-from onestep.derivations.kernel.search.averages import expanded
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.search.steps import by_ring
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
-from onestep.derivations.kernel.theorem import RULES, Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
-from onestep.verify.export.files import ASKED, AT, LATE, SLIPS, UNPROVED, chapter, files, given_up
-from onestep.verify.export.read_back import Unread, conclusions, read_statement
-from onestep.verify.export.rocq import Exported, exported
-from onestep.verify.export.second_kernel import (
+from giantsteps.derivations.gradient_step import spike
+from giantsteps.derivations.kernel import inequalities, limits
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, order, rewrite, ring
+from giantsteps.derivations.kernel.calculus import logarithm, slope
+from giantsteps.derivations.kernel.search.averages import expanded
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.steps import by_ring
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from giantsteps.derivations.kernel.theorem import RULES, Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma
+from giantsteps.verify.export.files import ASKED, AT, LATE, SLIPS, UNPROVED, chapter, files, given_up
+from giantsteps.verify.export.read_back import Unread, conclusions, read_statement
+from giantsteps.verify.export.rocq import Exported, exported
+from giantsteps.verify.export.second_kernel import (
     EXPECTED,
     MISSING,
     Checked,
@@ -39,8 +39,8 @@ from onestep.verify.export.second_kernel import (
     replayed,
     write,
 )
-from onestep.verify.export.tactics.rules import LEAVES, PROVERS
-from onestep.verify.export.terms import in_order
+from giantsteps.verify.export.tactics.rules import LEAVES, PROVERS
+from giantsteps.verify.export.terms import in_order
 
 _x, _y, _z, _t = sp.symbols("x y z t", real=True)
 _p, _d = sp.symbols("p d", positive=True)
@@ -179,7 +179,7 @@ def test_what_rests_on_a_lemma_that_rocq_does_not_prove_is_not_replayed() -> Non
 def test_a_file_requires_those_that_its_lemmas_and_axioms_stand_in(
     export: Exported, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("onestep.verify.export.files._SIZE", 2000)
+    monkeypatch.setattr("giantsteps.verify.export.files._SIZE", 2000)
     written = [file for file in files(export) if not file.module.startswith(SLIPS)]
     assert len(written) > 3
     for k, file in enumerate(written):
@@ -220,7 +220,7 @@ def test_what_rocq_refuses_keeps_it_from_nothing_else(tmp_path: Path, monkeypatc
             raise Differs(module)
         return True
 
-    monkeypatch.setattr("onestep.verify.export.second_kernel._compile", refusing)
+    monkeypatch.setattr("giantsteps.verify.export.second_kernel._compile", refusing)
     seen: list[str] = []
     requires = {"base": (), "wrong": ("base",), "above": ("wrong",), "beside": ("base",), "last": ("beside",)}
     with pytest.raises(Differs, match="wrong"):
@@ -424,7 +424,7 @@ def test_rocq_accepts_a_derivation_with_limits(export: Exported, tmp_path: Path)
 @pytest.mark.thorough
 def test_rocq_gives_up_a_proof_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Processor seconds, of which a question about axioms takes two.
-    monkeypatch.setattr("onestep.verify.export.second_kernel.LIMIT", 5)
+    monkeypatch.setattr("giantsteps.verify.export.second_kernel.LIMIT", 5)
     made = exported(small())
     proved = [lemma for lemma in made.lemmas if not lemma.assumed]
     stuck = proved[0]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger import coverage
-from onestep.verify.ledger.coverage import Coverage, summary
-from onestep.verify.protocol.claim import Claim, Role, Source
-from onestep.verify.protocol.paper import Document, Formula
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger import coverage
+from giantsteps.verify.ledger.coverage import Coverage, summary
+from giantsteps.verify.protocol.claim import Claim, Role, Source
+from giantsteps.verify.protocol.paper import Document, Formula
 from tests.shared import toy
 
 

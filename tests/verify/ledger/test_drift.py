@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.verify.ledger.drift import drift
+from giantsteps.verify.ledger.drift import drift
 
 Place = tuple[str | int, ...]
 LEDGER = Path(__file__).resolve().parent.parent.parent.parent / "reports" / "ledger.json"

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger import errata, run
-from onestep.verify.ledger.coverage import coverage
-from onestep.verify.ledger.document import alone, claim_json, entry_json, evidence_json, power_json
-from onestep.verify.ledger.family import probability, simulations
-from onestep.verify.ledger.leaves import ground_json, grounds
-from onestep.verify.ledger.run import Beside, Entry, Ledger
-from onestep.verify.protocol import order
-from onestep.verify.protocol.claim import Claim, Kind, Mutant, Profile, Role, Source
-from onestep.verify.protocol.evidence import (
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger import errata, run
+from giantsteps.verify.ledger.coverage import coverage
+from giantsteps.verify.ledger.document import alone, claim_json, entry_json, evidence_json, power_json
+from giantsteps.verify.ledger.family import probability, simulations
+from giantsteps.verify.ledger.leaves import ground_json, grounds
+from giantsteps.verify.ledger.run import Beside, Entry, Ledger
+from giantsteps.verify.protocol import order
+from giantsteps.verify.protocol.claim import Claim, Kind, Mutant, Profile, Role, Source
+from giantsteps.verify.protocol.evidence import (
     OF_A_THEOREM,
     Agreement,
     Certificate,
@@ -34,9 +34,9 @@ from onestep.verify.protocol.evidence import (
     Proof,
     Settled,
 )
-from onestep.verify.protocol.paper import Erratum
-from onestep.verify.protocol.power import MutantResult, Power
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.protocol.paper import Erratum
+from giantsteps.verify.protocol.power import MutantResult, Power
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.toy import claim, norm
 
 SUPPORTS, REFUTES, UNDECIDED = Outcome

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.symbols import h1_star
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.ledger import errata
-from onestep.verify.ledger.errata import conventions, examine_errata, unlisted
-from onestep.verify.protocol import order
-from onestep.verify.protocol.claim import Claim, Kind, Role
-from onestep.verify.protocol.paper import Erratum
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.symbols import h1_star
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger import errata
+from giantsteps.verify.ledger.errata import conventions, examine_errata, unlisted
+from giantsteps.verify.protocol import order
+from giantsteps.verify.protocol.claim import Claim, Kind, Role
+from giantsteps.verify.protocol.paper import Erratum
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, claim, norm
 
 WRONG = sp.Eq(norm, LIMIT - 2 * h1_star**2)

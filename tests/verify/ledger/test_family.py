@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onestep.verify.checks.finite_size import FALSE_ALARM, deviates
-from onestep.verify.ledger.family import FAMILY, probability, rejected, simulations
+from giantsteps.verify.checks.finite_size import FALSE_ALARM, deviates
+from giantsteps.verify.ledger.family import FAMILY, probability, rejected, simulations
 
 LEDGER = Path(__file__).resolve().parent.parent.parent.parent / "reports" / "ledger.json"
 # Verdicts on what a source says, or on another convention: there a simulation is to refute.

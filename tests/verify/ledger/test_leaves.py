@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onestep.verify.ledger.document import as_json
-from onestep.verify.ledger.leaves import grounds
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.evidence import Leaf, Made, Outcome, Proof, Settled
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.ledger.document import as_json
+from giantsteps.verify.ledger.leaves import grounds
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.evidence import Leaf, Made, Outcome, Proof, Settled
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.toy import claim
 
 STEP = Settled("a step", Outcome.SUPPORTS, "made")

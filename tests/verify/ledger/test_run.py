@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.symbols import h1_star
-from onestep.verify.checks.points import ByNumbers, BySearch, Point, _measured
-from onestep.verify.claims import index
-from onestep.verify.claims.index import all_claims, run_ledger
-from onestep.verify.ledger import run
-from onestep.verify.ledger.document import dumps
-from onestep.verify.ledger.drift import drift
-from onestep.verify.ledger.run import Beside
-from onestep.verify.protocol import order
-from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
-from onestep.verify.protocol.evidence import Leaf, Made, Outcome, Proof, Settled
-from onestep.verify.protocol.order import LedgerError
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.symbols import h1_star
+from giantsteps.verify.checks.points import ByNumbers, BySearch, Point, _measured
+from giantsteps.verify.claims import index
+from giantsteps.verify.claims.index import all_claims, run_ledger
+from giantsteps.verify.ledger import run
+from giantsteps.verify.ledger.document import dumps
+from giantsteps.verify.ledger.drift import drift
+from giantsteps.verify.ledger.run import Beside
+from giantsteps.verify.protocol import order
+from giantsteps.verify.protocol.claim import PROFILES, Claim, Kind, Role
+from giantsteps.verify.protocol.evidence import Leaf, Made, Outcome, Proof, Settled
+from giantsteps.verify.protocol.order import LedgerError
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.toy import LIMIT, TOLERANCE, claim, measure, norm
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import ring
-from onestep.derivations.kernel.statements import Equation
-from onestep.reports.commands.kernel import main
-from onestep.reports.text.words import theorem_line
-from onestep.verify.checks.digest import digest
-from onestep.verify.checks.proofs import made
-from onestep.verify.export.second_kernel import EXPECTED, Checked
-from onestep.verify.ledger import second_kernel
-from onestep.verify.ledger.document import theorem_json
-from onestep.verify.protocol.evidence import Outcome, Proof, Settled
+from giantsteps.derivations.kernel.algebra import ring
+from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.reports.commands.kernel import main
+from giantsteps.reports.text.words import theorem_line
+from giantsteps.verify.checks.digest import digest
+from giantsteps.verify.checks.proofs import made
+from giantsteps.verify.export.second_kernel import EXPECTED, Checked
+from giantsteps.verify.ledger import second_kernel
+from giantsteps.verify.ledger.document import theorem_json
+from giantsteps.verify.protocol.evidence import Outcome, Proof, Settled
 
 _x = sp.Symbol("x", real=True)
 SQUARE = ring((), Equation((_x + 1) ** 2, _x**2 + 2 * _x + 1))
@@ -75,10 +75,10 @@ def test_marks_are_kept_chapter_by_chapter_and_one_that_rocq_does_not_confirm_is
             keep(chapter)
         return both
 
-    monkeypatch.setattr("onestep.verify.export.second_kernel.check", check)
-    monkeypatch.setattr("onestep.verify.export.second_kernel.installed", lambda: True)
-    monkeypatch.setattr("onestep.verify.export.second_kernel.version", lambda: "8.16")
-    monkeypatch.setattr("onestep.reports.text.ledger_files.in_source_checkout", lambda: True)
+    monkeypatch.setattr("giantsteps.verify.export.second_kernel.check", check)
+    monkeypatch.setattr("giantsteps.verify.export.second_kernel.installed", lambda: True)
+    monkeypatch.setattr("giantsteps.verify.export.second_kernel.version", lambda: "8.16")
+    monkeypatch.setattr("giantsteps.reports.text.ledger_files.in_source_checkout", lambda: True)
     before = {"a.square": [digest(SQUARE)], "b.two": ["1"], "c": ["2"]}
     second_kernel.RECORD.write_text(json.dumps({"replayed": before}), encoding="utf-8")
     digests = {"a.square": [digest(SQUARE)], "b.one": ["0"], "b.two": ["3"]}

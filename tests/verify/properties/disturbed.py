@@ -21,9 +21,9 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, PrimitiveProvider
 from hypothesis.strategies import SearchStrategy
 
-from onestep.numerics.models.losses import ClippedLoss, ProximalLoss
-from onestep.numerics.models.model import Model
-from onestep.verify.properties.property import THEORY, Theory
+from giantsteps.numerics.models.losses import ClippedLoss, ProximalLoss
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.properties.property import THEORY, Theory
 
 
 def key(asked: Any) -> str:

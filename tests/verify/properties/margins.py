@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.verify.properties import margins
-from onestep.verify.properties.property import REFUSALS, Property
-from onestep.verify.properties.run import BY_NAME, THEMES
+from giantsteps.verify.properties import margins
+from giantsteps.verify.properties.property import REFUSALS, Property
+from giantsteps.verify.properties.run import BY_NAME, THEMES
 from tests.verify.properties.disturbed import disturbed, examples
 
 DRAWN = 3

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from onestep.verify.properties.property import THEORY, listed
-from onestep.verify.properties.themes import simulation
+from giantsteps.verify.properties.property import THEORY, listed
+from giantsteps.verify.properties.themes import simulation
 from tests.verify.properties.disturbed import disturbed, examples
 from tests.verify.properties.margins import SEARCHED, compared
 

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from onestep.derivations.expressions.parser import parse
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point import ridge
-from onestep.reports.command_line.cli import run as onestep
-from onestep.verify.claims.index import all_claims
-from onestep.verify.properties import commands
-from onestep.verify.properties import run as properties
-from onestep.verify.properties.margins import is_so, near
-from onestep.verify.properties.property import THEORY, Property, plant
-from onestep.verify.properties.run import BY_NAME, PROPERTIES, TIMES, Outcome, meant, named, run, search
-from onestep.verify.properties.strategies import wide
-from onestep.verify.properties.themes.consistency import an_estimate_is_honest
-from onestep.verify.properties.themes.language import parity_is_true
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point import ridge
+from giantsteps.reports.command_line.cli import run as giantsteps
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties import run as properties
+from giantsteps.verify.properties.margins import is_so, near
+from giantsteps.verify.properties.property import THEORY, Property, plant
+from giantsteps.verify.properties.run import BY_NAME, PROPERTIES, TIMES, Outcome, meant, named, run, search
+from giantsteps.verify.properties.strategies import wide
+from giantsteps.verify.properties.themes.consistency import an_estimate_is_honest
+from giantsteps.verify.properties.themes.language import parity_is_true
 
 # Drawn within a hundred examples each, without shrinking; most plants are found within ten.
 PLANTED = 100
@@ -44,7 +44,7 @@ def test_it_fails_on_its_plant(name: str) -> None:
     found = search(one, PLANTED, theory=one.plant.theory, shrunk=False)
     assert found.outcome == "fails", one.plant.text
     assert found.counterexample is not None
-    assert shlex.split(found.counterexample)[0] == "onestep"
+    assert shlex.split(found.counterexample)[0] == "giantsteps"
 
 
 def test_a_parity_that_is_not_decided_says_nothing() -> None:
@@ -135,7 +135,7 @@ def test_a_counterexample_is_shrunk_to_a_model_that_a_person_would_type() -> Non
 
 
 def test_what_crashes_fails_and_what_is_always_refused_is_undecided() -> None:
-    from onestep.numerics.models.model import ModelError
+    from giantsteps.numerics.models.model import ModelError
 
     def crashing(model: object, theory: object) -> float:
         raise ZeroDivisionError("by nothing")
@@ -171,7 +171,7 @@ def test_a_search_is_the_same_again_and_another_with_another_seed() -> None:
 
 
 def test_the_command_searches_by_name(capfd: pytest.CaptureFixture[str]) -> None:
-    assert onestep(["verify", "--properties", "limits.small-batch", "--json"]) == 0
+    assert giantsteps(["verify", "--properties", "limits.small-batch", "--json"]) == 0
     out, _ = capfd.readouterr()
     (entry,) = json.loads(out)["properties"]
     assert set(entry) == {"name", "claim", "examples", "narrowest_margin", "outcome", "counterexample"}
@@ -192,10 +192,10 @@ def test_one_property_that_fails_decides(
     outcomes: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def found(*_: object) -> list[Outcome]:
-        return [Outcome(f"p{k}", "It holds.", "c", 3, 0.5, word, "onestep") for k, word in enumerate(outcomes)]
+        return [Outcome(f"p{k}", "It holds.", "c", 3, 0.5, word, "giantsteps") for k, word in enumerate(outcomes)]
 
     monkeypatch.setattr(properties, "run", found)
-    assert onestep(["verify", "--properties", "limits"]) == code
+    assert giantsteps(["verify", "--properties", "limits"]) == code
     assert "limits" not in capfd.readouterr().err
 
 
@@ -211,7 +211,7 @@ def test_one_property_that_fails_decides(
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], named_in_it: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert onestep(["verify", *arguments]) == 2
+    assert giantsteps(["verify", *arguments]) == 2
     out, err = capfd.readouterr()
     assert out == ""
     assert named_in_it in err

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.sweeps.store import Store
-from onestep.verify.properties import commands, margins, run
-from onestep.verify.properties.margins import at_most, error_of, near
-from onestep.verify.properties.property import THEORY, Machine, Property, Theory, plant
-from onestep.verify.properties.run import BY_NAME, CRASHES, SEED, TIMES, Outcome, Search, Violated, meant, search
-from onestep.verify.properties.themes.state_machines import (
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.sweeps.store import Store
+from giantsteps.verify.properties import commands, margins, run
+from giantsteps.verify.properties.margins import at_most, error_of, near
+from giantsteps.verify.properties.property import THEORY, Machine, Property, Theory, plant
+from giantsteps.verify.properties.run import BY_NAME, CRASHES, SEED, TIMES, Outcome, Search, Violated, meant, search
+from giantsteps.verify.properties.themes.state_machines import (
     a_changed_model_is_one_built_anew,
     a_store_is_whole,
     an_edited_ledger_drifts,
@@ -28,7 +28,7 @@ from onestep.verify.properties.themes.state_machines import (
 
 
 def of(margin: Any, examples: int = 7) -> Property:
-    shown = lambda number: f"onestep solve --seen {number}"  # noqa: E731
+    shown = lambda number: f"giantsteps solve --seen {number}"  # noqa: E731
     drawn = st.integers(0, 2**20)
     return Property("toy.name", "A sentence.", "a.claim", drawn, margin, "why", plant("text"), shown, examples)
 
@@ -65,11 +65,11 @@ def test_what_was_found_stands_field_by_field() -> None:
     failing = search(of(lambda number, theory: -0.5), 9)
     assert (failing.outcome, failing.narrowest_margin, failing.trouble) == ("fails", -0.5, "the margin is -0.5")
     # Shrunk to the smallest number there is; without shrinking the one that was drawn.
-    assert failing.counterexample == "onestep solve --seen 0"
+    assert failing.counterexample == "giantsteps solve --seen 0"
     large = search(of(lambda number, theory: 0.5 - (number > 1000)), 60)
-    assert large.counterexample == "onestep solve --seen 1001"
+    assert large.counterexample == "giantsteps solve --seen 1001"
     assert search(of(lambda number, theory: 0.5 - (number > 1000)), 60, shrunk=False).counterexample not in (
-        None, "onestep solve --seen 1001")  # fmt: skip
+        None, "giantsteps solve --seen 1001")  # fmt: skip
 
 
 def test_the_theory_on_trial_is_the_one_that_is_given() -> None:
@@ -90,7 +90,7 @@ def test_every_sort_of_crash_is_a_failure_with_its_words(error: type[BaseExcepti
 def test_a_state_machine_is_shown_with_its_seed_and_steps() -> None:
     shown = run._shown(a_changed_model_is_one_built_anew, "alpha = 2; beta = 3", 5)
     name = "state-machines.a-changed-model-is-one-built-anew"
-    assert shown == f"onestep verify --properties {name} --seed 5  # alpha = 2; beta = 3"
+    assert shown == f"giantsteps verify --properties {name} --seed 5  # alpha = 2; beta = 3"
 
 
 def test_a_state_machine_draws_what_its_seed_says() -> None:
@@ -223,7 +223,7 @@ def test_what_did_not_converge_says_nothing_and_options_reach_the_solver(monkeyp
 
 def test_a_command_says_each_option_that_has_a_value_whatever_it_is() -> None:
     text = commands.command("solve", "a b", zero=0.0, nothing=None, flag=True, off=False, bulk_model="network")
-    assert shlex.split(text) == ["onestep", "solve", "a b", "--zero", "0.0", "--flag", "--off", "False",
+    assert shlex.split(text) == ["giantsteps", "solve", "a b", "--zero", "0.0", "--flag", "--off", "False",
                                  "--bulk-model", "network"]  # fmt: skip
 
 
@@ -267,10 +267,10 @@ def test_what_is_swept_stands_in_place_of_the_models_own() -> None:
     model = Model("tanh", "sin", **FIELDS)
     words = shlex.split(commands.swept(model, "ridge", 0.1, 0.25))
     assert words[words.index("--ridge") + 1] == "0.1,0.25"
-    assert shlex.split(commands.bounds(model)) == ["onestep", "bounds", *shlex.split(commands.solve(model))[2:]]
+    assert shlex.split(commands.bounds(model)) == ["giantsteps", "bounds", *shlex.split(commands.solve(model))[2:]]
     given = {"activation": "tanh", "eta": 2.0}
-    assert commands.stepped(given, eta="1,2") == "onestep solve --activation tanh --eta 1,2"
-    assert commands.activation("z + 1", bulk=2.0) == "onestep activation 'z + 1' --bulk 2.0"
+    assert commands.stepped(given, eta="1,2") == "giantsteps solve --activation tanh --eta 1,2"
+    assert commands.activation("z + 1", bulk=2.0) == "giantsteps activation 'z + 1' --bulk 2.0"
 
 
 # ---- machines ----

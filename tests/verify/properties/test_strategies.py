@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.parser import parse
-from onestep.derivations.expressions.tree import FUNCTIONS
-from onestep.numerics.models.model import Model
-from onestep.reports.command_line.options import request
-from onestep.verify.properties import commands
-from onestep.verify.properties.strategies import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import FUNCTIONS
+from giantsteps.numerics.models.model import Model
+from giantsteps.reports.command_line.options import request
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.strategies import (
     any_activations,
     expressions,
     functions_of,

@@ -11,8 +11,8 @@ import sympy as sp
 from flint import acb
 from scipy import integrate, special, stats
 
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
-from onestep.verify.protocol.balls import NoBallError, enclose, owens_t, sign_product
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.verify.protocol.balls import NoBallError, enclose, owens_t, sign_product
 
 
 @pytest.mark.parametrize(("h", "a"), [(0.0, 0.7), (0.4, 1.0), (-1.3, 0.25), (2.1, -3.0), (0.9, 12.0)])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from onestep import verify
-from onestep.verify.protocol.claim import PROFILES, Range
+from giantsteps import verify
+from giantsteps.verify.protocol.claim import PROFILES, Range
 
 
 def test_a_range_is_the_unit_interval_unless_it_says_more() -> None:

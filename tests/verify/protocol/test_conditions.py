@@ -8,20 +8,20 @@ from itertools import combinations
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import assume, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.search.leaves import define, proved
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Equation, Ground
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol import conditions
-from onestep.verify.protocol.claim import PROFILES, Domain, Range
-from onestep.verify.protocol.conditions import Holding, holding
-from onestep.verify.protocol.evidence import Outcome, Proof
+from giantsteps.derivations.kernel.algebra import assume, ring
+from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Demand, Equation, Ground
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol import conditions
+from giantsteps.verify.protocol.claim import PROFILES, Domain, Range
+from giantsteps.verify.protocol.conditions import Holding, holding
+from giantsteps.verify.protocol.evidence import Outcome, Proof
 from tests.shared.toy import claim
 
 x, y, z, a, q = sp.symbols("x y z a q", real=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.evidence import Certificate, Leaf
-from onestep.verify.protocol.tolerances import Tolerance
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.evidence import Certificate, Leaf
+from giantsteps.verify.protocol.tolerances import Tolerance
 
 
 @pytest.mark.parametrize(

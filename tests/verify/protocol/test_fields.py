@@ -9,16 +9,25 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol import order
-from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Mutant, Profile, Role
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Made, Outcome, Proof, Settled
-from onestep.verify.protocol.order import LedgerError, collected, ordered
-from onestep.verify.protocol.paper import PaperError
-from onestep.verify.protocol.power import MutantResult, Power, power, weighed
-from onestep.verify.protocol.statement import claim as stated
-from onestep.verify.protocol.statement import eq, ge, slips
-from onestep.verify.protocol.verdict import Verdict, weakest
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol import order
+from giantsteps.verify.protocol.claim import PROFILES, Claim, Kind, Mutant, Profile, Role
+from giantsteps.verify.protocol.evidence import (
+    Agreement,
+    Certificate,
+    Evidence,
+    FiniteSize,
+    Made,
+    Outcome,
+    Proof,
+    Settled,
+)
+from giantsteps.verify.protocol.order import LedgerError, collected, ordered
+from giantsteps.verify.protocol.paper import PaperError
+from giantsteps.verify.protocol.power import MutantResult, Power, power, weighed
+from giantsteps.verify.protocol.statement import claim as stated
+from giantsteps.verify.protocol.statement import eq, ge, slips
+from giantsteps.verify.protocol.verdict import Verdict, weakest
 from tests.shared.toy import claim, norm
 
 SUPPORTS, REFUTES, UNDECIDED = Outcome

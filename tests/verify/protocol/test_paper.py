@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.glossary import GlyphError
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.paper import OTHER, Chapter, PaperError, chapter_of, part_of
+from giantsteps.derivations.language.glossary import GlyphError
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.paper import OTHER, Chapter, PaperError, chapter_of, part_of
 
 UNKNOWN = sp.Symbol("unheard_of")
 

@@ -10,21 +10,21 @@ from collections.abc import Mapping
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.symbols import alpha0, h1_star
-from onestep.reports.commands.claims import claim_text
-from onestep.reports.commands.verify import ledger_summary, troubles
-from onestep.reports.text.ledger_markdown import markdown
-from onestep.reports.text.words import caught_lines, caught_words
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.simulation import BySimulation, Measured, column
-from onestep.verify.claims.index import examine
-from onestep.verify.ledger.document import alone, dumps, entry_json, power_json
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Claim, Mutant, Profile
-from onestep.verify.protocol.evidence import Agreement
-from onestep.verify.protocol.power import MutantResult, Power, power, weighed
-from onestep.verify.protocol.tolerances import Tolerance
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.symbols import alpha0, h1_star
+from giantsteps.reports.commands.claims import claim_text
+from giantsteps.reports.commands.verify import ledger_summary, troubles
+from giantsteps.reports.text.ledger_markdown import markdown
+from giantsteps.reports.text.words import caught_lines, caught_words
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.simulation import BySimulation, Measured, column
+from giantsteps.verify.claims.index import examine
+from giantsteps.verify.ledger.document import alone, dumps, entry_json, power_json
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Claim, Mutant, Profile
+from giantsteps.verify.protocol.evidence import Agreement
+from giantsteps.verify.protocol.power import MutantResult, Power, power, weighed
+from giantsteps.verify.protocol.tolerances import Tolerance
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared import toy
 
 
@@ -149,7 +149,7 @@ def test_of_nothing_to_catch_nothing_is_known() -> None:
 
 
 def test_the_numbers_beside_a_derivation_are_weighed() -> None:
-    from onestep.verify.checks.proofs import ByDerivation
+    from giantsteps.verify.checks.proofs import ByDerivation
 
     beside = ByDerivation(toy.by_obligations)
     sharp, blunt = (entry(toy.claim(checks=(beside, numbers))) for numbers in (toy.claim().checks[1], BLUNT))
@@ -183,7 +183,7 @@ def test_what_confirms_too_bluntly_does_not_confirm() -> None:
 
 def test_a_proof_does_not_lend_its_kills_to_what_confirms() -> None:
     # The proof of an identity takes no limit: the claim rests on the numbers, which would have passed what it refutes.
-    from onestep.verify.checks.proofs import ByDerivation
+    from giantsteps.verify.checks.proofs import ByDerivation
 
     blunter = dataclasses.replace(BLUNT, tolerance=Tolerance(0.3, "blunter still"))
     found = entry(toy.claim(checks=(ByDerivation(toy.derivation, conjecture=True), blunter)))

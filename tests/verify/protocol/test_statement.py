@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.verify.protocol.claim import Domain, Kind, Mutant, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq, ge, le
+from giantsteps.verify.protocol.claim import Domain, Kind, Mutant, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, ge, le
 
 _x, _y = sp.symbols("x y", positive=True)
 _SOURCE = Source("a note", "1")

@@ -7,9 +7,18 @@ from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
-from onestep.verify.protocol.claim import Kind
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Made, Outcome, Proof, Settled
-from onestep.verify.protocol.verdict import Verdict, decide, weakest
+from giantsteps.verify.protocol.claim import Kind
+from giantsteps.verify.protocol.evidence import (
+    Agreement,
+    Certificate,
+    Evidence,
+    FiniteSize,
+    Made,
+    Outcome,
+    Proof,
+    Settled,
+)
+from giantsteps.verify.protocol.verdict import Verdict, decide, weakest
 
 PROVED_STEP = Settled("", Outcome.SUPPORTS, "expand")
 OPEN_STEP = Settled("", Outcome.UNDECIDED, "")

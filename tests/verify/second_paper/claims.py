@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.protocol.claim import Domain, Kind, Range, Role, Source
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.protocol.claim import Domain, Kind, Range, Role, Source
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE
 from tests.verify.second_paper import derivations as d
 from tests.verify.second_paper import numbers
 from tests.verify.second_paper import symbols as s

@@ -10,9 +10,9 @@ from functools import cache
 
 import sympy as sp
 
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search.leaves import proved
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.leaves import proved
+from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from tests.verify.second_paper import symbols as s
 
 GAUSSIAN = "inputs have independent standard normal coordinates"

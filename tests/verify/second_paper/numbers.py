@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from onestep.verify.checks.points import Point
+from giantsteps.verify.checks.points import Point
 from tests.verify.second_paper import symbols as s
 
 NODES = 4000

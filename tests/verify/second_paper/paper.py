@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onestep.verify.protocol.paper import Chapter, Document, Erratum, Formula, Paper
+from giantsteps.verify.protocol.paper import Chapter, Document, Erratum, Formula, Paper
 from tests.verify.second_paper import symbols as s
 
 SECOND = Paper(

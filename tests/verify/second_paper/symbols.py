@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onestep.derivations.language.glossary import Glossary
+from giantsteps.derivations.language.glossary import Glossary
 
 TABLE = Glossary()
 

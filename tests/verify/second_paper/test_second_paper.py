@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.derivation import RationalLimit
-from onestep.derivations.language.glossary import GlyphError
-from onestep.derivations.language.symbols import d as other_dimension
-from onestep.reports.text.ledger_markdown import markdown
-from onestep.verify.checks.checker import settle
-from onestep.verify.checks.mutants import mutants_of
-from onestep.verify.ledger.coverage import missing_formulas, strays, summary, unlisted_claims
-from onestep.verify.ledger.document import as_json
-from onestep.verify.ledger.errata import errata, examine_errata, unlisted
-from onestep.verify.ledger.run import Ledger, run
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.paper import Erratum, PaperError, chapter_of
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.derivations.language.derivation import RationalLimit
+from giantsteps.derivations.language.glossary import GlyphError
+from giantsteps.derivations.language.symbols import d as other_dimension
+from giantsteps.reports.text.ledger_markdown import markdown
+from giantsteps.verify.checks.checker import settle
+from giantsteps.verify.checks.mutants import mutants_of
+from giantsteps.verify.ledger.coverage import missing_formulas, strays, summary, unlisted_claims
+from giantsteps.verify.ledger.document import as_json
+from giantsteps.verify.ledger.errata import errata, examine_errata, unlisted
+from giantsteps.verify.ledger.run import Ledger, run
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.protocol.paper import Erratum, PaperError, chapter_of
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.verify.second_paper import claims, derivations
 from tests.verify.second_paper import symbols as s
 from tests.verify.second_paper.paper import SECOND
@@ -119,18 +119,22 @@ def test_the_core_knows_no_symbol_of_any_paper() -> None:
     """Protocol, checks and ledger import no table of symbols and none of the floors that state a theory; the kernel
     states none.
     """
-    of_a_paper = ("onestep.verify.claims", "onestep.verify.second_route", "onestep.derivations.language.symbols")
+    of_a_paper = (
+        "giantsteps.verify.claims",
+        "giantsteps.verify.second_route",
+        "giantsteps.derivations.language.symbols",
+    )
     language = ("derivation", "expectation", "glossary", "rendering", "algebra_budget", "normal_probabilities")
     wrong = []
     for path in (path for floor in ("protocol", "checks", "ledger") for path in (VERIFY / floor).glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.ImportFrom) or node.module is None:
                 continue
-            if node.module.startswith("onestep.derivations.kernel."):
+            if node.module.startswith("giantsteps.derivations.kernel."):
                 continue
             named = [f"{node.module}.{alias.name}" for alias in node.names]
-            of_no_theory = node.module.endswith(language) or node.module.startswith("onestep.derivations.kernel.")
-            stated = node.module.startswith("onestep.derivations") and not of_no_theory
+            of_no_theory = node.module.endswith(language) or node.module.startswith("giantsteps.derivations.kernel.")
+            stated = node.module.startswith("giantsteps.derivations") and not of_no_theory
             if stated or any(name.startswith(of_a_paper) for name in [node.module, *named]):
                 wrong.append(f"{path.name} imports from {node.module}")
     assert wrong == []

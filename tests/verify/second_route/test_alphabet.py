@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.claims.letters.orthogonal import CLAIMS
-from onestep.verify.protocol.claim import PROFILES
-from onestep.verify.second_route.saddle_point.orthogonal import alphabet
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.claims.letters.orthogonal import CLAIMS
+from giantsteps.verify.protocol.claim import PROFILES
+from giantsteps.verify.second_route.saddle_point.orthogonal import alphabet
 
 _STATEMENTS = {claim.id.removeprefix("appendix-d.alphabet."): claim.statement for claim in CLAIMS}
 _NEURONS = 80

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.models.model import Model
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.any_activation import draws as any_draws
-from onestep.verify.second_route.any_activation.rows import CURVES, Slope
-from onestep.verify.second_route.equivalence import both_maps, twins
-from onestep.verify.second_route.gradient_step import real
-from onestep.verify.second_route.grids import SMOOTH, Array, Curve
-from onestep.verify.second_route.models import solved
-from onestep.verify.second_route.networks import draws, letter_networks, one_letter_rows, overlapping_draws
-from onestep.verify.second_route.networks.formulas import Step
-from onestep.verify.second_route.networks.numbers import network_values, own_model
-from onestep.verify.second_route.saddle_point.network_readout import Vocabulary
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.any_activation import draws as any_draws
+from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope
+from giantsteps.verify.second_route.equivalence import both_maps, twins
+from giantsteps.verify.second_route.gradient_step import real
+from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve
+from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.second_route.networks import draws, letter_networks, one_letter_rows, overlapping_draws
+from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.networks.numbers import network_values, own_model
+from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.language import symbols as s_language
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.protocol.claim import PROFILES, Profile
-from onestep.verify.second_route.any_activation import draws as any_draws
-from onestep.verify.second_route.any_activation import numbers as any_numbers
-from onestep.verify.second_route.any_activation.rows import overlaps, rows
-from onestep.verify.second_route.equivalence import both_maps
-from onestep.verify.second_route.gradient_step import real
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks import (
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.language import symbols as s_language
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.protocol.claim import PROFILES, Profile
+from giantsteps.verify.second_route.any_activation import draws as any_draws
+from giantsteps.verify.second_route.any_activation import numbers as any_numbers
+from giantsteps.verify.second_route.any_activation.rows import overlaps, rows
+from giantsteps.verify.second_route.equivalence import both_maps
+from giantsteps.verify.second_route.gradient_step import real
+from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.networks import (
     blocks,
     draws,
     letter_networks,
@@ -28,8 +28,8 @@ from onestep.verify.second_route.networks import (
     one_letter_rows,
     overlapping_draws,
 )
-from onestep.verify.second_route.networks.formulas import Step
-from onestep.verify.second_route.saddle_point.network_readout import Vocabulary
+from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)

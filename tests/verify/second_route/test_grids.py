@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.second_route.equivalence.features import derivative
-from onestep.verify.second_route.gradient_step.steps import MODELS, one_step, pieces_of_the_step, spike_moments
-from onestep.verify.second_route.grids import SMOOTH, average, grid, half_line, hermite_numbers
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.verify.second_route.equivalence.features import derivative
+from giantsteps.verify.second_route.gradient_step.steps import MODELS, one_step, pieces_of_the_step, spike_moments
+from giantsteps.verify.second_route.grids import SMOOTH, average, grid, half_line, hermite_numbers
 
 ROUNDING = 1e-13  # a few hundred roundings of 1e-16
 

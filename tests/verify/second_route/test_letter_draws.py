@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.protocol.claim import PROFILES
-from onestep.verify.second_route.gradient_step import leap, leap_theorem, orders, rate
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks import letter_networks as networks
-from onestep.verify.second_route.networks import letter_numbers as numbers
-from onestep.verify.second_route.networks.letter_steps import row_controls
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.verify.protocol.claim import PROFILES
+from giantsteps.verify.second_route.gradient_step import leap, leap_theorem, orders, rate
+from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.networks import letter_networks as networks
+from giantsteps.verify.second_route.networks import letter_numbers as numbers
+from giantsteps.verify.second_route.networks.letter_steps import row_controls
 
 MODES = 5
 DRAWING = numbers.DRAWINGS["two letters that step"]

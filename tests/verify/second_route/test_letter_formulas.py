@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.ridge import solve as solve_by_numerics
-from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent
-from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
-from onestep.verify.second_route.networks.letter_networks import NETWORKS
-from onestep.verify.second_route.networks.letter_numbers import LAW, SPECTRAL
-from onestep.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.ridge import solve as solve_by_numerics
+from giantsteps.verify.second_route.networks.formulas import Step, batch_forms, equivalent
+from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
+from giantsteps.verify.second_route.networks.letter_networks import NETWORKS
+from giantsteps.verify.second_route.networks.letter_numbers import LAW, SPECTRAL
+from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
 
 STEP = Step("tanh", "tanh", 2.0, 4.0, 0.8)
 # A letter may be zero.
@@ -142,7 +142,7 @@ def test_the_third_function_is_the_slope_of_the_first_in_the_bulk() -> None:
     # erf(x + sqrt(c) z) averages to erf(x/sqrt(1 + 2 c)); its slope in c at c of the first letter.
     from scipy.special import erf
 
-    from onestep.verify.second_route.saddle_point.network_readout import spike_and_alignment
+    from giantsteps.verify.second_route.saddle_point.network_readout import spike_and_alignment
 
     c = network_groups(network.step, network.fractions, network.letters).bulks[0]
     spike, _ = spike_and_alignment(network.step)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.second_route.values import by_glyph, by_letter, by_pair, upper
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 
 def test_two_symbols_of_one_glyph_are_an_error() -> None:

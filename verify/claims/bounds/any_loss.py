@@ -9,21 +9,21 @@ import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.bounds import any_loss as derived
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
-from onestep.derivations.kernel.algebra import order
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.points import ByNumbers, BySearch, Point
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
-from onestep.verify.claims.bounds.ridge import lower
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
-from onestep.verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
-from onestep.verify.second_route import losses as numbers
-from onestep.verify.second_route.losses import LOSSES
-from onestep.verify.second_route.models import DOMAIN, GENERIC
+from giantsteps.derivations.bounds import any_loss as derived
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
+from giantsteps.derivations.kernel.algebra import order
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.verify.checks.points import ByNumbers, BySearch, Point
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, said
+from giantsteps.verify.claims.bounds.ridge import lower
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
+from giantsteps.verify.second_route import losses as numbers
+from giantsteps.verify.second_route.losses import LOSSES
+from giantsteps.verify.second_route.models import DOMAIN, GENERIC
 
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
 

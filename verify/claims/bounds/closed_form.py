@@ -8,20 +8,20 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bounds import closed_form as bounds_closed_form
-from onestep.derivations.bounds import symbols as s
-from onestep.numerics.bounds import ridge as numeric_bounds
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import Point
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bounds import closed_form as bounds_closed_form
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.numerics.bounds import ridge as numeric_bounds
+from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import Point
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

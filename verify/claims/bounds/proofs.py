@@ -5,20 +5,20 @@ from __future__ import annotations
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.bounds import ridge as bounds
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.bounds.heavy_ridge import error_limit
-from onestep.derivations.bounds.leaves import above_infimum, aligned, along, infimum
-from onestep.derivations.free_energy import leaves as readouts
-from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
-from onestep.derivations.kernel.algebra import order, rewrite
-from onestep.derivations.kernel.limits import limit_order
-from onestep.derivations.kernel.search.goals import concluded
-from onestep.derivations.kernel.search.steps import value
-from onestep.derivations.kernel.statements import AtLeast, Equation, Refused, sides
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.checks.proofs import said
-from onestep.verify.claims.saddle_point.formulas import E
+from giantsteps.derivations.bounds import ridge as bounds
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.heavy_ridge import error_limit
+from giantsteps.derivations.bounds.leaves import above_infimum, aligned, along, infimum
+from giantsteps.derivations.free_energy import leaves as readouts
+from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
+from giantsteps.derivations.kernel.algebra import order, rewrite
+from giantsteps.derivations.kernel.limits import limit_order
+from giantsteps.derivations.kernel.search.goals import concluded
+from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, Refused, sides
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.verify.checks.proofs import said
+from giantsteps.verify.claims.saddle_point.formulas import E
 
 # The averages that the bounds are made of.
 overlap, norm = E(mu0 * y0), E(mu0**2)

@@ -9,16 +9,16 @@ from functools import lru_cache, partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bounds import heavy_ridge
-from onestep.derivations.bounds import ridge as bounds
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
-from onestep.derivations.language import inequalities
-from onestep.numerics.bounds import ridge as numeric_bounds
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import ByNumbers, BySearch
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem
-from onestep.verify.claims.bounds.proofs import (
+from giantsteps.derivations.bounds import heavy_ridge
+from giantsteps.derivations.bounds import ridge as bounds
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
+from giantsteps.derivations.language import inequalities
+from giantsteps.numerics.bounds import ridge as numeric_bounds
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
+from giantsteps.verify.claims.bounds.proofs import (
     above_span,
     at_gamma_one,
     below_limit,
@@ -34,13 +34,22 @@ from onestep.verify.claims.bounds.proofs import (
     second_overlap,
     target_square,
 )
-from onestep.verify.claims.saddle_point.formulas import E
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
-from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
-from onestep.verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
+from giantsteps.verify.claims.saddle_point.formulas import E
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
+from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import (
+    DOMAIN,
+    GENERIC,
+    Point,
+    functions_of,
+    measured,
+    model_at,
+    numbers,
+    solved,
+)
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bounds.tanh_tails import exponential_tails
-from onestep.derivations.language import symbols as s
-from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.verify.checks.points import BySearch, Point
-from onestep.verify.checks.proofs import ByTheorem
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Range
-from onestep.verify.protocol.statement import claim, ge
-from onestep.verify.protocol.tolerances import QUADRATURE
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bounds.tanh_tails import exponential_tails
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+from giantsteps.verify.checks.points import BySearch, Point
+from giantsteps.verify.checks.proofs import ByTheorem
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Range
+from giantsteps.verify.protocol.statement import claim, ge
+from giantsteps.verify.protocol.tolerances import QUADRATURE
 
 TAILS = sp.exp(2 * s.c - 2 * s.r * sp.Abs(s.kappa)) * (1 - sp.erf(sp.sqrt(2 * s.c)))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.equivalence import conditional as equivalence
-from onestep.derivations.equivalence import spike_coefficients
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.equivalence.result_3_2 import (
+from giantsteps.derivations.equivalence import conditional as equivalence
+from giantsteps.derivations.equivalence import spike_coefficients
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_prime, sigma_second
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.equivalence.result_3_2 import (
     BY_SERIES,
     SERIES,
     functions_at,
@@ -20,12 +20,12 @@ from onestep.verify.claims.equivalence.result_3_2 import (
     spiked,
     squares,
 )
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.equivalence import features as numbers
-from onestep.verify.second_route.grids import ANY, ANY_ENTIRE
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.second_route.equivalence import features as numbers
+from giantsteps.verify.second_route.grids import ANY, ANY_ENTIRE
 
 _SEEDED = Domain(ranges=(Range("seed"),))
 

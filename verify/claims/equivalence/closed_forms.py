@@ -13,18 +13,18 @@ from functools import lru_cache, partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.closed_forms.examples import closed_form
-from onestep.derivations.closed_forms.gaussian_class import Member, Shape, member
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.language.normal_probabilities import OwensT, SignProduct
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
-from onestep.verify.protocol.claim import Claim, Domain, Range, Source
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import QUADRATURE
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.closed_forms.examples import closed_form
+from giantsteps.derivations.closed_forms.gaussian_class import Member, Shape, member
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
+from giantsteps.verify.protocol.claim import Claim, Domain, Range, Source
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import QUADRATURE
 
 _LINE = (Range(s.r, 0.3, 2.0), Range(s.kappa, -2.0, 2.0))
 DOMAIN = Domain((*_LINE, Range(s.c, 0.3, 2.0)))
@@ -112,7 +112,7 @@ def _claim(
 
 
 def _power(function: Member, power: int) -> Member:
-    from onestep.derivations.closed_forms.heat_equation import square
+    from giantsteps.derivations.closed_forms.heat_equation import square
 
     return function if power == 1 else square(function)
 

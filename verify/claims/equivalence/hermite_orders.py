@@ -10,18 +10,18 @@ import math
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.equivalence import hermite_orders
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.equivalence.hermite_orders import coefficient, index
-from onestep.derivations.language.derivation import Obligation, Vanishing
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation, ByObligations
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.grids import SMOOTH, Array, average, normal_rule
+from giantsteps.derivations.equivalence import hermite_orders
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.equivalence.hermite_orders import coefficient, index
+from giantsteps.derivations.language.derivation import Obligation, Vanishing
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation, ByObligations
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.second_route.grids import SMOOTH, Array, average, normal_rule
 
 he = np.polynomial.hermite_e
 BEHIND = "Section 3.1 and Appendix B: Hermite expansions"

@@ -7,23 +7,23 @@ from functools import partial
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.kernel.algebra import order
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.inequalities import ONE_READOUT
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.random_features.no_spike import ODD
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq, ge, le
-from onestep.verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
-from onestep.verify.second_route.models import RANGES
-from onestep.verify.second_route.saddle_point import plain_equivalence as numbers
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.kernel.algebra import order
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.inequalities import ONE_READOUT
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, said
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.random_features.no_spike import ODD
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, ge, le
+from giantsteps.verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
+from giantsteps.verify.second_route.models import RANGES
+from giantsteps.verify.second_route.saddle_point import plain_equivalence as numbers
 
 PLAIN = Source("slides", "Gaussian equivalence")
 _FLOOR = s.h2_star - s.h1_star**2

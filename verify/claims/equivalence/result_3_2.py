@@ -8,22 +8,22 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.equivalence import conditional as equivalence
-from onestep.derivations.equivalence import spike_coefficients
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma_prime, sigma_second
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq, ge, le
-from onestep.verify.second_route.equivalence import both_maps
-from onestep.verify.second_route.equivalence import features as numbers
-from onestep.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, interpretation
+from giantsteps.derivations.equivalence import conditional as equivalence
+from giantsteps.derivations.equivalence import spike_coefficients
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma_prime, sigma_second
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq, ge, le
+from giantsteps.verify.second_route.equivalence import both_maps
+from giantsteps.verify.second_route.equivalence import features as numbers
+from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, interpretation
 
 
 def functions_at(point: Point) -> Functions:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import NonNegative, Obligation
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation, ByObligations
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Range
-from onestep.verify.protocol.statement import claim, eq, ge, le
-from onestep.verify.second_route.equivalence import features as numbers
-from onestep.verify.second_route.grids import half_line
+from giantsteps.derivations.closed_forms import sign_activation
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import NonNegative, Obligation
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation, ByObligations
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Range
+from giantsteps.verify.protocol.statement import claim, eq, ge, le
+from giantsteps.verify.second_route.equivalence import features as numbers
+from giantsteps.verify.second_route.grids import half_line
 
 # --- the sign activation ---------------------------------------------------------------------------------------------
 

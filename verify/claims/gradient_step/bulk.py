@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import bulk as gradient_bulk
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.bulk import along_w
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.gradient_step import steps
-from onestep.verify.second_route.grids import INTERPRETATIONS, ODD, TARGETS
+from giantsteps.derivations.gradient_step import bulk as gradient_bulk
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.bulk import along_w
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.second_route.gradient_step import steps
+from giantsteps.verify.second_route.grids import INTERPRETATIONS, ODD, TARGETS
 
 STEP = s.eta / s.beta
 

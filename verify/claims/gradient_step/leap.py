@@ -7,18 +7,18 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s_bounds
-from onestep.derivations.gradient_step import hermite_tensors, leap_scaling
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
-from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation, ByObligations
-from onestep.verify.checks.scaling_check import ByScaling
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.gradient_step import leap as numbers
+from giantsteps.derivations.bounds import symbols as s_bounds
+from giantsteps.derivations.gradient_step import hermite_tensors, leap_scaling
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
+from giantsteps.derivations.language.derivation import Derivation, Obligation, Vanishing
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation, ByObligations
+from giantsteps.verify.checks.scaling_check import ByScaling
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.second_route.gradient_step import leap as numbers
 
 Build = Callable[[], Derivation]
 

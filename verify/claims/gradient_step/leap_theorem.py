@@ -6,18 +6,18 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import leap_scaling, leap_theorem
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import Obligation, Vanishing
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation, ByObligations
-from onestep.verify.checks.scaling_check import ByScaling
-from onestep.verify.claims.gradient_step import leap as wider_leap
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.gradient_step import leap as leap_numbers
-from onestep.verify.second_route.gradient_step import leap_theorem as numbers
+from giantsteps.derivations.gradient_step import leap_scaling, leap_theorem
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.language.derivation import Obligation, Vanishing
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation, ByObligations
+from giantsteps.verify.checks.scaling_check import ByScaling
+from giantsteps.verify.claims.gradient_step import leap as wider_leap
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.second_route.gradient_step import leap as leap_numbers
+from giantsteps.verify.second_route.gradient_step import leap_theorem as numbers
 
 # ---- the exponent of the share, all regimes in one formula ----
 

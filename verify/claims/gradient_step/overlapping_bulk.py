@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.bulk import overlapping_bulk as bulk
-from onestep.derivations.bulk.overlapping_bulk import averaged, residual, t, turn, u
-from onestep.derivations.gradient_step.overlapping_rows import STEP, scatter
-from onestep.derivations.language import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.gradient_step.overlapping_rows import BEYOND
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, without
-from onestep.verify.second_route.networks import overlapping_bulk as numbers
+from giantsteps.derivations.bulk import overlapping_bulk as bulk
+from giantsteps.derivations.bulk.overlapping_bulk import averaged, residual, t, turn, u
+from giantsteps.derivations.gradient_step.overlapping_rows import STEP, scatter
+from giantsteps.derivations.language import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.gradient_step.overlapping_rows import BEYOND
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, without
+from giantsteps.verify.second_route.networks import overlapping_bulk as numbers
 
 _share = 1 - s.row_overlap
 

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import overlapping_rows as rows
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.named_functions import g
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import over_z as _mean
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.networks import overlapping_draws as draws
+from giantsteps.derivations.gradient_step import overlapping_rows as rows
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.named_functions import g
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.saddle_point.formulas import over_z as _mean
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.second_route.networks import overlapping_draws as draws
 
 BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
 STEP = rows.STEP

@@ -6,15 +6,15 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.gradient_step import intermediate_rate
-from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.scaling_check import ByScaling
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.gradient_step import rate as numbers
+from giantsteps.derivations.gradient_step import intermediate_rate
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.scaling_check import ByScaling
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.second_route.gradient_step import rate as numbers
 
 SOURCE = Source("arXiv 2310.07891", "learning rate Theta(d^s), 1/2 < s < 1")
 

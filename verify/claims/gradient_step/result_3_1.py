@@ -9,25 +9,31 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.equivalence import hermite_orders
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.gradient_step import bulk as gradient_bulk
-from onestep.derivations.gradient_step import constants as gradient_constants
-from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import Derivation, Obligation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma_prime
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, le
-from onestep.verify.second_route.gradient_step.steps import ABSTRACT, ONE_NEURON, experiment, functions_at, numbers_at
-from onestep.verify.second_route.grids import INTERPRETATIONS, average
+from giantsteps.derivations.equivalence import hermite_orders
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.gradient_step import bulk as gradient_bulk
+from giantsteps.derivations.gradient_step import constants as gradient_constants
+from giantsteps.derivations.gradient_step import spike as gradient_step
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.language.derivation import Derivation, Obligation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma_prime
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, le
+from giantsteps.verify.second_route.gradient_step.steps import (
+    ABSTRACT,
+    ONE_NEURON,
+    experiment,
+    functions_at,
+    numbers_at,
+)
+from giantsteps.verify.second_route.grids import INTERPRETATIONS, average
 
 STEP = s.eta / s.beta
 

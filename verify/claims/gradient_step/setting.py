@@ -7,21 +7,21 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.free_energy import readout_normalisation
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_prime
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.sources import ARXIV, paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.gradient_step.steps import functions_at, pieces
-from onestep.verify.second_route.grids import (
+from giantsteps.derivations.free_energy import readout_normalisation
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.gradient_step import spike as gradient_step
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_prime
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.sources import ARXIV, paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.second_route.gradient_step.steps import functions_at, pieces
+from giantsteps.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     SMOOTH,

@@ -7,18 +7,18 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, sigma, sigma_prime
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq, without
-from onestep.verify.second_route.gradient_step.steps import (
+from giantsteps.derivations.gradient_step import spike as gradient_step
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, sigma, sigma_prime
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq, without
+from giantsteps.verify.second_route.gradient_step.steps import (
     ABSTRACT,
     SIZES_WITH_NOISE,
     SMALL,
@@ -27,7 +27,7 @@ from onestep.verify.second_route.gradient_step.steps import (
     pieces,
     spike_moments,
 )
-from onestep.verify.second_route.grids import INTERPRETATIONS, ODD, ODD_ENTIRE, TARGETS_ENTIRE
+from giantsteps.verify.second_route.grids import INTERPRETATIONS, ODD, ODD_ENTIRE, TARGETS_ENTIRE
 
 STEP = s.eta / s.beta
 

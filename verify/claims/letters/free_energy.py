@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.free_energy import replica_gaussians
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
-from onestep.derivations.saddle_point import letters as readout_features
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
-from onestep.derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.letters.saddle_point import V, e2, fit, q, ratio
-from onestep.verify.claims.saddle_point.formulas import E
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
-from onestep.verify.second_route.replicas import (
+from giantsteps.derivations.free_energy import replica_gaussians
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma
+from giantsteps.derivations.saddle_point import letters as readout_features
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
+from giantsteps.derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.letters.saddle_point import V, e2, fit, q, ratio
+from giantsteps.verify.claims.saddle_point.formulas import E
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
+from giantsteps.verify.second_route.replicas import (
     AT_KAPPA,
     REPLICAS,
     SEEDED,
@@ -33,7 +33,7 @@ from onestep.verify.second_route.replicas import (
     simulated,
     trained,
 )
-from onestep.verify.second_route.saddle_point.letters import (
+from giantsteps.verify.second_route.saddle_point.letters import (
     DOMAIN,
     GENERIC_LETTERS,
     GIVEN_BULK,
@@ -41,7 +41,7 @@ from onestep.verify.second_route.saddle_point.letters import (
     functions_at,
     given_bulk,
 )
-from onestep.verify.second_route.values import LETTERS
+from giantsteps.verify.second_route.values import LETTERS
 
 APPENDIX = "Appendix D"
 FIAT = "A definition: it holds by fiat. The check says that the numerics use exactly this definition."

@@ -7,17 +7,25 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import many_letters as letter_density
-from onestep.derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Range
-from onestep.verify.protocol.statement import claim, eq, without
-from onestep.verify.protocol.tolerances import ROUNDING
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import Point
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.saddle_point import many_letters as letter_density
+from giantsteps.derivations.saddle_point.many_letters import (
+    fitted,
+    functions,
+    kernel,
+    penalties,
+    places,
+    targets,
+    weights,
+)
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Range
+from giantsteps.verify.protocol.statement import claim, eq, without
+from giantsteps.verify.protocol.tolerances import ROUNDING
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import Point
 
 SECTION = "Section 4.4"
 

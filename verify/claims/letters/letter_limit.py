@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import many_letters as limit
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Kind
-from onestep.verify.protocol.statement import MORE, claim, eq
-from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
-from onestep.verify.second_route.saddle_point import letter_limit as numbers
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.saddle_point import many_letters as limit
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Kind
+from giantsteps.verify.protocol.statement import MORE, claim, eq
+from giantsteps.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
+from giantsteps.verify.second_route.saddle_point import letter_limit as numbers
 
 SECTION = "Section 4.4"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.free_energy.along_spike import y0
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.bulk_of_letters import alphabet, orthogonal
-from onestep.derivations.saddle_point.bulk_of_letters.alphabet import (
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.free_energy.along_spike import y0
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.bulk_of_letters import alphabet, orthogonal
+from giantsteps.derivations.saddle_point.bulk_of_letters.alphabet import (
     V_along,
     V_hat_along,
     c_along,
@@ -20,18 +20,18 @@ from onestep.derivations.saddle_point.bulk_of_letters.alphabet import (
     q_hat_along,
     zeta_along,
 )
-from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import E
-from onestep.verify.claims.saddle_point.formulas import nu as over_alphabet
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
-from onestep.verify.second_route.saddle_point.orthogonal import alphabet as of_alphabet
-from onestep.verify.second_route.saddle_point.orthogonal.two_letters import GIVEN, exact, simulated
-from onestep.verify.second_route.values import LETTERS
+from giantsteps.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.saddle_point.formulas import E
+from giantsteps.verify.claims.saddle_point.formulas import nu as over_alphabet
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from giantsteps.verify.second_route.saddle_point.orthogonal import alphabet as of_alphabet
+from giantsteps.verify.second_route.saddle_point.orthogonal.two_letters import GIVEN, exact, simulated
+from giantsteps.verify.second_route.values import LETTERS
 
 APPENDIX = "Appendix D"
 GROUP = "Appendix D, of the group (159)-(160)"

@@ -7,23 +7,23 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.bulk import blocks as block_equivalent
-from onestep.derivations.free_energy.along_spike import y0, y1
-from onestep.derivations.saddle_point import letters as readout_groups
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.bulk_of_letters import isotropic as isotropic_rows
-from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import E, e2_of
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, without
-from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from onestep.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
-from onestep.verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
-from onestep.verify.second_route.values import LETTERS, PAIRS
+from giantsteps.derivations.bulk import blocks as block_equivalent
+from giantsteps.derivations.free_energy.along_spike import y0, y1
+from giantsteps.derivations.saddle_point import letters as readout_groups
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.bulk_of_letters import isotropic as isotropic_rows
+from giantsteps.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.saddle_point.formulas import E, e2_of
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
+from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from giantsteps.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
+from giantsteps.verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
+from giantsteps.verify.second_route.values import LETTERS, PAIRS
 
 CONJUGATES = "Appendix D, of the group (155)"
 OVERLAPS = "Appendix D, of the group (156)"

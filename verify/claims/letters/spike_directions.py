@@ -6,17 +6,17 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import directions
-from onestep.derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.protocol.claim import Claim, Kind, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq, without
-from onestep.verify.protocol.tolerances import ROUNDING, SOLVER
-from onestep.verify.second_route.saddle_point.directions import (
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import directions
+from giantsteps.derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.protocol.claim import Claim, Kind, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
+from giantsteps.verify.protocol.tolerances import ROUNDING, SOLVER
+from giantsteps.verify.second_route.saddle_point.directions import (
     DOMAIN,
     GIVEN_BULK,
     experiment,

@@ -9,23 +9,23 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bounds import symbols as s_bounds
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.bounds import ridge as numeric_bounds
-from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByTheorem
-from onestep.verify.claims.bounds.proofs import infima_below
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq, ge
-from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
-from onestep.verify.second_route.models import solved
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bounds import symbols as s_bounds
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.bounds import ridge as numeric_bounds
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByTheorem
+from giantsteps.verify.claims.bounds.proofs import infima_below
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq, ge
+from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
+from giantsteps.verify.second_route.models import solved
 
 APPENDIX = "Appendix C"
 

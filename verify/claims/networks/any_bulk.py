@@ -12,18 +12,18 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.bulk import network as network_bulk
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks import bulk as odd
-from onestep.verify.claims.networks.any_rows import ANY, STEPS
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Range
-from onestep.verify.second_route.any_activation import draws, numbers
-from onestep.verify.second_route.equivalence import twins
-from onestep.verify.second_route.networks.one_letter_rows import drawn_rows
+from giantsteps.derivations.bulk import network as network_bulk
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.networks import bulk as odd
+from giantsteps.verify.claims.networks.any_rows import ANY, STEPS
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Range
+from giantsteps.verify.second_route.any_activation import draws, numbers
+from giantsteps.verify.second_route.equivalence import twins
+from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
 _BOTH = tuple(draws.BULK_MODELS)

@@ -11,18 +11,18 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk import two_batch_matrices
-from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.language.derivation import Derivation
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks.any_rows import ANY
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.any_activation import letters
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk import two_batch_matrices
+from giantsteps.derivations.bulk.network import SAMPLES
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.networks.any_rows import ANY
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.second_route.any_activation import letters
 
 _C, _Phi, _T = s.V1_hat_of, s.rows_seen, s.V1_of
 _PAIRS_OF_LETTERS = Domain(

@@ -9,19 +9,19 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from onestep.derivations.bulk import any_activation, two_batch_matrices
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.network import SAMPLES
-from onestep.derivations.bulk.two_batch_matrices import over
-from onestep.derivations.language.derivation import Derivation
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq, without
-from onestep.verify.second_route.any_activation import draws, numbers
-from onestep.verify.second_route.any_activation.rows import CURVES
+from giantsteps.derivations.bulk import any_activation, two_batch_matrices
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.network import SAMPLES
+from giantsteps.derivations.bulk.two_batch_matrices import over
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
+from giantsteps.verify.second_route.any_activation import draws, numbers
+from giantsteps.verify.second_route.any_activation.rows import CURVES
 
 ANY = Source("this suite", "beyond the paper: a step with any activation")
 STEP = s.eta / s.beta

@@ -11,29 +11,29 @@ from functools import partial
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.bounds.network import ONE_LETTER, Readout, floor
-from onestep.derivations.bulk import network as network_bulk
-from onestep.derivations.bulk import network_rows
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.free_energy.along_spike import mu0, mu1, y0
-from onestep.derivations.kernel.algebra import order
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import inequalities
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_check
-from onestep.verify.checks.points import ByNumbers, BySearch
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
-from onestep.verify.checks.simulation import BySimulation, Experiment, together
-from onestep.verify.claims.networks.rows import BEYOND, STEP, STEPS
-from onestep.verify.claims.saddle_point.formulas import V, e2_of, fit
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge, without
-from onestep.verify.second_route.equivalence import twins
-from onestep.verify.second_route.grids import INTERPRETATIONS
-from onestep.verify.second_route.models import GENERIC
-from onestep.verify.second_route.networks import draws, numbers, one_letter_rows
+from giantsteps.derivations.bounds.network import ONE_LETTER, Readout, floor
+from giantsteps.derivations.bulk import network as network_bulk
+from giantsteps.derivations.bulk import network_rows
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, y0
+from giantsteps.derivations.kernel.algebra import order
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language import inequalities
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_check
+from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, said
+from giantsteps.verify.checks.simulation import BySimulation, Experiment, together
+from giantsteps.verify.claims.networks.rows import BEYOND, STEP, STEPS
+from giantsteps.verify.claims.saddle_point.formulas import V, e2_of, fit
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge, without
+from giantsteps.verify.second_route.equivalence import twins
+from giantsteps.verify.second_route.grids import INTERPRETATIONS
+from giantsteps.verify.second_route.models import GENERIC
+from giantsteps.verify.second_route.networks import draws, numbers, one_letter_rows
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
 

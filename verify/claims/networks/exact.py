@@ -10,23 +10,23 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.bulk import letter_poles as network_groups_poles
-from onestep.derivations.bulk import letters as network_groups
-from onestep.derivations.bulk import letters as network_groups_cases
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks.letters import BEYOND
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq, without
-from onestep.verify.second_route.networks import exact
-from onestep.verify.second_route.networks import letter_numbers as numbers
-from onestep.verify.second_route.networks import letter_steps as steps
-from onestep.verify.second_route.values import LETTERS
+from giantsteps.derivations.bulk import letter_poles as network_groups_poles
+from giantsteps.derivations.bulk import letters as network_groups
+from giantsteps.derivations.bulk import letters as network_groups_cases
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.networks.letters import BEYOND
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq, without
+from giantsteps.verify.second_route.networks import exact
+from giantsteps.verify.second_route.networks import letter_numbers as numbers
+from giantsteps.verify.second_route.networks import letter_steps as steps
+from giantsteps.verify.second_route.values import LETTERS
 
 _C11, _C12, _C22 = s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1]
 _det = _C11 * _C22 - _C12**2

@@ -10,15 +10,15 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.free_energy.along_spike import mu1
-from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks import bulk
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, without
-from onestep.verify.second_route.equivalence import twins
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.free_energy.along_spike import mu1
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.networks import bulk
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
+from giantsteps.verify.second_route.equivalence import twins
 
 HEADLINE = paper("Abstract and figures")
 _NAMES = {

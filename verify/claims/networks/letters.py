@@ -12,24 +12,24 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.bulk import letters as network_groups
-from onestep.derivations.bulk import letters as network_groups_rows
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, sigma_check
-from onestep.derivations.saddle_point import network as network_groups_readout
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks.rows import STEPS
-from onestep.verify.claims.saddle_point.formulas import over_z as _mean
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.second_route.networks import letter_numbers as numbers
-from onestep.verify.second_route.networks import letter_steps as steps
+from giantsteps.derivations.bulk import letters as network_groups
+from giantsteps.derivations.bulk import letters as network_groups_rows
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g, sigma_check
+from giantsteps.derivations.saddle_point import network as network_groups_readout
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.networks.rows import STEPS
+from giantsteps.verify.claims.saddle_point.formulas import over_z as _mean
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.second_route.networks import letter_numbers as numbers
+from giantsteps.verify.second_route.networks import letter_steps as steps
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk with a vocabulary")
 

@@ -10,32 +10,32 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.bounds.network import VOCABULARY
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.letters import ROWS_OF_GROUPS
-from onestep.derivations.free_energy.along_spike import y0, y1
-from onestep.derivations.language import inequalities
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
-from onestep.derivations.saddle_point import network as network_groups_readout
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of
-from onestep.verify.checks.points import ByNumbers, BySearch
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.letters.saddle_point import fit, q, signal
-from onestep.verify.claims.networks.bulk import above_span
-from onestep.verify.claims.networks.letters import BEYOND
-from onestep.verify.claims.saddle_point.formulas import E as over_kappa
-from onestep.verify.claims.saddle_point.formulas import e2_of
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, ge, without
-from onestep.verify.second_route.grids import INTERPRETATIONS, interpretation
-from onestep.verify.second_route.networks import letter_networks as networks
-from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
-from onestep.verify.second_route.values import LETTERS
+from giantsteps.derivations.bounds.network import VOCABULARY
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.letters import ROWS_OF_GROUPS
+from giantsteps.derivations.free_energy.along_spike import y0, y1
+from giantsteps.derivations.language import inequalities
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma
+from giantsteps.derivations.saddle_point import network as network_groups_readout
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.derivations.saddle_point.letter_energy import mu0_of, mu1_of
+from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.letters.saddle_point import fit, q, signal
+from giantsteps.verify.claims.networks.bulk import above_span
+from giantsteps.verify.claims.networks.letters import BEYOND
+from giantsteps.verify.claims.saddle_point.formulas import E as over_kappa
+from giantsteps.verify.claims.saddle_point.formulas import e2_of
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, ge, without
+from giantsteps.verify.second_route.grids import INTERPRETATIONS, interpretation
+from giantsteps.verify.second_route.networks import letter_networks as networks
+from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from giantsteps.verify.second_route.values import LETTERS
 
 _argument = s.r * s.letter[0] * s.kappa + s_saddle.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
 THIRD = claim(

@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from onestep.derivations.bulk import network as network_bulk
-from onestep.derivations.bulk import network_rows
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.named_functions import g, sigma_check
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import over_z as _mean
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq, without
-from onestep.verify.second_route.grids import INTERPRETATIONS
-from onestep.verify.second_route.networks import draws, numbers
+from giantsteps.derivations.bulk import network as network_bulk
+from giantsteps.derivations.bulk import network_rows
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.named_functions import g, sigma_check
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.saddle_point.formulas import over_z as _mean
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
+from giantsteps.verify.second_route.grids import INTERPRETATIONS
+from giantsteps.verify.second_route.networks import draws, numbers
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk")
 STEP = s.eta / s.beta

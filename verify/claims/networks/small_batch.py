@@ -12,17 +12,17 @@ import sympy as sp
 from flint import arb
 from sympy.core.relational import Relational
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.balls.arithmetic import precision, rational_ball
-from onestep.numerics.certificates.certify import certify
-from onestep.numerics.models.model import Model
-from onestep.verify.claims.networks.headline import HEADLINE
-from onestep.verify.protocol import statement
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile, Range
-from onestep.verify.protocol.evidence import Certificate, Evidence
-from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.statement import MORE, ge, le
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.balls.arithmetic import precision, rational_ball
+from giantsteps.numerics.certificates.certify import certify
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.claims.networks.headline import HEADLINE
+from giantsteps.verify.protocol import statement
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Profile, Range
+from giantsteps.verify.protocol.evidence import Certificate, Evidence
+from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.statement import MORE, ge, le
 
 _WORDS = "tanh student, sin target, beta = 1, ridge 0.1, eta = 3, no label noise; no step, or one with alpha0 = 0.5"
 _DOUBLES = "the map's r, c and gamma, and the ridge, the binary numbers of double precision nearest to them"

@@ -9,24 +9,24 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import any_loss as any_loss_features
-from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.losses import LOGISTIC, ProximalLoss
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import CONVEX_SOLVER
-from onestep.verify.second_route.grids import Array, average, half_line, normal_line
-from onestep.verify.second_route.losses import LOSSES, Loss, proximal
-from onestep.verify.second_route.models import model_at
-from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features import any_loss as any_loss_features
+from giantsteps.derivations.saddle_point.random_features import square_loss as convex_square_loss
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.losses import LOGISTIC, ProximalLoss
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.any_loss.convex import solve
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
+from giantsteps.verify.second_route.grids import Array, average, half_line, normal_line
+from giantsteps.verify.second_route.losses import LOSSES, Loss, proximal
+from giantsteps.verify.second_route.models import model_at
+from giantsteps.verify.second_route.saddle_point.square_loss import overlaps_of
 
 SECTION = "Appendix C, (119)-(120) at r = 0"
 

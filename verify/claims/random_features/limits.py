@@ -9,24 +9,24 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.gradient_step import constants as gradient_constants
-from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.saddle_point import conventions as invariances
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import BySearch
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem
-from onestep.verify.claims.bounds.proofs import between
-from onestep.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge, le
-from onestep.verify.protocol.tolerances import SOLVER
-from onestep.verify.second_route.grids import average
-from onestep.verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.gradient_step import constants as gradient_constants
+from giantsteps.derivations.gradient_step import spike as gradient_step
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.saddle_point import conventions as invariances
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import BySearch
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
+from giantsteps.verify.claims.bounds.proofs import between
+from giantsteps.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge, le
+from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.second_route.grids import average
+from giantsteps.verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 k1, k2 = s.mu1_constant, s.mu2_constant

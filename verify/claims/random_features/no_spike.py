@@ -10,21 +10,21 @@ import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.kernel.algebra import order
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import no_spike as random_features
-from onestep.derivations.saddle_point.random_features import vanishing_spike as vanishing
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import ByNumbers, BySearch
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
-from onestep.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
-from onestep.verify.second_route.grids import average
-from onestep.verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
+from giantsteps.derivations.kernel.algebra import order
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features import no_spike as random_features
+from giantsteps.derivations.saddle_point.random_features import vanishing_spike as vanishing
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, said
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
+from giantsteps.verify.second_route.grids import average
+from giantsteps.verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 k1, k2 = s.mu1_constant, s.mu2_constant

@@ -6,24 +6,24 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.free_energy import convex_loss, envelopes
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, fit, nu, ratio, teacher, x
-from onestep.verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
-from onestep.verify.claims.saddle_point.systems import by_derivations, one_wrong, together
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
-from onestep.verify.second_route.models import functions_at
-from onestep.verify.second_route.saddle_point import convex_losses as numbers
+from giantsteps.derivations.free_energy import convex_loss, envelopes
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import equations as saddle_point
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, fit, nu, ratio, teacher, x
+from giantsteps.verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
+from giantsteps.verify.claims.saddle_point.systems import by_derivations, one_wrong, together
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
+from giantsteps.verify.second_route.models import functions_at
+from giantsteps.verify.second_route.saddle_point import convex_losses as numbers
 
 APPENDIX = "Appendix C"
 

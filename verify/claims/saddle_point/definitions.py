@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.claims.saddle_point.formulas import E, I_nu, V, b
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind
-from onestep.verify.protocol.statement import claim, eq
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1, mu2
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.claims.saddle_point.formulas import E, I_nu, V, b
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind
+from giantsteps.verify.protocol.statement import claim, eq
 
 FIAT = "A definition: true by fiat, with nothing to test."
 

@@ -8,18 +8,18 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.free_energy import dropped_terms
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.saddle_point import any_law as spectral
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.scaling_check import ByScaling, Scaled
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import QUADRATURE
-from onestep.verify.second_route.grids import Array
+from giantsteps.derivations.free_energy import dropped_terms
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.saddle_point import any_law as spectral
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.scaling_check import ByScaling, Scaled
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Profile, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import QUADRATURE
+from giantsteps.verify.second_route.grids import Array
 
 APPENDIX = "Appendix C"
 HALF, ONE = sp.Rational(1, 2), sp.S.One

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, varpi, varrho, vartau, y0, y1, y2
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import symbols as s
+from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1, mu2, varpi, varrho, vartau, y0, y1, y2
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.saddle_point import symbols as s
 
 V = mu1**2 * s.V1 + mu2**2 * s.V2
 fit = mu0 * s.m + s.kappa * mu1 * s.zeta

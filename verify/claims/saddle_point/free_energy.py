@@ -7,20 +7,20 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bulk import marchenko_pastur
-from onestep.derivations.free_energy import ridge as free_energy
-from onestep.derivations.free_energy import sample_energy
-from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
-from onestep.derivations.language import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.saddle_point.formulas import I_nu, S, V, e2, free_energy_value, nu, x
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING
-from onestep.verify.second_route import given_bulk as law_numbers
-from onestep.verify.second_route.models import GENERIC, Point, density_integrals
+from giantsteps.derivations.bulk import marchenko_pastur
+from giantsteps.derivations.free_energy import ridge as free_energy
+from giantsteps.derivations.free_energy import sample_energy
+from giantsteps.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
+from giantsteps.derivations.language import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.saddle_point.formulas import I_nu, S, V, e2, free_energy_value, nu, x
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import QUADRATURE, ROUNDING
+from giantsteps.verify.second_route import given_bulk as law_numbers
+from giantsteps.verify.second_route.models import GENERIC, Point, density_integrals
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"

@@ -7,21 +7,21 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, y0, y1
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.saddle_point import leave_one_out
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.saddle_point.formulas import E, V, e2, fit, ratio
-from onestep.verify.claims.saddle_point.result_3_3 import solved_with_moments
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Kind
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import SOLVER
-from onestep.verify.second_route.models import DOMAIN, functions_at, measured
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2, y0, y1
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.saddle_point import equations as saddle_point
+from giantsteps.derivations.saddle_point import leave_one_out
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.saddle_point.formulas import E, V, e2, fit, ratio
+from giantsteps.verify.claims.saddle_point.result_3_3 import solved_with_moments
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Kind
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured
 
 _solver = ByNumbers("the solver on random models", measured, SOLVER, functions_at, points=4)
 _moments = ByNumbers("the solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER,

@@ -7,20 +7,20 @@ from functools import partial
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.bulk import one_solution as derived
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.increasing_maps import stated, two_fixed_points
-from onestep.derivations.bulk.one_solution import ABOVE, BELOW, ONE_POINT, OTHER_POINT, RIDGE, Setting
-from onestep.derivations.free_energy.along_spike import over_kappa
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.checks.points import ByNumbers, BySearch
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import claim, eq, ge, le
-from onestep.verify.protocol.tolerances import ROUNDING, SOLVER
-from onestep.verify.second_route.models import GENERIC, SMOOTH
-from onestep.verify.second_route.saddle_point import one_solution as numbers
-from onestep.verify.second_route.saddle_point import one_solution_groups as groups
+from giantsteps.derivations.bulk import one_solution as derived
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.increasing_maps import stated, two_fixed_points
+from giantsteps.derivations.bulk.one_solution import ABOVE, BELOW, ONE_POINT, OTHER_POINT, RIDGE, Setting
+from giantsteps.derivations.free_energy.along_spike import over_kappa
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import claim, eq, ge, le
+from giantsteps.verify.protocol.tolerances import ROUNDING, SOLVER
+from giantsteps.verify.second_route.models import GENERIC, SMOOTH
+from giantsteps.verify.second_route.saddle_point import one_solution as numbers
+from giantsteps.verify.second_route.saddle_point import one_solution_groups as groups
 
 BEYOND = Source("this suite", "beyond the paper: one solution")
 INTEGRABLE = "mu1^2 and mu2^2 are integrable, and the law of the bulk's eigenvalues has a mean c > 0"

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.free_energy import replicas
-from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
-from onestep.verify.second_route import replicas as replica_numbers
-from onestep.verify.second_route.models import GENERIC
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.free_energy import replicas
+from giantsteps.derivations.free_energy import symbols as s
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
+from giantsteps.verify.second_route import replicas as replica_numbers
+from giantsteps.verify.second_route.models import GENERIC
 
 APPENDIX = "Appendix C"
 R, B = s.replicas, s.inverse_temperature

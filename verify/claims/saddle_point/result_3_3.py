@@ -7,24 +7,24 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.free_energy import convex_loss
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
-from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.saddle_point import conventions
-from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, fit, nu, ratio, x
-from onestep.verify.claims.saddle_point.systems import by_derivations, one_wrong, together
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.protocol.tolerances import SOLVER
-from onestep.verify.second_route import given_bulk as law_numbers
-from onestep.verify.second_route.models import (
+from giantsteps.derivations.free_energy import convex_loss
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.saddle_point import conventions
+from giantsteps.derivations.saddle_point import equations as saddle_point
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, fit, nu, ratio, x
+from giantsteps.verify.claims.saddle_point.systems import by_derivations, one_wrong, together
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.second_route import given_bulk as law_numbers
+from giantsteps.verify.second_route.models import (
     DOMAIN,
     GENERIC,
     Point,
@@ -35,7 +35,7 @@ from onestep.verify.second_route.models import (
     solver,
     solver_in_two_variables,
 )
-from onestep.verify.second_route.saddle_point.simulations import simulated, with_moments
+from giantsteps.verify.second_route.saddle_point.simulations import simulated, with_moments
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"

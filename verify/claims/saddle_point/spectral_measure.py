@@ -8,18 +8,18 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.saddle_point import any_law as spectral
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.bulk.atoms import of_matrix
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import SOLVER
-from onestep.verify.second_route.models import GENERIC, model_at, numbers
+from giantsteps.derivations.saddle_point import any_law as spectral
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.bulk.atoms import of_matrix
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.second_route.models import GENERIC, model_at, numbers
 
 DOMAIN = Domain((Range("activation", choices=("tanh(z)", "erf(z)", "z/sqrt(1 + z**2) + 1/4")),
                  Range("target", choices=("sin(z)", "tanh(z)")), Range("rows", 8.0, 40.0), Range("columns", 8.0, 40.0),

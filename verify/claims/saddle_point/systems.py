@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.protocol.claim import Claim, Profile
-from onestep.verify.protocol.evidence import Made, Proof
-from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.statement import MORE, Wrong, eq
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.protocol.claim import Claim, Profile
+from giantsteps.verify.protocol.evidence import Made, Proof
+from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.statement import MORE, Wrong, eq
 
 
 def together(claims: tuple[Claim, ...]) -> sp.Basic:

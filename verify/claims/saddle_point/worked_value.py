@@ -13,19 +13,19 @@ import sympy as sp
 from flint import arb
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
-from onestep.numerics.balls.arithmetic import precision, rational_ball
-from onestep.numerics.certificates.certify import certify
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.solve import solve
-from onestep.verify.claims import sources
-from onestep.verify.protocol import statement
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile
-from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence
-from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.statement import MORE, le
-from onestep.verify.protocol.tolerances import MANY_DIGITS
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.balls.arithmetic import precision, rational_ball
+from giantsteps.numerics.certificates.certify import certify
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.verify.claims import sources
+from giantsteps.verify.protocol import statement
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Profile
+from giantsteps.verify.protocol.evidence import Agreement, Certificate, Evidence
+from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.statement import MORE, le
+from giantsteps.verify.protocol.tolerances import MANY_DIGITS
 
 _WORDS = "tanh student, sin target, alpha = 3/2, beta = 1, ridge 0.1, r = c = 1, gamma = 0.8, no label noise"
 _NAMES: Mapping[sp.Symbol, str] = {s.test_error: "test_error", s.training_error: "training_error"}
@@ -112,7 +112,7 @@ def _claim(symbol: sp.Symbol, slug: str, title: str, digits: str, other: str) ->
             "the digits of double precision": _within(symbol, double),
             "eight per cent more": _within(symbol, value * MORE),
         },
-        uses=(f"result-3-3.{slug}",), note="onestep solve --certify does the same for other models.",
+        uses=(f"result-3-3.{slug}",), note="giantsteps solve --certify does the same for other models.",
     )
 
 

@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bounds import ridge as bounds
-from onestep.derivations.bounds import symbols as s
-from onestep.derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
-from onestep.derivations.language.named_functions import g
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import ByNumbers, BySearch
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.bounds import ridge as section_4_3
-from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
-from onestep.verify.claims.saddle_point.formulas import E
-from onestep.verify.claims.slides.printed import as_printed, convention, printed
-from onestep.verify.protocol.claim import Claim, Domain, Range, Role, Source
-from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
-from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
-from onestep.verify.second_route.grids import LINE, WEIGHT
-from onestep.verify.second_route.models import GENERIC, Point, functions_of, model_at, solved
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bounds import ridge as bounds
+from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
+from giantsteps.derivations.language.named_functions import g
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.bounds import ridge as section_4_3
+from giantsteps.verify.claims.gradient_step import result_3_1 as section_3_1
+from giantsteps.verify.claims.saddle_point.formulas import E
+from giantsteps.verify.claims.slides.printed import as_printed, convention, printed
+from giantsteps.verify.protocol.claim import Claim, Domain, Range, Role, Source
+from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
+from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
+from giantsteps.verify.second_route.grids import LINE, WEIGHT
+from giantsteps.verify.second_route.models import GENERIC, Point, functions_of, model_at, solved
 
 FRAME = "Bounds on the risk"
 _bound = {c.id: c for c in section_4_3.CLAIMS}.__getitem__
@@ -60,7 +60,7 @@ _with_slope = E(y2) - s.noise - _along - E(mu1 * y1) ** 2 / E(mu1**2)
 
 def _functions_with_slope(model: Model) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike, with mu1' = r E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/c by Stein's lemma."""
-    from onestep.numerics.gaussian.evaluate import compile_numpy
+    from giantsteps.numerics.gaussian.evaluate import compile_numpy
 
     student = compile_numpy(model.activation.expression)
     weight = WEIGHT * (LINE**2 - 1)

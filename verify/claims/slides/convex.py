@@ -7,24 +7,24 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g as target
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import convex as convex_features
-from onestep.derivations.saddle_point.random_features import convex_errors
-from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
-from onestep.derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.random_features import no_spike as random_features
-from onestep.verify.claims.slides.printed import as_printed, convention, printed
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Source
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from onestep.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
-from onestep.verify.second_route.models import model_at, solved
-from onestep.verify.second_route.saddle_point.square_loss import dictionary
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g as target
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.random_features import convex as convex_features
+from giantsteps.derivations.saddle_point.random_features import convex_errors
+from giantsteps.derivations.saddle_point.random_features import square_loss as convex_square_loss
+from giantsteps.derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.random_features import no_spike as random_features
+from giantsteps.verify.claims.slides.printed import as_printed, convention, printed
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Source
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from giantsteps.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
+from giantsteps.verify.second_route.models import model_at, solved
+from giantsteps.verify.second_route.saddle_point.square_loss import dictionary
 
 FRAME = "Saddle point of random features"
 k1, k2 = s.mu1_constant, s.mu2_constant

@@ -6,7 +6,7 @@ and names the claim that uses it. Nothing is listed without a claim.
 
 from __future__ import annotations
 
-from onestep.verify.protocol.paper import DEFINITION, Formula
+from giantsteps.verify.protocol.paper import DEFINITION, Formula
 
 
 def _row(frame: str, says: str, *claims: str, remark: str = "") -> Formula:

@@ -6,7 +6,7 @@ Which formulas are wrong or of another convention is not decided here: see `veri
 
 from __future__ import annotations
 
-from onestep.verify.protocol.paper import Erratum
+from giantsteps.verify.protocol.paper import Erratum
 
 
 def _erratum(name: str, corrected: str, consequence: str) -> Erratum:

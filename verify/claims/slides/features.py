@@ -8,23 +8,23 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.equivalence import hermite_features, hermite_orders
-from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.equivalence.hermite_features import hermite
-from onestep.derivations.gradient_step import symbols as s_step
-from onestep.derivations.language.derivation import Obligation, Vanishing
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation, ByObligations
-from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
-from onestep.verify.claims.random_features import no_spike as random_features
-from onestep.verify.claims.slides.printed import as_printed, convention, printed
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
-from onestep.verify.second_route.models import model_at, solved
+from giantsteps.derivations.equivalence import hermite_features, hermite_orders
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.equivalence.hermite_features import hermite
+from giantsteps.derivations.gradient_step import symbols as s_step
+from giantsteps.derivations.language.derivation import Obligation, Vanishing
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation, ByObligations
+from giantsteps.verify.claims.gradient_step import result_3_1 as section_3_1
+from giantsteps.verify.claims.random_features import no_spike as random_features
+from giantsteps.verify.claims.slides.printed import as_printed, convention, printed
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
+from giantsteps.verify.second_route.models import model_at, solved
 
 SERIES_FRAME = LIMITS_FRAME = "Limitations of random features"
 

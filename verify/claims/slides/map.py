@@ -5,27 +5,27 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.closed_forms import sign_activation as sign_derivations
-from onestep.derivations.equivalence import hermite_features
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_check, sigma_prime
-from onestep.derivations.saddle_point import conventions as slides_conventions
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem
-from onestep.verify.claims.equivalence import appendix_b, sign_activation
-from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
-from onestep.verify.claims.slides.printed import convention, named, printed
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Range, Role, Source
-from onestep.verify.protocol.statement import claim, eq, ge, le
-from onestep.verify.second_route.equivalence.features import sign_coefficients
-from onestep.verify.second_route.grids import (
+from giantsteps.derivations.closed_forms import sign_activation as sign_derivations
+from giantsteps.derivations.equivalence import hermite_features
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.gradient_step import spike as gradient_step
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_check, sigma_prime
+from giantsteps.derivations.saddle_point import conventions as slides_conventions
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
+from giantsteps.verify.claims.equivalence import appendix_b, sign_activation
+from giantsteps.verify.claims.saddle_point import result_3_3 as section_3_3
+from giantsteps.verify.claims.slides.printed import convention, named, printed
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Range, Role, Source
+from giantsteps.verify.protocol.statement import claim, eq, ge, le
+from giantsteps.verify.second_route.equivalence.features import sign_coefficients
+from giantsteps.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     SMOOTH,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.bounds import symbols as s_bounds
-from onestep.derivations.gradient_step import orders as slides_orders
-from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.scaling_check import ByScaling
-from onestep.verify.claims.bounds import ridge as section_4_3
-from onestep.verify.claims.slides.printed import as_printed, convention, named, printed
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.gradient_step import orders as numbers
+from giantsteps.derivations.bounds import symbols as s_bounds
+from giantsteps.derivations.gradient_step import orders as slides_orders
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.scaling_check import ByScaling
+from giantsteps.verify.claims.bounds import ridge as section_4_3
+from giantsteps.verify.claims.slides.printed import as_printed, convention, named, printed
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol import tolerances
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.second_route.gradient_step import orders as numbers
 
 STEP_FRAME, LEARN_FRAME = "One step of GD", "What one step learns"
 

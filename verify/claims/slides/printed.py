@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.verify.protocol.claim import Claim, Kind, Role, Source
-from onestep.verify.protocol.statement import Wrong, slips
+from giantsteps.verify.protocol.claim import Claim, Kind, Role, Source
+from giantsteps.verify.protocol.statement import Wrong, slips
 
 
 def printed(

@@ -8,20 +8,20 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
-from onestep.derivations.saddle_point import conventions as slides_conventions
-from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.spectrum.small_bulk import resolvent_of_modes, small_bulk
-from onestep.verify.checks.points import ByNumbers, Point
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
-from onestep.verify.claims.slides import saddle_point as slides_saddle_point
-from onestep.verify.claims.slides.printed import as_printed, convention, named, printed
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq
-from onestep.verify.protocol.tolerances import ROUNDING
+from giantsteps.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
+from giantsteps.derivations.saddle_point import conventions as slides_conventions
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.spectrum.small_bulk import resolvent_of_modes, small_bulk
+from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.saddle_point import result_3_3 as section_3_3
+from giantsteps.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
+from giantsteps.verify.claims.slides import saddle_point as slides_saddle_point
+from giantsteps.verify.claims.slides.printed import as_printed, convention, named, printed
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Range
+from giantsteps.verify.protocol.statement import Wrong, claim, eq
+from giantsteps.verify.protocol.tolerances import ROUNDING
 
 FRAME, LAW_FRAME = "Exact asymptotics", "Exact asymptotics, the law nu"
 

@@ -6,16 +6,16 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import mu1, varpi, varrho
-from onestep.derivations.saddle_point import conventions
-from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Role, Source
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.models import DOMAIN, GENERIC, solver, solver_in_two_variables
+from giantsteps.derivations.free_energy.along_spike import mu1, varpi, varrho
+from giantsteps.derivations.saddle_point import conventions
+from giantsteps.derivations.saddle_point import equations as saddle_point
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, q, ratio, x
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Role, Source
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.second_route.models import DOMAIN, GENERIC, solver, solver_in_two_variables
 
 SECTION = "Section 3.3"
 PLAIN = Domain(interpretations=(GENERIC,))

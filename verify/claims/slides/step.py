@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_prime
-from onestep.verify.claims.equivalence import result_3_2 as section_3_2
-from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
-from onestep.verify.claims.gradient_step import setting as section_2
-from onestep.verify.claims.gradient_step import spike as appendix_a
-from onestep.verify.claims.slides.printed import convention, printed
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.statement import eq
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_prime
+from giantsteps.verify.claims.equivalence import result_3_2 as section_3_2
+from giantsteps.verify.claims.gradient_step import result_3_1 as section_3_1
+from giantsteps.verify.claims.gradient_step import setting as section_2
+from giantsteps.verify.claims.gradient_step import spike as appendix_a
+from giantsteps.verify.claims.slides.printed import convention, printed
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.statement import eq
 
 _root = sp.sqrt(s.h2_star / s.alpha0 + s.h1_star)
 # E[(sigma(z) z - h1)^2], the slides' definition of the constant in c

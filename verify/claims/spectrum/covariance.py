@@ -8,23 +8,23 @@ from functools import partial
 import sympy as sp
 from sympy.core.relational import Relational
 
-from onestep.derivations.free_energy import replica_gaussians
-from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
-from onestep.derivations.kernel.algebra import order
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.spectrum import feature_covariance
-from onestep.derivations.spectrum import resolvent as spectrum
-from onestep.derivations.spectrum import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation, ByTheorem, said
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import fit, nu, q, ratio
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq, ge, le
-from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from onestep.verify.second_route.models import DOMAIN, functions_at, measured
-from onestep.verify.second_route.spectra import (
+from giantsteps.derivations.free_energy import replica_gaussians
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
+from giantsteps.derivations.kernel.algebra import order
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.spectrum import feature_covariance
+from giantsteps.derivations.spectrum import resolvent as spectrum
+from giantsteps.derivations.spectrum import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, said
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.saddle_point.formulas import fit, nu, q, ratio
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq, ge, le
+from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured
+from giantsteps.verify.second_route.spectra import (
     MODES,
     PLAIN,
     SEEDED,

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import mu0
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g
-from onestep.derivations.spectrum import log_determinant as spectrum_log_determinant
-from onestep.derivations.spectrum import symbols as s
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks.rows import BEYOND
-from onestep.verify.claims.saddle_point.formulas import V
-from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.protocol.tolerances import SOLVER
-from onestep.verify.second_route import spectra as numbers
-from onestep.verify.second_route.models import GENERIC, RANGES, functions_at, problem
-from onestep.verify.second_route.networks.numbers import solved_functions
+from giantsteps.derivations.free_energy.along_spike import mu0
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g
+from giantsteps.derivations.spectrum import log_determinant as spectrum_log_determinant
+from giantsteps.derivations.spectrum import symbols as s
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.networks.rows import BEYOND
+from giantsteps.verify.claims.saddle_point.formulas import V
+from giantsteps.verify.claims.sources import paper
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import claim, eq
+from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.second_route import spectra as numbers
+from giantsteps.verify.second_route.models import GENERIC, RANGES, functions_at, problem
+from giantsteps.verify.second_route.networks.numbers import solved_functions
 
 _log = sp.log(1 + V)
 # The formulas as they are claimed, typed here and nowhere derived.

@@ -11,10 +11,10 @@ from math import lcm
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import Refused
-from onestep.derivations.language.expectation import Expectation
-from onestep.verify.export.terms import Names, Scope, text
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.statements import Refused
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.verify.export.terms import Names, Scope, text
 
 Change = Callable[[sp.Expr], sp.Expr]
 Known = Callable[[sp.Expr, Scope], str | None]

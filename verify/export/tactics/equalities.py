@@ -12,13 +12,13 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import replace
-from onestep.derivations.kernel.statements import AtLeast, Demand, Equation, Statement, Tends, sides
-from onestep.derivations.kernel.terms import free, substitute
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.verify.export.tactics.agreement import Change, Known, agree, moves, nothing, settled
-from onestep.verify.export.terms import Named, Names, Scope, in_order, nested, stated, text
+from giantsteps.derivations.kernel.algebra import replace
+from giantsteps.derivations.kernel.statements import AtLeast, Demand, Equation, Statement, Tends, sides
+from giantsteps.derivations.kernel.terms import free, substitute
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.verify.export.tactics.agreement import Change, Known, agree, moves, nothing, settled
+from giantsteps.verify.export.terms import Named, Names, Scope, in_order, nested, stated, text
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import AtLeast, sides
-from onestep.derivations.kernel.terms import substitute
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.export.tactics.agreement import nothing, settled
-from onestep.verify.export.tactics.equalities import Premise, Writer, moved
-from onestep.verify.export.terms import Names, text
+from giantsteps.derivations.kernel.statements import AtLeast, sides
+from giantsteps.derivations.kernel.terms import substitute
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.verify.export.tactics.agreement import nothing, settled
+from giantsteps.verify.export.tactics.equalities import Premise, Writer, moved
+from giantsteps.verify.export.terms import Names, text
 
 
 def multiplied(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:

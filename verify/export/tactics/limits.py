@@ -11,12 +11,12 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Tends
-from onestep.derivations.kernel.terms import free, substitute
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.export.tactics.agreement import agree, nothing, settled
-from onestep.verify.export.tactics.equalities import Premise, Writer
-from onestep.verify.export.terms import Names, text
+from giantsteps.derivations.kernel.statements import Tends
+from giantsteps.derivations.kernel.terms import free, substitute
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.verify.export.tactics.agreement import agree, nothing, settled
+from giantsteps.verify.export.tactics.equalities import Premise, Writer
+from giantsteps.verify.export.terms import Names, text
 
 # The proof that each hole of a term tends to something.
 Parts = Mapping[sp.Symbol, str]

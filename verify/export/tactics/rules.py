@@ -6,9 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.export.tactics import equalities, inequalities, limits, slopes
-from onestep.verify.export.tactics.equalities import Prover
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.verify.export.tactics import equalities, inequalities, limits, slopes
+from giantsteps.verify.export.tactics.equalities import Prover
 
 # Rules that conclude what a lemma of the kernel's list of leaves says of their terms.
 LEAVES = ("stein", "rotate", "translate", "dilate", "iterated", "limit_average", "average_limit", "taylor")

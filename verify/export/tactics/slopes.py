@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Demand, Equation
-from onestep.derivations.kernel.terms import derivative, free
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES
-from onestep.verify.export.tactics.agreement import settled
-from onestep.verify.export.tactics.equalities import Premise, Writer
-from onestep.verify.export.terms import half_power, slug, stated, text
+from giantsteps.derivations.kernel.statements import Demand, Equation
+from giantsteps.derivations.kernel.terms import derivative, free
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import DERIVATIVES
+from giantsteps.verify.export.tactics.agreement import settled
+from giantsteps.verify.export.tactics.equalities import Premise, Writer
+from giantsteps.verify.export.terms import half_power, slug, stated, text
 
 _Y = "y__"
 _LAWS = {

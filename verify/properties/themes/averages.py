@@ -11,14 +11,14 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import error_of, near, trusted
-from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant
-from onestep.verify.properties.strategies import ANY, ODD, SMOOTH, powers, stepped, steps
-from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, QUADRATURE
-from onestep.verify.second_route.grids import LINE, WEIGHT, average
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import error_of, near, trusted
+from giantsteps.verify.properties.property import THEORY, Property, Theory, holds, plant
+from giantsteps.verify.properties.strategies import ANY, ODD, SMOOTH, powers, stepped, steps
+from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, QUADRATURE
+from giantsteps.verify.second_route.grids import LINE, WEIGHT, average
 
 Array = NDArray[np.float64]
 BOTH = "ten times the estimates of both"

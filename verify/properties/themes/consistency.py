@@ -10,16 +10,27 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import ESTIMATES, decided, error_of, near, trusted
-from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant
-from onestep.verify.properties.strategies import SMOOTH, TAME, models, odd, powers, readouts, stepped, steps, tame, wide
-from onestep.verify.properties.themes.limits import moved
-from onestep.verify.properties.themes.positivity import reordered
-from onestep.verify.protocol.tolerances import CONVEX_SOLVER, SOLVER
-from onestep.verify.second_route.grids import LINE, WEIGHT
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import ESTIMATES, decided, error_of, near, trusted
+from giantsteps.verify.properties.property import THEORY, Property, Theory, holds, plant
+from giantsteps.verify.properties.strategies import (
+    SMOOTH,
+    TAME,
+    models,
+    odd,
+    powers,
+    readouts,
+    stepped,
+    steps,
+    tame,
+    wide,
+)
+from giantsteps.verify.properties.themes.limits import moved
+from giantsteps.verify.properties.themes.positivity import reordered
+from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER, SOLVER
+from giantsteps.verify.second_route.grids import LINE, WEIGHT
 
 Array = NDArray[np.float64]
 BOTH = "ten times the estimates of both"
@@ -88,7 +99,7 @@ def a_certificate_holds_the_double(model: Model, theory: Theory) -> float:
 )  # fmt: skip
 def an_estimate_is_honest(model: Model, theory: Theory) -> float:
     """On finer rules the test error moves by no more than ten times its estimate."""
-    from onestep.numerics.saddle_point.ridge import solve as refined
+    from giantsteps.numerics.saddle_point.ridge import solve as refined
 
     one, finer = trusted(theory, model), refined(model, refine=2)
     decided(finer.converged)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.solution import Solution
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import error_of, near, trusted
-from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant, plant_in_step
-from onestep.verify.properties.strategies import (
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import error_of, near, trusted
+from giantsteps.verify.properties.property import THEORY, Property, Theory, holds, plant, plant_in_step
+from giantsteps.verify.properties.strategies import (
     ANY,
     ODD,
     TAME,
@@ -30,9 +30,9 @@ from onestep.verify.properties.strategies import (
     tame,
     wide,
 )
-from onestep.verify.properties.themes.limits import changed, moved
-from onestep.verify.properties.themes.orderings import bounded, room
-from onestep.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.properties.themes.limits import changed, moved
+from giantsteps.verify.properties.themes.orderings import bounded, room
+from giantsteps.verify.protocol.tolerances import SOLVER
 
 SAME = "ten times the estimates of both errors; order parameters are solved to 1e-12, with condition numbers up to 1e4"
 # Of no power of two: a scale that is one leaves every rounding where it was.
@@ -63,8 +63,8 @@ def times(factor: float, text: Any) -> str:
 
 def of_argument(text: Any, argument: str) -> str:
     """An expression at another argument, through the tree."""
-    from onestep.derivations.expressions.algebra import substitute
-    from onestep.derivations.expressions.parser import parse
+    from giantsteps.derivations.expressions.algebra import substitute
+    from giantsteps.derivations.expressions.parser import parse
 
     return str(substitute(parse(str(text)), parse(argument)))
 
@@ -240,7 +240,7 @@ _WRITTEN: dict[str, str] = {}
 
 def _otherwise(model: Model) -> Model:
     if not _WRITTEN:
-        from onestep.derivations.activations.activation import activation
+        from giantsteps.derivations.activations.activation import activation
 
         _WRITTEN.update({str(activation(one)): other for one, other in _TWO_WAYS.items()})
     return replace(model, activation=_WRITTEN[str(model.activation)])  # type: ignore[arg-type]

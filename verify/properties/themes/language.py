@@ -11,14 +11,14 @@ import mpmath
 import numpy as np
 from hypothesis import strategies as st
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.expressions.algebra import add, multiply, substitute
-from onestep.derivations.expressions.parser import Expression, ExpressionError
-from onestep.derivations.expressions.tree import Number, number
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import ESTIMATES, decided, is_so, near
-from onestep.verify.properties.property import THEORY, Theory, holds, plant
-from onestep.verify.properties.strategies import Z, any_activations, expressions, steps
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.expressions.algebra import add, multiply, substitute
+from giantsteps.derivations.expressions.parser import Expression, ExpressionError
+from giantsteps.derivations.expressions.tree import Number, number
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import ESTIMATES, decided, is_so, near
+from giantsteps.verify.properties.property import THEORY, Theory, holds, plant
+from giantsteps.verify.properties.strategies import Z, any_activations, expressions, steps
 
 places = steps(-40, 40, "0.1")
 Case = tuple[Expression, float]
@@ -28,7 +28,7 @@ _DIGITS = 50
 
 
 def shown(case: Any) -> str:
-    """onestep activation of the expression."""
+    """giantsteps activation of the expression."""
     return commands.activation(str(case[0] if isinstance(case, tuple) else case))
 
 

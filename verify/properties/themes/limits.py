@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import at_most, decided, error_of, near, trusted
-from onestep.verify.properties.property import THEORY, Theory, holds, plant, plant_in_step
-from onestep.verify.properties.strategies import ODD, odd, powers, stepped, tame, wide
-from onestep.verify.protocol.tolerances import CONVEX_SOLVER
-from onestep.verify.second_route.grids import LINE, WEIGHT
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import at_most, decided, error_of, near, trusted
+from giantsteps.verify.properties.property import THEORY, Theory, holds, plant, plant_in_step
+from giantsteps.verify.properties.strategies import ODD, odd, powers, stepped, tame, wide
+from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
+from giantsteps.verify.second_route.grids import LINE, WEIGHT
 
 # A rate of another order is off by half or more.
 SHARE = 0.25
@@ -40,7 +40,7 @@ def rate(left: Callable[[float], float], h: float, order: int, size: float, nois
 
 
 def of_model(model: Model) -> str:
-    """onestep solve of what was drawn."""
+    """giantsteps solve of what was drawn."""
     return commands.solve(model)
 
 
@@ -346,7 +346,7 @@ def across(model: Model, theory: Theory) -> float:
 )  # fmt: skip
 def little_bulk(case: tuple[str, float], theory: Theory) -> float:
     """As the bulk vanishes mu0 tends to the activation itself, like the bulk."""
-    from onestep.derivations.activations.activation import activation
+    from giantsteps.derivations.activations.activation import activation
 
     sigma, c = activation(case[0]), case[1]
     kappa = np.linspace(-2.0, 2.0, 9)

@@ -11,12 +11,12 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from onestep.numerics.bounds.results import Bounds
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import ESTIMATES, FLOOR, at_most, decided, error_of, trusted
-from onestep.verify.properties.property import THEORY, Property, Theory, holds, plant, plant_in_step
-from onestep.verify.properties.strategies import (
+from giantsteps.numerics.bounds.results import Bounds
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import ESTIMATES, FLOOR, at_most, decided, error_of, trusted
+from giantsteps.verify.properties.property import THEORY, Property, Theory, holds, plant, plant_in_step
+from giantsteps.verify.properties.strategies import (
     ANY,
     LABELS,
     ODD,
@@ -31,8 +31,8 @@ from onestep.verify.properties.strategies import (
     tame,
     wide,
 )
-from onestep.verify.properties.themes.limits import changed, moved
-from onestep.verify.protocol.tolerances import CONVEX_SOLVER
+from giantsteps.verify.properties.themes.limits import changed, moved
+from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
 
 EXACT = "an exact inequality: ten times the estimates of both sides"
 Case = tuple[Model, float]
@@ -64,7 +64,7 @@ def lower_moved(share: float) -> Callable[[Model], Bounds]:
 
 
 def swept(name: str) -> Callable[[Case], str]:
-    """onestep solve at the model's own value and at the drawn one."""
+    """giantsteps solve at the model's own value and at the drawn one."""
     return lambda case: commands.swept(case[0], name, getattr(case[0], name), case[1])
 
 
@@ -414,7 +414,7 @@ def alignment_of_a_linear_target_is_largest(given: dict[str, Any], theory: Theor
 )  # fmt: skip
 def bessel(text: str, theory: Theory) -> float:
     """mean^2 + h1^2 + E[sigma'']^2/2 <= h2, and E[sigma'']^2 <= E[(sigma' - h1)^2]: Bessel's inequalities."""
-    from onestep.derivations.activations.activation import activation
+    from giantsteps.derivations.activations.activation import activation
 
     found = theory.constants(activation(text))
     off = 10 * sum(found.errors) * (1.0 + abs(found.mean) + abs(found.h1) + abs(found.curvature)) + FLOOR * found.h2

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import OrderParameters, Solution
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import FLOOR, at_most, decided, error_of, is_so, trusted
-from onestep.verify.properties.property import THEORY, Theory, holds, plant
-from onestep.verify.properties.strategies import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import OrderParameters, Solution
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import FLOOR, at_most, decided, error_of, is_so, trusted
+from giantsteps.verify.properties.property import THEORY, Theory, holds, plant
+from giantsteps.verify.properties.strategies import (
     ANY,
     KINKED,
     ODD,
@@ -31,7 +31,7 @@ from onestep.verify.properties.strategies import (
     tame,
     wide,
 )
-from onestep.verify.properties.themes.orderings import ORDER
+from giantsteps.verify.properties.themes.orderings import ORDER
 
 SOLVED = "order parameters are solved to 1e-12, with condition numbers up to 1e3"
 LIMITED = "order parameters are as far off as the test error, beside their size: 1e4 times its estimate"
@@ -182,7 +182,7 @@ _KAPPA = np.linspace(-3.0, 3.0, 13)
 )  # fmt: skip
 def residual_is_least(case: tuple[tuple[str, float, float], float], theory: Theory) -> float:
     """No linear function of z leaves less of the activation than mu2^2."""
-    from onestep.verify.second_route.grids import LINE, WEIGHT
+    from giantsteps.verify.second_route.grids import LINE, WEIGHT
 
     (name, spike, bulk), slope = case
     sigma = activation(name)

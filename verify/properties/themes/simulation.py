@@ -16,13 +16,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from onestep.numerics.models.model import Model
-from onestep.verify.properties import commands
-from onestep.verify.properties.margins import trusted
-from onestep.verify.properties.property import THEORY, Theory, holds, plant
-from onestep.verify.properties.strategies import models, stepped, steps
-from onestep.verify.properties.themes.limits import changed, moved
-from onestep.verify.properties.themes.positivity import reordered
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.properties import commands
+from giantsteps.verify.properties.margins import trusted
+from giantsteps.verify.properties.property import THEORY, Theory, holds, plant
+from giantsteps.verify.properties.strategies import models, stepped, steps
+from giantsteps.verify.properties.themes.limits import changed, moved
+from giantsteps.verify.properties.themes.positivity import reordered
 
 SEEDS, SMALL = 48, 50
 # P(|t| > 5.62) = 1e-6 for 47 degrees of freedom.
@@ -42,7 +42,7 @@ Case = tuple[Any, int]
 
 
 def shown(case: Case, kind: str | None = None) -> str:
-    """onestep compare of the model with the seed that it was simulated with, and with that kind of features."""
+    """giantsteps compare of the model with the seed that it was simulated with, and with that kind of features."""
     options = commands.model_options(case[0]) | {"kind": kind}
     return commands.command("compare", **options, dimensions=f"{SMALL},{2 * SMALL}", seeds=SEEDS, seed=case[1])
 

@@ -13,12 +13,12 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.sweeps.chunk import Row, columns, solve_chunk
-from onestep.numerics.sweeps.store import FILE, Store
-from onestep.numerics.sweeps.sweep import Axis, Sweep, SweepError
-from onestep.verify.properties.property import THEORY, Theory, keeps, plant
-from onestep.verify.properties.strategies import TAME, spikes, steps
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.sweeps.chunk import Row, columns, solve_chunk
+from giantsteps.numerics.sweeps.store import FILE, Store
+from giantsteps.numerics.sweeps.sweep import Axis, Sweep, SweepError
+from giantsteps.verify.properties.property import THEORY, Theory, keeps, plant
+from giantsteps.verify.properties.strategies import TAME, spikes, steps
 
 Note = Callable[[float, str], None]
 

@@ -9,12 +9,17 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.any_activation.numbers import averages, block_values, equivalent_values, functions_of
-from onestep.verify.second_route.any_activation.rows import CURVES, Slope
-from onestep.verify.second_route.gradient_step.real import (
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.any_activation.numbers import (
+    averages,
+    block_values,
+    equivalent_values,
+    functions_of,
+)
+from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope
+from giantsteps.verify.second_route.gradient_step.real import (
     Drawn,
     after_step,
     batch_controls,
@@ -23,9 +28,9 @@ from onestep.verify.second_route.gradient_step.real import (
     steadied,
     unit_rows,
 )
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks.draws import bulk_of_rows, fresh_rows
-from onestep.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.networks.draws import bulk_of_rows, fresh_rows
+from giantsteps.verify.second_route.networks.formulas import Step
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count. A draw costs d^3, so that many
 # small ones say more than few large ones.

@@ -13,21 +13,21 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.bulk.equivalent import pack, unpack
-from onestep.numerics.bulk.network_groups import NetworkGroups
-from onestep.numerics.bulk.network_law import groups_law, step_laws
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.any_activation.numbers import function
-from onestep.verify.second_route.any_activation.rows import CURVES, Slope, W, Z
-from onestep.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied, unit_rows
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks.formulas import Step
-from onestep.verify.second_route.networks.numbers import step_at
-from onestep.verify.second_route.values import PAIRS, by_glyph, by_letter, by_pair, value
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.bulk.equivalent import pack, unpack
+from giantsteps.numerics.bulk.network_groups import NetworkGroups
+from giantsteps.numerics.bulk.network_law import groups_law, step_laws
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.any_activation.numbers import function
+from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope, W, Z
+from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied, unit_rows
+from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.networks.numbers import step_at
+from giantsteps.verify.second_route.values import PAIRS, by_glyph, by_letter, by_pair, value
 
 _STILL, _MOST = 1e-14, 4000
 

@@ -8,22 +8,22 @@ from functools import lru_cache, partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_law import BulkLaw, network_law
-from onestep.numerics.bulk.resolvent import blocks, forms
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import Point
-from onestep.verify.second_route.any_activation import readout
-from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, Slope, Z, equivalent, mean, rows
-from onestep.verify.second_route.grids import grid
-from onestep.verify.second_route.models import solved
-from onestep.verify.second_route.networks import numbers as networks
-from onestep.verify.second_route.networks.formulas import Step
-from onestep.verify.second_route.networks.numbers import by_solver, network_values, step_at
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network_law import BulkLaw, network_law
+from giantsteps.numerics.bulk.resolvent import blocks, forms
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.second_route.any_activation import readout
+from giantsteps.verify.second_route.any_activation.rows import CURVES, Block, Rows, Slope, Z, equivalent, mean, rows
+from giantsteps.verify.second_route.grids import grid
+from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.second_route.networks import numbers as networks
+from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.networks.numbers import by_solver, network_values, step_at
+from giantsteps.verify.second_route.values import by_glyph
 
 # The same functions for the solver, as text.
 TEXTS = {

@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from onestep.verify.second_route.any_activation.rows import CURVES, Block, Rows, equivalent, rows
-from onestep.verify.second_route.grids import Array, normal_line, panels
-from onestep.verify.second_route.networks.formulas import Step
-from onestep.verify.second_route.saddle_point import plain
+from giantsteps.verify.second_route.any_activation.rows import CURVES, Block, Rows, equivalent, rows
+from giantsteps.verify.second_route.grids import Array, normal_line, panels
+from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.saddle_point import plain
 
 _STILL = 1e-13
 

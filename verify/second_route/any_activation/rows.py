@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from onestep.verify.second_route.grids import Array, Curve, erf, expit, normal_line, normal_panels
-from onestep.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.grids import Array, Curve, erf, expit, normal_line, normal_panels
+from giantsteps.verify.second_route.networks.formulas import Step
 
 _SQRT2 = math.sqrt(2.0)
 _STILL, _MOST, _TINY = 1e-15, 4000, 1e-30

@@ -21,11 +21,11 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.verify.checks.simulation import Measured, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import positive_inverse, positive_solution, unit_rows
-from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.verify.checks.simulation import Measured, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.gradient_step.real import positive_inverse, positive_solution, unit_rows
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
 
 
 @dataclass(frozen=True)

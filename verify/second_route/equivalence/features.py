@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onestep.derivations.equivalence import symbols as s
-from onestep.verify.checks.points import Point
-from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid, normal_panels
+from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid, normal_panels
 
 _CIRCLE = 16
 

@@ -22,23 +22,23 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.solution import Solution
-from onestep.verify.checks.simulation import Measured, column
-from onestep.verify.protocol.claim import PROFILES, Profile
-from onestep.verify.second_route.any_activation.numbers import TEXTS
-from onestep.verify.second_route.any_activation.rows import CURVES, Z
-from onestep.verify.second_route.any_activation.rows import mean as average
-from onestep.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
-from onestep.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, unit_rows
-from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Curve, Function
-from onestep.verify.second_route.models import solved
-from onestep.verify.second_route.networks.draws import first_step
-from onestep.verify.second_route.networks.formulas import Step, equivalent
-from onestep.verify.second_route.networks.numbers import functions_with_third, network_values, own_model
-from onestep.verify.second_route.networks.one_letter_rows import drawn_rows
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.checks.simulation import Measured, column
+from giantsteps.verify.protocol.claim import PROFILES, Profile
+from giantsteps.verify.second_route.any_activation.numbers import TEXTS
+from giantsteps.verify.second_route.any_activation.rows import CURVES, Z
+from giantsteps.verify.second_route.any_activation.rows import mean as average
+from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
+from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, unit_rows
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Curve, Function
+from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.second_route.networks.draws import first_step
+from giantsteps.verify.second_route.networks.formulas import Step, equivalent
+from giantsteps.verify.second_route.networks.numbers import functions_with_third, network_values, own_model
+from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 
 # With a target that is not smooth: no gradient is taken of it.
 _CURVES = {**CURVES, **SMOOTH, "sign": Curve(np.sign, np.zeros_like)}

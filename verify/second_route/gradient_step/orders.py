@@ -9,14 +9,14 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.scaling_check import Scaled
-from onestep.verify.checks.simulation import column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step import leap as leap_numbers
-from onestep.verify.second_route.gradient_step.real import steadied, unit_rows
-from onestep.verify.second_route.grids import Array, average, grid
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.scaling_check import Scaled
+from giantsteps.verify.checks.simulation import column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.gradient_step import leap as leap_numbers
+from giantsteps.verify.second_route.gradient_step.real import steadied, unit_rows
+from giantsteps.verify.second_route.grids import Array, average, grid
 
 he = np.polynomial.hermite_e
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onestep.verify.second_route.gradient_step.real import positive_solution
-from onestep.verify.second_route.grids import Array
+from giantsteps.verify.second_route.gradient_step.real import positive_solution
+from giantsteps.verify.second_route.grids import Array
 
 
 def fitted(features: Array, labels: Array, sets: int, ridge: float) -> Array:

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.second_route.grids import LINE, WEIGHT, Array, Curve
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.second_route.grids import LINE, WEIGHT, Array, Curve
+from giantsteps.verify.second_route.values import by_glyph
 
 # V2, V1 and the overlaps of v, theta_perp and delta, as `Drawn.resolvent` gives them.
 BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)

@@ -8,13 +8,13 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.gradient_step import symbols as s
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route.gradient_step.real import after_step, unit_rows
-from onestep.verify.second_route.grids import (
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.second_route.gradient_step.real import after_step, unit_rows
+from giantsteps.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     ODD_ENTIRE,

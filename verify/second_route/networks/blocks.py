@@ -8,12 +8,12 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route.models import Point
-from onestep.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, value
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.second_route.models import Point
+from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, value
 
 _BULK_RANGES = (
     Range(s.beta, 0.4, 2.5, log=True),

@@ -14,10 +14,10 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import (
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.gradient_step.real import (
     BULK_COLUMNS,
     Drawn,
     after_step,
@@ -28,8 +28,8 @@ from onestep.verify.second_route.gradient_step.real import (
     steadied,
     unit_rows,
 )
-from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
-from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
+from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
+from giantsteps.verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
 
 # Rows are drawn at p = 2 d, once for all rates of a batch. The models are such that every term of h and of v_c is a
 # third or more of it in one of them: E[z^2 s^2] - E[z^2 s]^2 at a small batch and a small rate, E[z^2 s]^2 |v~|^2 at a

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from onestep.verify.checks.points import Point
-from onestep.verify.second_route.grids import SMOOTH, Array
-from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
-from onestep.verify.second_route.networks.letter_numbers import LAW
-from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.second_route.grids import SMOOTH, Array
+from giantsteps.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
+from giantsteps.verify.second_route.networks.letter_numbers import LAW
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair
 
 
 def _value(point: Point, symbol: sp.Symbol) -> float:

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
 
 
 @dataclass(frozen=True)

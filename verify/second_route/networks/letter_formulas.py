@@ -18,8 +18,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.verify.second_route.grids import SMOOTH, Array, normal_line
-from onestep.verify.second_route.networks.formulas import Step, own_law
+from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
+from giantsteps.verify.second_route.networks.formulas import Step, own_law
 
 # A trapezoidal rule: exact to rounding for functions analytic within 0.4 of the line, exp(-2 pi 0.4/0.1) = 1e-11.
 NODES, MASS = normal_line(0.1)

@@ -12,18 +12,18 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import PROFILES, Profile
-from onestep.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
-from onestep.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows, unit_rows
-from onestep.verify.second_route.grids import SMOOTH, Array
-from onestep.verify.second_route.networks.formulas import Step
-from onestep.verify.second_route.networks.letter_formulas import MASS, NODES
-from onestep.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
-from onestep.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import PROFILES, Profile
+from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
+from giantsteps.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows, unit_rows
+from giantsteps.verify.second_route.grids import SMOOTH, Array
+from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES
+from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
+from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
-from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, upper
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
 

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step import real
-from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
-from onestep.verify.second_route.networks.draws import first_step, fresh_rows, ratios
-from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
-from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
-from onestep.verify.second_route.networks.numbers import step_at
-from onestep.verify.second_route.values import by_glyph, by_letter, by_pair, upper
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.gradient_step import real
+from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers
+from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
+from giantsteps.verify.second_route.networks.formulas import Step, functions_for, own_law
+from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
+from giantsteps.verify.second_route.networks.numbers import step_at
+from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
 

@@ -7,22 +7,22 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_law import BulkLaw, network_law
-from onestep.numerics.gaussian.coefficients import conditional_moments_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.network import Network
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import Point
-from onestep.verify.second_route.gradient_step.real import BULK_COLUMNS
-from onestep.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
-from onestep.verify.second_route.models import functions_of, numbers, solved
-from onestep.verify.second_route.networks.formulas import Step, equivalent, functions_for
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network_law import BulkLaw, network_law
+from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.second_route.gradient_step.real import BULK_COLUMNS
+from giantsteps.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
+from giantsteps.verify.second_route.models import functions_of, numbers, solved
+from giantsteps.verify.second_route.networks.formulas import Step, equivalent, functions_for
+from giantsteps.verify.second_route.values import by_glyph
 
 
 def step_at(point: Point) -> Step:

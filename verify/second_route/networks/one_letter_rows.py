@@ -17,13 +17,13 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import positive_inverse, steadied
-from onestep.verify.second_route.grids import Array
-from onestep.verify.second_route.networks.letter_numbers import SPECTRAL, spectrum_nodes
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.gradient_step.real import positive_inverse, steadied
+from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.networks.letter_numbers import SPECTRAL, spectrum_nodes
+from giantsteps.verify.second_route.values import by_glyph
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.bulk.overlapping_bulk import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bulk.overlapping_bulk import (
     alone,
     answer,
     blocks,
@@ -21,17 +21,22 @@ from onestep.derivations.bulk.overlapping_bulk import (
     with_ut,
     with_uu,
 )
-from onestep.derivations.language import symbols as s
-from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import turned_bulk
-from onestep.numerics.models.network import Network
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route.gradient_step.real import positive_inverse, steadied
-from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
-from onestep.verify.second_route.networks.overlapping_draws import Start, first_layer, functions_for, shared_functions
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from giantsteps.numerics.bulk.overlapping_rows import turned_bulk
+from giantsteps.numerics.models.network import Network
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.second_route.gradient_step.real import positive_inverse, steadied
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
+from giantsteps.verify.second_route.networks.overlapping_draws import (
+    Start,
+    first_layer,
+    functions_for,
+    shared_functions,
+)
 
 NO_NOISE = "no label noise"
 # Rates and overlaps at which turning counts; the second student is not odd, and its beta not one.

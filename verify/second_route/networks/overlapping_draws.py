@@ -10,16 +10,16 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
-from onestep.numerics.bulk.overlapping_rows import stepped
-from onestep.numerics.models.network import Network
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.gradient_step.real import after_step
-from onestep.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.bulk.overlapping_rows import stepped
+from giantsteps.numerics.models.network import Network
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.gradient_step.real import after_step
+from giantsteps.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import Point
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.second_route.grids import Array, normal_line, normal_rule
-from onestep.verify.second_route.losses import LOSSES, Loss, proximal
-from onestep.verify.second_route.models import GENERIC, functions_of, model_at, solved
-from onestep.verify.second_route.saddle_point.plain import isotropic, slopes
+from giantsteps.derivations.free_energy import symbols as s_free
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.second_route.grids import Array, normal_line, normal_rule
+from giantsteps.verify.second_route.losses import LOSSES, Loss, proximal
+from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at, solved
+from giantsteps.verify.second_route.saddle_point.plain import isotropic, slopes
 
 # The Huber loss: quadratic up to one, linear beyond.
 HUBER = Loss(

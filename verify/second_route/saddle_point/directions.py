@@ -14,19 +14,19 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import directions
-from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.solution import Solution
-from onestep.verify.checks.simulation import Measured, column
-from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
-from onestep.verify.second_route.saddle_point.simulations import simulated_at
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.saddle_point import directions
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.checks.simulation import Measured, column
+from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
+from giantsteps.verify.second_route.saddle_point.simulations import simulated_at
+from giantsteps.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
 

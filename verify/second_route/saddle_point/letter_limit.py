@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import many_letters
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.saddle_point.solve import solve
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.second_route.grids import erf, normal_line
-from onestep.verify.second_route.models import Point, problem
-from onestep.verify.second_route.saddle_point import plain
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.saddle_point import many_letters
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.second_route.grids import erf, normal_line
+from giantsteps.verify.second_route.models import Point, problem
+from giantsteps.verify.second_route.saddle_point import plain
 
 Array = NDArray[Any]
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.solution import Solution
-from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.second_route.models import GENERIC, SMOOTH, Point, problem, solved
-from onestep.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, value
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.second_route.models import GENERIC, SMOOTH, Point, problem, solved
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, value
 
 Array = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from onestep.verify.second_route.grids import SMOOTH, Array
-from onestep.verify.second_route.networks.formulas import Step, own_law
-from onestep.verify.second_route.networks.letter_formulas import (
+from giantsteps.verify.second_route.grids import SMOOTH, Array
+from giantsteps.verify.second_route.networks.formulas import Step, own_law
+from giantsteps.verify.second_route.networks.letter_formulas import (
     MASS,
     NODES,
     AnyLaw,
@@ -22,7 +22,7 @@ from onestep.verify.second_route.networks.letter_formulas import (
     Groups,
     network_groups,
 )
-from onestep.verify.second_route.saddle_point import plain
+from giantsteps.verify.second_route.saddle_point import plain
 
 _STILL = 1e-12
 # Differences of (T, tau) and K at one and two moves either way, each this share of the size of C and D: they leave its

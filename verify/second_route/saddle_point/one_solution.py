@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.equations import nonlinear_part
-from onestep.numerics.saddle_point.profile import profile
-from onestep.verify.checks.points import Point
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import density_integrals, functions_of, model_at
-from onestep.verify.second_route.values import value
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.equations import nonlinear_part
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import density_integrals, functions_of, model_at
+from giantsteps.verify.second_route.values import value
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]

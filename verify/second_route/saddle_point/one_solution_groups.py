@@ -10,12 +10,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from onestep.verify.checks.points import Point
-from onestep.verify.second_route.models import functions_of, model_at
-from onestep.verify.second_route.saddle_point.one_solution import LINE
-from onestep.verify.second_route.values import value
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.second_route.models import functions_of, model_at
+from giantsteps.verify.second_route.saddle_point.one_solution import LINE
+from giantsteps.verify.second_route.values import value
 
 Array = NDArray[np.float64]
 Pair = tuple[Array, Array]

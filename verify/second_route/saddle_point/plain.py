@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from onestep.verify.second_route.grids import Array, erf, normal_line, owens_t
+from giantsteps.verify.second_route.grids import Array, erf, normal_line, owens_t
 
 _TINY = 1e-30  # a complex step: the derivative is exact to rounding
 _STILL, _MOST = 1e-14, 20000

@@ -10,19 +10,19 @@ from functools import lru_cache, partial
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import Point
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.equivalence import features as feature_numbers
-from onestep.verify.second_route.gradient_step.real import unit_rows
-from onestep.verify.second_route.grids import SMOOTH, Array, average, grid
-from onestep.verify.second_route.models import between, model_at, numbers, solved
-from onestep.verify.second_route.saddle_point.plain import Along, settle, sizes, slopes
-from onestep.verify.second_route.saddle_point.simulations import simulated_at
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.equivalence import features as feature_numbers
+from giantsteps.verify.second_route.gradient_step.real import unit_rows
+from giantsteps.verify.second_route.grids import SMOOTH, Array, average, grid
+from giantsteps.verify.second_route.models import between, model_at, numbers, solved
+from giantsteps.verify.second_route.saddle_point.plain import Along, settle, sizes, slopes
+from giantsteps.verify.second_route.saddle_point.simulations import simulated_at
 
 he = np.polynomial.hermite_e
 

@@ -7,14 +7,14 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.numerics.experiments.ridge import Simulation
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.models.model import Model
-from onestep.numerics.models.solution import Solution
-from onestep.verify.checks.simulation import BySimulation, Measured, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.models import between, density_integrals, functions_of, numbers, solved
+from giantsteps.derivations.language import symbols as s
+from giantsteps.numerics.experiments.ridge import Simulation
+from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.checks.simulation import BySimulation, Measured, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.models import between, density_integrals, functions_of, numbers, solved
 
 # Two models with label noise, one of them with a student that cannot follow the target along the spike.
 MODELS: Mapping[str, Model] = {

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import Model
-from onestep.verify.checks.points import Point
-from onestep.verify.second_route.grids import average, normal_line
-from onestep.verify.second_route.losses import LOSSES, proximal
-from onestep.verify.second_route.models import density_integrals, model_at, numbers, solved
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.checks.points import Point
+from giantsteps.verify.second_route.grids import average, normal_line
+from giantsteps.verify.second_route.losses import LOSSES, proximal
+from giantsteps.verify.second_route.models import density_integrals, model_at, numbers, solved
 
 # Trapezoidal rule for functions analytic in a strip of half width > 0.5: error exp(-2 pi 0.5/0.15) < 1e-9.
 _NORMAL, _WEIGHT = normal_line(0.15)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.kernel.vacuity import along
+from giantsteps.derivations.kernel.vacuity import along
 
 d, p = sp.symbols("d p", positive=True)
 

@@ -7,18 +7,18 @@ from itertools import pairwise
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import congruence, instantiate, order
-from onestep.derivations.kernel.averages import average
-from onestep.derivations.kernel.calculus import average_limit
-from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Refused
-from onestep.derivations.kernel.terms import any_value
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity.conditions import can_hold
-from onestep.derivations.kernel.vacuity.established import asked_by, established
-from onestep.derivations.kernel.vacuity.growth import averages_exist_where
-from onestep.derivations.language.expectation import Expectation
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, order
+from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.calculus import average_limit
+from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Refused
+from giantsteps.derivations.kernel.terms import any_value
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.vacuity.conditions import can_hold
+from giantsteps.derivations.kernel.vacuity.established import asked_by, established
+from giantsteps.derivations.kernel.vacuity.growth import averages_exist_where
+from giantsteps.derivations.language.expectation import Expectation
 from tests.derivations.kernel.vacuity.test_existence import below_one_half, beside_a_limit
 from tests.shared.leaves import above, taken
 

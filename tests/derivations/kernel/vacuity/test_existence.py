@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear, stein
-from onestep.derivations.kernel.calculus import average_limit, same_slope, slope
-from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero
-from onestep.derivations.kernel.limits import (
+from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear, stein
+from giantsteps.derivations.kernel.calculus import average_limit, same_slope, slope
+from giantsteps.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero
+from giantsteps.derivations.kernel.limits import (
     limit_average,
     limit_compose,
     limit_order,
@@ -21,14 +21,14 @@ from onestep.derivations.kernel.limits import (
     name_limit,
     taylor,
 )
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
-from onestep.derivations.kernel.terms import any_value, derivative
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity import existence
-from onestep.derivations.kernel.vacuity.established import asked_by, established
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_prime, weight_energy
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
+from giantsteps.derivations.kernel.terms import any_value, derivative
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.vacuity import existence
+from giantsteps.derivations.kernel.vacuity.established import asked_by, established
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_prime, weight_energy
 from tests.shared.leaves import above, said, taken
 
 x, y, z, t, hole = sp.symbols("x y z t hole", real=True)

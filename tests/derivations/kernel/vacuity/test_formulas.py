@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import average, linear, stein
-from onestep.derivations.kernel.calculus import average_limit, same_slope
-from onestep.derivations.kernel.conditions import far_out
-from onestep.derivations.kernel.inequalities import multiply, specialise
-from onestep.derivations.kernel.limits import (
+from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import average, linear, stein
+from giantsteps.derivations.kernel.calculus import average_limit, same_slope
+from giantsteps.derivations.kernel.conditions import far_out
+from giantsteps.derivations.kernel.inequalities import multiply, specialise
+from giantsteps.derivations.kernel.limits import (
     limit_average,
     limit_compose,
     limit_order,
@@ -20,8 +20,8 @@ from onestep.derivations.kernel.limits import (
     limit_unique,
     taylor,
 )
-from onestep.derivations.kernel.search.leaves import define
-from onestep.derivations.kernel.statements import (
+from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.statements import (
     Assumption,
     AtLeast,
     Condition,
@@ -31,15 +31,15 @@ from onestep.derivations.kernel.statements import (
     Refused,
     Tends,
 )
-from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.kernel.vacuity.conditions import can_hold, stays
-from onestep.derivations.kernel.vacuity.established import asked_by, established
-from onestep.derivations.kernel.vacuity.existence import averages_exist
-from onestep.derivations.kernel.vacuity.formulas import formulas_of, in_full, needed
-from onestep.derivations.kernel.vacuity.growth import averages_exist_where
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma, sigma_prime
-from onestep.derivations.language.normal_probabilities import OwensT
+from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.kernel.vacuity.conditions import can_hold, stays
+from giantsteps.derivations.kernel.vacuity.established import asked_by, established
+from giantsteps.derivations.kernel.vacuity.existence import averages_exist
+from giantsteps.derivations.kernel.vacuity.formulas import formulas_of, in_full, needed
+from giantsteps.derivations.kernel.vacuity.growth import averages_exist_where
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import sigma, sigma_prime
+from giantsteps.derivations.language.normal_probabilities import OwensT
 from tests.shared.leaves import said, taken
 
 x, y, z, t, hole = sp.symbols("x y z t hole", real=True)

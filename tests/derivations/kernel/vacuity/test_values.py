@@ -9,20 +9,20 @@ import pytest
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from onestep.derivations.kernel.conditions import meanings_in
-from onestep.derivations.kernel.statements import Assumption, Demand, Equation, Ground
-from onestep.derivations.kernel.terms import any_value
-from onestep.derivations.kernel.vacuity import values
-from onestep.derivations.kernel.vacuity.values import meet
-from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import (
+from giantsteps.derivations.kernel.conditions import meanings_in
+from giantsteps.derivations.kernel.statements import Assumption, Demand, Equation, Ground
+from giantsteps.derivations.kernel.terms import any_value
+from giantsteps.derivations.kernel.vacuity import values
+from giantsteps.derivations.kernel.vacuity.values import meet
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import (
     DERIVATIVES,
     PARTIALS,
     sigma,
     sigma_prime,
     sigma_second,
 )
-from onestep.derivations.language.normal_probabilities import SignProduct
+from giantsteps.derivations.language.normal_probabilities import SignProduct
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 a, b, c = sp.symbols("a b c", real=True)

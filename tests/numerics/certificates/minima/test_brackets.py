@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.chebyshev import Jet
-from onestep.numerics.certificates.minima import optimum
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.chebyshev import Jet
+from giantsteps.numerics.certificates.minima import optimum
 
 
 def ball(a: Fraction, b: Fraction) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.certificates.minima import certified_minima
-from onestep.numerics.certificates.minima.certified_minima import Dip, _best, certified_dip
+from giantsteps.numerics.balls.arithmetic import BallError
+from giantsteps.numerics.certificates.minima import certified_minima
+from giantsteps.numerics.certificates.minima.certified_minima import Dip, _best, certified_dip
 
 PLACE = 2.5
 # The bracket reaches a thousandth to both sides: there the parabola is DEPTH above its bottom.

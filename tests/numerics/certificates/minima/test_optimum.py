@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import precision, rational_ball
-from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.certificates.minima.bound_series import Series
-from onestep.numerics.certificates.minima.bound_track import ALGEBRA_BITS, Track
-from onestep.numerics.certificates.minima.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
-from onestep.numerics.certificates.minima.optimum import Optimum, certify_minimum
-from onestep.numerics.certificates.minima.span_moments import Moments, spans
-from onestep.numerics.certificates.minima.spike_path import Constants, Path, along_rate, along_spike
-from onestep.numerics.models.model import Model, ReadoutGroup
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import precision, rational_ball
+from giantsteps.numerics.bounds.ridge import bounds
+from giantsteps.numerics.certificates.minima.bound_series import Series
+from giantsteps.numerics.certificates.minima.bound_track import ALGEBRA_BITS, Track
+from giantsteps.numerics.certificates.minima.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
+from giantsteps.numerics.certificates.minima.optimum import Optimum, certify_minimum
+from giantsteps.numerics.certificates.minima.span_moments import Moments, spans
+from giantsteps.numerics.certificates.minima.spike_path import Constants, Path, along_rate, along_spike
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 from tests.references.arcsine_bounds import Point, optimum, share, slope
 
 ALPHA0, BETA, NOISE = 3.0, 0.8, 0.2
@@ -420,7 +420,7 @@ def test_a_dip_of_the_test_error_is_certified_only_at_a_minimum() -> None:
     # Several groups have no certificate: the same by the error estimates, at a minimum only.
     pair = (ReadoutGroup(1.0, 0.5, None, 0.3), ReadoutGroup(1.0, 0.5, None, -0.3))
     etas = np.linspace(3.5, 5.0, 61)
-    from onestep.numerics.saddle_point.ridge import solve
+    from giantsteps.numerics.saddle_point.ridge import solve
 
     least = min(etas, key=lambda eta: solve(model(float(eta), pair)).test_error)
     away = certified_dip(lambda eta: model(eta, pair), float(least) * 1.05)

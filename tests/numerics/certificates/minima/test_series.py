@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from flint import arb, arb_poly
 
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.balls.chebyshev import Interpolated
-from onestep.numerics.certificates.minima import bound_series
-from onestep.numerics.certificates.minima.bound_series import Dependent, Series, series
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.balls.chebyshev import Interpolated
+from giantsteps.numerics.certificates.minima import bound_series
+from giantsteps.numerics.certificates.minima.bound_series import Dependent, Series, series
 
 Coefficients = tuple[float, ...]
 # Of an entry: a force by its place, an entry of the Gram matrix by its two; and the order of the derivative.

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from flint import arb, arb_poly
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
-from onestep.numerics.balls.chebyshev import Jet
-from onestep.numerics.certificates.minima import bound_track, certified_minima, optimum
-from onestep.numerics.certificates.minima.bound_series import Dependent
-from onestep.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
-from onestep.numerics.certificates.minima.optimum import Optimum
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.chebyshev import Jet
+from giantsteps.numerics.certificates.minima import bound_track, certified_minima, optimum
+from giantsteps.numerics.certificates.minima.bound_series import Dependent
+from giantsteps.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
+from giantsteps.numerics.certificates.minima.optimum import Optimum
 
 
 @dataclass

@@ -10,17 +10,17 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.bulk.network import frame
-from onestep.numerics.bulk.network_law import step_laws
-from onestep.numerics.certificates import certify as certificates
-from onestep.numerics.certificates.certify import certify
-from onestep.numerics.certificates.network import saddle_point
-from onestep.numerics.certificates.network.labels import LabelBalls
-from onestep.numerics.certificates.slope import Moving
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.bulk.network import frame
+from giantsteps.numerics.bulk.network_law import step_laws
+from giantsteps.numerics.certificates import certify as certificates
+from giantsteps.numerics.certificates.certify import certify
+from giantsteps.numerics.certificates.network import saddle_point
+from giantsteps.numerics.certificates.network.labels import LabelBalls
+from giantsteps.numerics.certificates.slope import Moving
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 
 BITS = 90
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import Activation, activation
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.bulk.network_constants import ALONG, POWERS, TILTED
-from onestep.numerics.bulk.network_constants import labels as rule_for_labels
-from onestep.numerics.certificates.network import labels as labels_module
-from onestep.numerics.certificates.network import saddle_point
-from onestep.numerics.certificates.network.labels import LabelBalls, _base
-from onestep.numerics.certificates.network.spread_labels import _height, panels_of, sizes_of
-from onestep.numerics.certificates.slope import Moving
+from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.bulk.network_constants import ALONG, POWERS, TILTED
+from giantsteps.numerics.bulk.network_constants import labels as rule_for_labels
+from giantsteps.numerics.certificates.network import labels as labels_module
+from giantsteps.numerics.certificates.network import saddle_point
+from giantsteps.numerics.certificates.network.labels import LabelBalls, _base
+from giantsteps.numerics.certificates.network.spread_labels import _height, panels_of, sizes_of
+from giantsteps.numerics.certificates.slope import Moving
 
 POINTS = [(0.0, 0.2), (0.3, 0.4), (-1.1, 0.35)]
 
@@ -143,7 +143,7 @@ def test_a_breakpoint_may_lie_anywhere_in_its_ball(noise: Fraction, monkeypatch:
                 return [(first, low, arb(middle, "0.005")), (second, arb(middle, "0.005"), high)]
 
             for where in ("labels", "spread_labels"):
-                monkeypatch.setattr(f"onestep.numerics.certificates.network.{where}.panels_of", moved)
+                monkeypatch.setattr(f"giantsteps.numerics.certificates.network.{where}.panels_of", moved)
             found = LabelBalls(*given).over(arb("0.3"), arb("0.4"), 2)
             # A jump by two of the labels moves averages by more than their other errors.
             assert float(found[0][0][1].mid()) != pytest.approx(float(exact[0][0][1].mid()), abs=1e-4)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.network.labels import LabelBalls
-from onestep.numerics.certificates.network.spread_labels import SpreadLabels, sizes_of, spread_labels
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.network.labels import LabelBalls
+from giantsteps.numerics.certificates.network.spread_labels import SpreadLabels, sizes_of, spread_labels
 
 BITS = 44
 TARGETS = {"sin(z)": np.sin, "sign(z)": np.sign, "Max(z, 0)": lambda u: np.maximum(u, 0.0)}

@@ -13,16 +13,16 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.certificates.certify import ONLY
-from onestep.numerics.certificates.problems import problem_along, problem_of
-from onestep.numerics.certificates.ranges import branch as branches
-from onestep.numerics.certificates.ranges import network_tubes, tubes
-from onestep.numerics.certificates.ranges.branch import Branch, Piece, certify_branch
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.certificates.certify import ONLY
+from giantsteps.numerics.certificates.problems import problem_along, problem_of
+from giantsteps.numerics.certificates.ranges import branch as branches
+from giantsteps.numerics.certificates.ranges import network_tubes, tubes
+from giantsteps.numerics.certificates.ranges.branch import Branch, Piece, certify_branch
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import VALUES, value_of, worked
 
 
@@ -225,7 +225,7 @@ def test_a_slip_in_the_method_is_noticed(slip: str, monkeypatch: pytest.MonkeyPa
 
 
 def _System(values: object, slopes: object) -> object:
-    from onestep.numerics.certificates.newton import System
+    from giantsteps.numerics.certificates.newton import System
 
     return System(values, slopes)  # type: ignore[arg-type]
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from onestep.numerics.certificates.ranges.intervals import Intervals
-from onestep.numerics.certificates.ranges.varying import Tiles, Varying, solve_two
+from giantsteps.numerics.certificates.ranges.intervals import Intervals
+from giantsteps.numerics.certificates.ranges.varying import Tiles, Varying, solve_two
 
 OPERATIONS = {"sum": operator.add, "difference": operator.sub, "product": operator.mul, "quotient": operator.truediv}
 SIZES = (1e-200, 1e-8, 1.0, 1e7)

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.certify import NETWORK_BITS, Imprecise
-from onestep.numerics.certificates.network import saddle_point
-from onestep.numerics.certificates.network.labels import LabelBalls
-from onestep.numerics.certificates.network.saddle_point import network_problem
-from onestep.numerics.certificates.ranges import network_tubes, tubes
-from onestep.numerics.certificates.ranges.branch import Branch, certify_branch
-from onestep.numerics.certificates.ranges.network_tubes import OF_ROWS, NetworkTubes
-from onestep.numerics.certificates.saddle_point import Enclosed
-from onestep.numerics.certificates.slope import Moving, slope_of, value_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.certify import NETWORK_BITS, Imprecise
+from giantsteps.numerics.certificates.network import saddle_point
+from giantsteps.numerics.certificates.network.labels import LabelBalls
+from giantsteps.numerics.certificates.network.saddle_point import network_problem
+from giantsteps.numerics.certificates.ranges import network_tubes, tubes
+from giantsteps.numerics.certificates.ranges.branch import Branch, certify_branch
+from giantsteps.numerics.certificates.ranges.network_tubes import OF_ROWS, NetworkTubes
+from giantsteps.numerics.certificates.saddle_point import Enclosed
+from giantsteps.numerics.certificates.slope import Moving, slope_of, value_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 
 # The functions along the spike of relu are nearly of one line, and its tubes are short.
 RANGES = {

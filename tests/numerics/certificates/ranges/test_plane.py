@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.certificates.certify import certify
-from onestep.numerics.certificates.ranges import moments
-from onestep.numerics.certificates.ranges import plane as planes
-from onestep.numerics.certificates.ranges import tiles as tiling
-from onestep.numerics.certificates.ranges.intervals import Intervals
-from onestep.numerics.certificates.ranges.moments import FIXED, ORDERS, _joined, _upper, raised
-from onestep.numerics.certificates.ranges.plane import Corners, Grid, Side, signs
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.certificates.certify import certify
+from giantsteps.numerics.certificates.ranges import moments
+from giantsteps.numerics.certificates.ranges import plane as planes
+from giantsteps.numerics.certificates.ranges import tiles as tiling
+from giantsteps.numerics.certificates.ranges.intervals import Intervals
+from giantsteps.numerics.certificates.ranges.moments import FIXED, ORDERS, _joined, _upper, raised
+from giantsteps.numerics.certificates.ranges.plane import Corners, Grid, Side, signs
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from tests.shared.certified_models import worked
 
 # Cells of 1 per cent of alpha and 4 of the ridge, and of a hundredth of that.

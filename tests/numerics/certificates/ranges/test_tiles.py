@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.numerics.certificates.ranges import plane as planes
-from onestep.numerics.certificates.ranges import tiles as tiling
-from onestep.numerics.certificates.ranges.intervals import Intervals
-from onestep.numerics.certificates.ranges.plane import Corners, Side
-from onestep.numerics.certificates.ranges.tiles import Plane
+from giantsteps.numerics.certificates.ranges import plane as planes
+from giantsteps.numerics.certificates.ranges import tiles as tiling
+from giantsteps.numerics.certificates.ranges.intervals import Intervals
+from giantsteps.numerics.certificates.ranges.plane import Corners, Side
+from giantsteps.numerics.certificates.ranges.tiles import Plane
 
 # An image in units of its box: where its middle lies, and how wide it is.
 INSIDE, BELOW, ABOVE = (0.0, 0.5), (-1.4, 0.3), (1.4, 0.3)

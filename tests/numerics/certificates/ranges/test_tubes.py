@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from flint import arb
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.certificates.certify import Imprecise
-from onestep.numerics.certificates.newton import System
-from onestep.numerics.certificates.ranges import network_tubes, tubes
-from onestep.numerics.certificates.ranges.branch import certify_branch
-from onestep.numerics.certificates.ranges.network_tubes import NetworkTubes
-from onestep.numerics.certificates.ranges.tubes import IsotropicTubes, Tubes
-from onestep.numerics.certificates.saddle_point import Enclosed
-from onestep.numerics.certificates.slope import Moving
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.certificates.certify import Imprecise
+from giantsteps.numerics.certificates.newton import System
+from giantsteps.numerics.certificates.ranges import network_tubes, tubes
+from giantsteps.numerics.certificates.ranges.branch import certify_branch
+from giantsteps.numerics.certificates.ranges.network_tubes import NetworkTubes
+from giantsteps.numerics.certificates.ranges.tubes import IsotropicTubes, Tubes
+from giantsteps.numerics.certificates.saddle_point import Enclosed
+from giantsteps.numerics.certificates.slope import Moving
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import worked
 
 NAMES = [one.name for one in fields(Enclosed)]

@@ -12,21 +12,21 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
-from onestep.numerics.gaussian.coefficients import conditional_coefficients
-from onestep.numerics.gaussian.quadrature import density
-from onestep.numerics.models import losses
-from onestep.numerics.models.losses import ClippedLine
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.any_loss import convex
-from onestep.numerics.saddle_point.any_loss.clipped_lines import clipped_moments
-from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve as solve_ridge
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
+from giantsteps.numerics.gaussian.quadrature import density
+from giantsteps.numerics.models import losses
+from giantsteps.numerics.models.losses import ClippedLine
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.any_loss import convex
+from giantsteps.numerics.saddle_point.any_loss.clipped_lines import clipped_moments
+from giantsteps.numerics.saddle_point.any_loss.convex import solve
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve as solve_ridge
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))

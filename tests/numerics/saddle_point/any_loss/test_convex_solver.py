@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.models import losses
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.any_loss.classification import classification_error
-from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.envelope import Output, sampler
-from onestep.numerics.saddle_point.any_loss.newton import Found, along_path
-from onestep.numerics.saddle_point.any_loss.system import System
-from onestep.numerics.saddle_point.profile import profile
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.models import losses
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.any_loss.classification import classification_error
+from giantsteps.numerics.saddle_point.any_loss.convex import solve
+from giantsteps.numerics.saddle_point.any_loss.envelope import Output, sampler
+from giantsteps.numerics.saddle_point.any_loss.newton import Found, along_path
+from giantsteps.numerics.saddle_point.any_loss.system import System
+from giantsteps.numerics.saddle_point.profile import profile
 from tests.references import convex as reference_convex
 from tests.references.convex import Case
 
@@ -104,7 +104,8 @@ def test_a_path_ends_where_it_leads_or_nowhere(until: float, monkeypatch: pytest
     start = np.concatenate([[1.0, 1.0], [0.1], [0.1, 0.1], [1.0, 1.0]])
     # Nothing is found closer to the end than this; the noise at t of the path is 1e-9^(1 - t), at its end none.
     monkeypatch.setattr(
-        "onestep.numerics.saddle_point.any_loss.newton.newton", _newton_until(1e-9 ** (1.0 - until) if until else 0.0)
+        "giantsteps.numerics.saddle_point.any_loss.newton.newton",
+        _newton_until(1e-9 ** (1.0 - until) if until else 0.0),
     )
     found = along_path(system, start, 1.0, lambda ridge: equivalent_of(model, ridge))
     assert found.ended is (until == 0.0)
@@ -122,7 +123,7 @@ def _newton_until(smoothing: float) -> Callable[[System, np.ndarray], Found]:
 @pytest.mark.parametrize("loss", [losses.SQUARE, losses.huber(0.5)], ids=lambda loss: loss.name)
 def test_the_estimate_is_what_the_last_refinement_moved(loss: losses.Loss, monkeypatch: pytest.MonkeyPatch) -> None:
     # A steep student on rules that are refined once: what is left is far above rounding.
-    monkeypatch.setattr("onestep.numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
+    monkeypatch.setattr("giantsteps.numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
     model = Model("erf(3*z)", "tanh(3*z)", alpha=1.5, beta=1.0, ridge=1e-3, spike=2.0, bulk=0.3, alignment=0.9)
     once, twice = (solve(model.changed(loss=loss), refine=refine) for refine in (0, 1))
     moved = abs(twice.test_error - once.test_error)

@@ -8,16 +8,16 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.ensembles import Sizes, unit_rows
-from onestep.numerics.experiments.letters import OBSERVABLES, draw
-from onestep.numerics.experiments.simulate import predict, simulate
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.letters import density
-from onestep.numerics.saddle_point.letters.density import (
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.experiments.ensembles import Sizes, unit_rows
+from giantsteps.numerics.experiments.letters import OBSERVABLES, draw
+from giantsteps.numerics.experiments.simulate import predict, simulate
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.saddle_point.letters import density
+from giantsteps.numerics.saddle_point.letters.density import (
     bulk_of,
     few_letters,
     letter_table,
@@ -26,11 +26,11 @@ from onestep.numerics.saddle_point.letters.density import (
     spanned,
     with_letters,
 )
-from onestep.numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
-from onestep.numerics.saddle_point.level import Regime, solve_on
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.checks.finite_size import Observation, compare_all
+from giantsteps.numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
+from giantsteps.numerics.saddle_point.level import Regime, solve_on
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.checks.finite_size import Observation, compare_all
 
 MODEL = Model(
     activation("tanh"), activation("sin(2*z)"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.2, bulk=1.1, alignment=0.9

@@ -11,15 +11,15 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import PrecisionError, precision, rational_ball
-from onestep.numerics.balls.rules import trapezoid
-from onestep.numerics.models.losses import huber
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.readout_law import ReadoutLaw
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group.any_precision import GUARD_DIGITS, _solved, _spectrum, solve_to
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.balls.arithmetic import PrecisionError, precision, rational_ball
+from giantsteps.numerics.balls.rules import trapezoid
+from giantsteps.numerics.models.losses import huber
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.one_group.any_precision import GUARD_DIGITS, _solved, _spectrum, solve_to
+from giantsteps.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import VALUES, random_models, value_of, worked
 
 

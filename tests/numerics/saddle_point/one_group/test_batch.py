@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.one_group.batch import NUMBERS, solve_batch, solve_families
-from onestep.numerics.saddle_point.one_group.batch_equations import Points, Workspace, linear, newton
-from onestep.numerics.saddle_point.profile import profile
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.one_group.batch import NUMBERS, solve_batch, solve_families
+from giantsteps.numerics.saddle_point.one_group.batch_equations import Points, Workspace, linear, newton
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridge import solve
 
 SCALARS = ("test_error", "training_error")
 UNIT = {"spike": 1.0, "bulk": 1.0, "alignment": 1.0}

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network_law import step_laws
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.equations import UNDECIDED
-from onestep.numerics.saddle_point.one_group import batch, batch_equations, network_equations
-from onestep.numerics.saddle_point.one_group.batch_equations import Workspace, _inverse, _linearised
-from onestep.numerics.saddle_point.one_group.network_equations import NetworkPoints
-from onestep.numerics.saddle_point.one_group.network_gains import Gains
-from onestep.numerics.saddle_point.profile import profile
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network_law import step_laws
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.equations import UNDECIDED
+from giantsteps.numerics.saddle_point.one_group import batch, batch_equations, network_equations
+from giantsteps.numerics.saddle_point.one_group.batch_equations import Workspace, _inverse, _linearised
+from giantsteps.numerics.saddle_point.one_group.network_equations import NetworkPoints
+from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
+from giantsteps.numerics.saddle_point.profile import profile
 
 EPS = float(np.finfo(float).eps)
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from flint import arb
 
-from onestep.numerics.balls.arithmetic import precision
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.one_group import law_of_any_precision
+from giantsteps.numerics.balls.arithmetic import precision
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.one_group import law_of_any_precision
 
 DIGITS, NOISE, BITS = 12, 0.5, 200
 

@@ -10,24 +10,24 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from onestep.numerics.balls.arithmetic import PrecisionError, precision
-from onestep.numerics.balls.rules import trapezoid
-from onestep.numerics.bulk.network_law import network_law
-from onestep.numerics.bulk.resolvent import blocks
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.one_group import law_of_any_precision, network_any_precision
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.one_group.law_of_any_precision import digits_law
-from onestep.numerics.saddle_point.one_group.network_any_precision import (
+from giantsteps.numerics.balls.arithmetic import PrecisionError, precision
+from giantsteps.numerics.balls.rules import trapezoid
+from giantsteps.numerics.bulk.network_law import network_law
+from giantsteps.numerics.bulk.resolvent import blocks
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.one_group import law_of_any_precision, network_any_precision
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.one_group.law_of_any_precision import digits_law
+from giantsteps.numerics.saddle_point.one_group.network_any_precision import (
     NetworkStart,
     network_start,
     solved_on_network,
 )
-from onestep.numerics.saddle_point.one_group.profile_of_any_precision import Solved
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.second_route.any_activation import readout
-from onestep.verify.second_route.networks.formulas import Step
+from giantsteps.numerics.saddle_point.one_group.profile_of_any_precision import Solved
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.second_route.any_activation import readout
+from giantsteps.verify.second_route.networks.formulas import Step
 
 
 def network(student: str, target: str, **changes: Any) -> Model:

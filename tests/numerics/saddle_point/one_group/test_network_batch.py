@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network import NetworkBulk
-from onestep.numerics.bulk.network_law import BulkLaw, isotropic_law, step_laws
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.one_group import batch as batches
-from onestep.numerics.saddle_point.one_group.batch import FEWEST, NUMBERS, BatchSolution, solve_batch, solve_families
-from onestep.numerics.saddle_point.one_group.network_gains import Gains
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network_law import BulkLaw, isotropic_law, step_laws
+from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.saddle_point.one_group import batch as batches
+from giantsteps.numerics.saddle_point.one_group.batch import FEWEST, NUMBERS, BatchSolution, solve_batch, solve_families
+from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
+from giantsteps.numerics.saddle_point.ridge import solve
 
 PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2", "chi")
 

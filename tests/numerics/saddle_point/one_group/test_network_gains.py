@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network_law import network_law
-from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.saddle_point.one_group import network_gains
-from onestep.numerics.saddle_point.one_group.network_gains import Gains
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network_law import network_law
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.saddle_point.one_group import network_gains
+from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
 
 # f and the entries of M: v v, v delta, v theta_perp, delta delta, delta theta_perp, theta_perp theta_perp.
 SIZES = np.array([2.0, 1.0, 3e-3, -0.2, 1e-4, 4e-3, 0.25])

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.one_group.any_precision import solve_to
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.numerics.saddle_point.ridge import solve
 
 EPS = float(np.finfo(float).eps)
 

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.network import NetworkBulk, frame, signal_overlaps
-from onestep.numerics.bulk.network_law import step_laws
-from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point import equations
-from onestep.numerics.saddle_point.level import extra_reach
-from onestep.numerics.saddle_point.one_group import network_point
-from onestep.numerics.saddle_point.one_group.network_point import network_residual, solve_linear, solve_nonlinear
-from onestep.numerics.saddle_point.profile import Profile, profile
-from onestep.numerics.saddle_point.solve import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.network import NetworkBulk, frame, signal_overlaps
+from giantsteps.numerics.bulk.network_law import step_laws
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point import equations
+from giantsteps.numerics.saddle_point.level import extra_reach
+from giantsteps.numerics.saddle_point.one_group import network_point
+from giantsteps.numerics.saddle_point.one_group.network_point import network_residual, solve_linear, solve_nonlinear
+from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.solve import solve
 
 # Student, target, alpha, ridge, eta, noise and whether the rows begin Gaussian: odd and other activations, targets
 # that an even part meets and that it does not, stiff and slack fits, and far more samples than features can fit.

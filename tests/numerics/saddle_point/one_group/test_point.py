@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.equivalent import IsotropicUniform
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.equations import LinearPart, NonlinearPart, linear_part, nonlinear_part, residual
-from onestep.numerics.saddle_point.level import extra_reach, state_of
-from onestep.numerics.saddle_point.one_group import point
-from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
-from onestep.numerics.saddle_point.profile import Profile, profile
-from onestep.numerics.saddle_point.solve import solve
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.equivalent import IsotropicUniform
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.equations import LinearPart, NonlinearPart, linear_part, nonlinear_part, residual
+from giantsteps.numerics.saddle_point.level import extra_reach, state_of
+from giantsteps.numerics.saddle_point.one_group import point
+from giantsteps.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
+from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.solve import solve
 
 CASES = [
     ("tanh", "sin", {"spike": 1.0, "bulk": 1.0, "alignment": 0.8}, 1.5, 1.0, 0.1, 0.0),

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from onestep.reports.command_line.machine.lanes import Lanes
-from onestep.verify.ledger.run import spread
+from giantsteps.reports.command_line.machine.lanes import Lanes
+from giantsteps.verify.ledger.run import spread
 
 WORDS = tuple("abcdefgh")
 

@@ -8,8 +8,8 @@ import platform
 
 import numpy as np
 
-from onestep.reports.command_line.machine.pace import ALLOCATIONS, SYMPY_RESULTS
-from onestep.reports.command_line.machine.workers import pool
+from giantsteps.reports.command_line.machine.pace import ALLOCATIONS, SYMPY_RESULTS
+from giantsteps.reports.command_line.machine.workers import pool
 
 
 def found() -> tuple[int, int | None]:

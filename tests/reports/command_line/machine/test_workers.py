@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onestep.reports.command_line.machine.workers import pool
+from giantsteps.reports.command_line.machine.workers import pool
 
 KEPT: list[object] = []
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from onestep.reports.page.graph import dependencies, drawing
-from onestep.verify.claims.index import all_claims
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.page.graph import dependencies, drawing
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.report_page import chained_ledger
 
 

@@ -6,13 +6,13 @@ import copy
 
 import pytest
 
-from onestep.reports.measurements.models import Data
-from onestep.reports.measurements.study import Study
-from onestep.reports.studies.networks.any_activation import deviates, judged_in, page, verdicts
-from onestep.reports.studies.networks.drawn import COUNT, JUDGED, MEASURED, RUNS, entries
-from onestep.reports.studies.networks.predicted import KEY, Judged, samples
-from onestep.reports.text.prose import prose
-from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED
+from giantsteps.reports.measurements.models import Data
+from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.studies.networks.any_activation import deviates, judged_in, page, verdicts
+from giantsteps.reports.studies.networks.drawn import COUNT, JUDGED, MEASURED, RUNS, entries
+from giantsteps.reports.studies.networks.predicted import KEY, Judged, samples
+from giantsteps.reports.text.prose import prose
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED
 
 DATA = samples()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.reports.studies.networks.drawn import ACTIVATIONS, COUNT, DRAW, FOLDER, RANGES, TARGETS, draw, draw_text
+from giantsteps.reports.studies.networks.drawn import ACTIVATIONS, COUNT, DRAW, FOLDER, RANGES, TARGETS, draw, draw_text
 
 
 def test_the_stored_list_is_what_the_seed_draws() -> None:

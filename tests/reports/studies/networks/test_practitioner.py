@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.measurements.experiments import Measured, complete, stored
-from onestep.reports.measurements.study import command
-from onestep.reports.studies.networks import missed_plane, practitioner
-from onestep.reports.studies.networks.practitioner import (
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.measurements.experiments import Measured, complete, stored
+from giantsteps.reports.measurements.study import command
+from giantsteps.reports.studies.networks import missed_plane, practitioner
+from giantsteps.reports.studies.networks.practitioner import (
     ACTIVATIONS,
     ETAS,
     MEASURED_ETAS,

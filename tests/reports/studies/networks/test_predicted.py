@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.reports.studies.networks.drawn import MEASURED, RUNS, Entry, entries
-from onestep.reports.studies.networks.predicted import DIGITS, THEORIES, at_dimension, stored
+from giantsteps.reports.studies.networks.drawn import MEASURED, RUNS, Entry, entries
+from giantsteps.reports.studies.networks.predicted import DIGITS, THEORIES, at_dimension, stored
 
 # At every dimension the ratios are rounded differently; one says as much of the code as all.
 DIMENSION = 400

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.numerics.certificates.ranges.plane import signs
-from onestep.numerics.saddle_point.one_group.batch import solve_batch
-from onestep.reports.studies.networks import step_helps
-from onestep.reports.studies.networks.step_helps import (
+from giantsteps.numerics.certificates.ranges.plane import signs
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
+from giantsteps.reports.studies.networks import step_helps
+from giantsteps.reports.studies.networks.step_helps import (
     BATCHES,
     COLUMNS,
     ROWS,

@@ -8,25 +8,25 @@ from functools import partial
 import numpy as np
 import pytest
 
-import onestep
-from onestep.numerics.bulk.orthogonal import orthogonal
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.reports.measurements.experiments import Measured
-from onestep.reports.studies.paper import letters
-from onestep.reports.studies.paper.samples import EXPERIMENTS, SEED
+import giantsteps
+from giantsteps.numerics.bulk.orthogonal import orthogonal
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.measurements.experiments import Measured
+from giantsteps.reports.studies.paper import letters
+from giantsteps.reports.studies.paper.samples import EXPERIMENTS, SEED
 from tests.reports.studies.paper.test_plotted_data import SAME, TANH, data, shown
 from tests.reports.studies.paper.test_statements import changes, scaled, sentence, swapped
 
 LETTERS = {"{1}": (1.0,), "{1, 2}": (1.0, 2.0)}
-TARGET = onestep.activation("sin(2*z)")
+TARGET = giantsteps.activation("sin(2*z)")
 
 
-def groups(name: str) -> tuple[onestep.ReadoutGroup, ...]:
-    return tuple(onestep.ReadoutGroup(letter, 1.0 / len(LETTERS[name])) for letter in LETTERS[name])
+def groups(name: str) -> tuple[giantsteps.ReadoutGroup, ...]:
+    return tuple(giantsteps.ReadoutGroup(letter, 1.0 / len(LETTERS[name])) for letter in LETTERS[name])
 
 
-def model(name: str, alpha: float, bulk: str = "isotropic") -> onestep.Model:
-    return onestep.Model.from_gradient_step(
+def model(name: str, alpha: float, bulk: str = "isotropic") -> giantsteps.Model:
+    return giantsteps.Model.from_gradient_step(
         TANH, TARGET, alpha=alpha, beta=1.0, ridge=0.1, alpha0=100.0, eta=8.85, readout=groups(name), bulk_model=bulk
     )  # fmt: skip
 
@@ -35,7 +35,7 @@ def model(name: str, alpha: float, bulk: str = "isotropic") -> onestep.Model:
 def test_the_lines_are_the_three_theories_at_the_width_of_the_networks_and_at_none(name: str) -> None:
     found, k = shown(6), 5
     alpha = float(found[1, f"own theory, {name}"].x[k])
-    plain, own = (onestep.solve(model(name, alpha, bulk)) for bulk in ("isotropic", "network"))
+    plain, own = (giantsteps.solve(model(name, alpha, bulk)) for bulk in ("isotropic", "network"))
     for label, solution in (("isotropic", plain), ("own", own)):
         line = found[1, f"{label} theory, {name}"]
         assert line.y[k] == pytest.approx(solution.at_width(300).test_error, **SAME)
@@ -52,7 +52,7 @@ def test_the_marks_are_the_stored_networks_and_their_straight_line_in_1_over_d(n
     small, large = (Measured.of(stored[f"figure 6, {name}, alpha 2, d {d}"]["test_error"]) for d in (150, 300))
     place = list(found[1, name].x).index(alpha)
     assert (found[1, name].y[place], found[1, name].error[place]) == pytest.approx((large.mean, large.error), **SAME)
-    theory = onestep.solve(model(name, alpha))
+    theory = giantsteps.solve(model(name, alpha))
     at_150, at_300 = theory.at_width(150).test_error, theory.at_width(300).test_error
     end = found[2, f"networks extrapolated less isotropic, {name}"]
     # off = a + b/d at both dimensions has a = 2 off(300) - off(150).
@@ -68,8 +68,8 @@ def test_an_experiment_has_the_letters_and_the_dimension_of_its_name() -> None:
             named = [float(top) / float(low or 1) for top, low in re.findall(r"(\d+)(?:/(\d+))?", found[1])]
             assert [group.weight for group in experiment.subject.groups] == named
     first = next(one for one in EXPERIMENTS if one.name == "figure 6, {1}, alpha 0.5, d 150")
-    network = onestep.Network(TANH, TARGET, 0.5, 1.0, 0.1, alpha0=100.0, eta=8.85, readout=groups("{1}"))
-    run = onestep.simulate(network, dimension=150, seeds=1, seed=SEED + first.stream)
+    network = giantsteps.Network(TANH, TARGET, 0.5, 1.0, 0.1, alpha0=100.0, eta=8.85, readout=groups("{1}"))
+    run = giantsteps.simulate(network, dimension=150, seeds=1, seed=SEED + first.stream)
     # Written with seven digits; a matrix product may sum in another order.
     assert data()[first.name]["test_error"][0] == pytest.approx(run.test_error.mean, rel=1e-5)
     # The step has the spike of the page on spiked random features, and nearly its alignment.

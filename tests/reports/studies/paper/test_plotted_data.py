@@ -13,17 +13,17 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Canvas
 
-import onestep
-from onestep.reports.figures.figures import Figure
-from onestep.reports.measurements import drawing
-from onestep.reports.measurements.experiments import Data, Measured, complete
-from onestep.reports.studies.paper import after_step, along_spike, letters, spikes
-from onestep.reports.studies.paper.output import along_spike as along_spike_of
-from onestep.reports.studies.paper.output import along_target
-from onestep.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
-from onestep.reports.studies.paper.series import Plotted, plotted
-from onestep.reports.studies.paper.settings import SINE as SINE_PANEL
-from onestep.reports.studies.vocabulary import VOCABULARIES
+import giantsteps
+from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.measurements import drawing
+from giantsteps.reports.measurements.experiments import Data, Measured, complete
+from giantsteps.reports.studies.paper import after_step, along_spike, letters, spikes
+from giantsteps.reports.studies.paper.output import along_spike as along_spike_of
+from giantsteps.reports.studies.paper.output import along_target
+from giantsteps.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
+from giantsteps.reports.studies.paper.series import Plotted, plotted
+from giantsteps.reports.studies.paper.settings import SINE as SINE_PANEL
+from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
 FIGURES: dict[int, Callable[[Data], Figure]] = {
     1: after_step.figure_1,
@@ -37,7 +37,7 @@ FIGURES: dict[int, Callable[[Data], Figure]] = {
 }
 # The same solver at the same models, written with ten digits.
 SAME = {"rel": 1e-8}
-TANH, SINE = onestep.activation("tanh"), onestep.activation("sin")
+TANH, SINE = giantsteps.activation("tanh"), giantsteps.activation("sin")
 
 
 def data() -> Data:
@@ -63,13 +63,13 @@ def shown(number: int) -> Plotted:
     return plotted(drawn(number)[0])
 
 
-def stepped(alpha: float, beta: float = 1.0, ridge: float = 0.1, target: str = "sin", **given: Any) -> onestep.Model:
-    goal = onestep.activation(target)
-    return onestep.Model.from_gradient_step(TANH, goal, alpha=alpha, beta=beta, ridge=ridge, **given)
+def stepped(alpha: float, beta: float = 1.0, ridge: float = 0.1, target: str = "sin", **given: Any) -> giantsteps.Model:
+    goal = giantsteps.activation(target)
+    return giantsteps.Model.from_gradient_step(TANH, goal, alpha=alpha, beta=beta, ridge=ridge, **given)
 
 
 # What a panel is drawn for, typed again: of every figure the panel, and of a value in the label the model.
-PANELS: dict[tuple[int, int], Callable[[float, float, str], onestep.Model]] = {
+PANELS: dict[tuple[int, int], Callable[[float, float, str], giantsteps.Model]] = {
     (2, 1): lambda alpha0, alpha, bulk: stepped(alpha, alpha0=alpha0, eta=3.0, bulk_model=bulk),
     (2, 3): lambda a0, a, bulk: stepped(a, ridge=0.01, target="tanh", alpha0=a0, eta=1.0, bulk_model=bulk),
     (2, 5): lambda a0, a, bulk: stepped(a, target="sign", alpha0=a0, eta=3.0, bulk_model=bulk),
@@ -88,7 +88,9 @@ def test_the_lines_are_both_theories_of_what_their_label_says(where: tuple[int, 
             continue
         bulk, steps = ("isotropic", 15) if found[1] == "isotropic" else ("network", 9)
         for alpha, error in list(zip(series.x, series.y, strict=True))[1::steps]:
-            assert error == pytest.approx(onestep.solve(PANELS[where](float(found[2]), alpha, bulk)).test_error, **SAME)
+            assert error == pytest.approx(
+                giantsteps.solve(PANELS[where](float(found[2]), alpha, bulk)).test_error, **SAME
+            )
             seen += 1
     assert seen >= 12
 
@@ -105,12 +107,12 @@ def test_the_lines_of_a_spike_have_it_and_its_alignment() -> None:
         model = curves[0].first.model()
         assert (model.spike, model.alignment) == pytest.approx((spike, alignment if spike else 0.0), abs=3e-3)
         mapped = {"spike": model.spike, "bulk": model.bulk, "alignment": model.alignment}
-        given = onestep.Model(TANH, SINE, series.x[9], 1.0, 0.1, **mapped)
-        assert series.y[9] == pytest.approx(onestep.solve(given).test_error, **SAME)
+        given = giantsteps.Model(TANH, SINE, series.x[9], 1.0, 0.1, **mapped)
+        assert series.y[9] == pytest.approx(giantsteps.solve(given).test_error, **SAME)
     for gamma in (0.0, 1.0):
         series = found[2, rf"$\gamma = {gamma:g}$"]
-        model = onestep.Model(TANH, SINE, series.x[20], 1.0, 0.1, spike=1.5, bulk=1.0, alignment=gamma)
-        assert series.y[20] == pytest.approx(onestep.solve(model).test_error, **SAME)
+        model = giantsteps.Model(TANH, SINE, series.x[20], 1.0, 0.1, spike=1.5, bulk=1.0, alignment=gamma)
+        assert series.y[20] == pytest.approx(giantsteps.solve(model).test_error, **SAME)
 
 
 def _curves() -> list[Any]:
@@ -143,8 +145,8 @@ def test_an_experiment_is_of_what_its_name_says_and_gives_its_stored_samples_aga
         for observable, (value,) in again.items():
             assert stored[name][observable][0] == pytest.approx(value, rel=1e-5, abs=1e-6)
     figure_2 = next(one for one in EXPERIMENTS if one.name == "figure 2, tanh/sin, alpha0 0.5, alpha 0.526667")
-    network = onestep.Network(TANH, SINE, 158 / 300, 1.0, 0.1, alpha0=0.5, eta=3.0)
-    run = onestep.simulate(network, dimension=300, seeds=1, seed=SEED + figure_2.stream)
+    network = giantsteps.Network(TANH, SINE, 158 / 300, 1.0, 0.1, alpha0=0.5, eta=3.0)
+    run = giantsteps.simulate(network, dimension=300, seeds=1, seed=SEED + figure_2.stream)
     assert stored[figure_2.name]["test_error"][0] == pytest.approx(run.test_error.mean, rel=1e-5)
 
 
@@ -152,7 +154,7 @@ def test_the_functions_of_figure_3_lie_at_the_distances_that_bounds_gives() -> N
     found = shown(3)
     target = found[1, "target"]
     weight = np.exp(-(target.x**2) / 2.0)
-    bounds = onestep.bounds(onestep.Model(TANH, SINE, 1.0, 1.0, 1.0, spike=0.9, bulk=1.0, alignment=1.0))
+    bounds = giantsteps.bounds(giantsteps.Model(TANH, SINE, 1.0, 1.0, 1.0, spike=0.9, bulk=1.0, alignment=1.0))
     names = (r"upper bound: $b\,\mu_0$", r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$")
     for name, bound in zip(names, (bounds.upper, bounds.lower), strict=True):
         distance = float(weight @ (found[1, name].y - target.y) ** 2 / weight.sum())
@@ -174,7 +176,7 @@ def test_the_first_figure_shows_the_slope_and_the_sign_of_the_function() -> None
     found = shown(1)
     for alpha0 in (0.0, 0.5, 2.0, 20.0):
         model = stepped(4.0, alpha0=alpha0, eta=3.0)
-        order = onestep.solve(model).order_parameters
+        order = giantsteps.solve(model).order_parameters
         line = found[1, f"isotropic theory, alpha0 = {alpha0:g}"]
         # E[output theta.x] by sampling the equivalent map: m mu0 + (zeta kappa + psi u) mu1, averaged by hand.
         nodes, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -279,7 +281,7 @@ def test_the_output_along_the_target_is_that_along_the_spike_at_alignment_one() 
     x = np.linspace(-1.0, 1.0, 5)
     assert along_target(infinite, x) == pytest.approx(along_spike_of(infinite, x), rel=1e-12)
     # The same function as `Solution.plot` draws.
-    line = onestep.solve(infinite).plot(Canvas().subplots()).lines[0]
+    line = giantsteps.solve(infinite).plot(Canvas().subplots()).lines[0]
     assert along_target(infinite, x) == pytest.approx(
         np.interp(x, line.get_xdata(), line.get_ydata()), abs=1e-3
     )  # straight between points 0.04 apart
@@ -288,7 +290,7 @@ def test_the_output_along_the_target_is_that_along_the_spike_at_alignment_one() 
 def test_the_output_along_the_spike_has_a_term_for_rows_that_differ_in_norm() -> None:
     """m mu0 + zeta kappa mu1 + chi dmu0/dc by a quadrature of its own, the last by a difference of averages in c."""
     model = stepped(1.5, alpha0=2.0, eta=3.0, bulk_model="network")
-    order, kappa = onestep.solve(model).order_parameters, np.array([-1.5, -0.2, 0.0, 0.7, 2.0])
+    order, kappa = giantsteps.solve(model).order_parameters, np.array([-1.5, -0.2, 0.0, 0.7, 2.0])
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
 
     def mu0(c: float) -> Any:

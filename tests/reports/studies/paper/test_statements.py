@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from onestep.reports.studies.paper import after_step, along_spike, spikes
-from onestep.reports.studies.paper.functions import neurons_along
-from onestep.reports.studies.paper.samples import bound_network
-from onestep.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike
+from giantsteps.reports.studies.paper import after_step, along_spike, spikes
+from giantsteps.reports.studies.paper.functions import neurons_along
+from giantsteps.reports.studies.paper.samples import bound_network
+from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike
 from tests.reports.studies.paper.test_plotted_data import shown
 
 Says = Callable[[Plotted], tuple[Statement, ...]]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from onestep.derivations.bounds import any_loss as loss_bounds
-from onestep.derivations.bounds import symbols
-from onestep.verify.checks.checker import settle
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import Domain
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.second_route import losses as numbers
+from giantsteps.derivations.bounds import any_loss as loss_bounds
+from giantsteps.derivations.bounds import symbols
+from giantsteps.verify.checks.checker import settle
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import Domain
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.second_route import losses as numbers
 
 
 def test_every_obligation_of_the_derivations_holds() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.verify.claims.equivalence.closed_forms import CLAIMS
-from onestep.verify.claims.index import examine
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.claims.equivalence.closed_forms import CLAIMS
+from giantsteps.verify.claims.index import examine
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.verdict import Verdict
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

@@ -7,10 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.ridge import solve
-from onestep.verify.protocol.claim import PROFILES
-from onestep.verify.second_route.equivalence import both_maps
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.protocol.claim import PROFILES
+from giantsteps.verify.second_route.equivalence import both_maps
 
 
 def test_the_two_maps_of_one_draw_have_close_errors() -> None:

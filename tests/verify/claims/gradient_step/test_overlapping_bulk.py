@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bulk.equivalent import isotropic
-from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
-from onestep.numerics.models.network import Network
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.gradient_step.overlapping_bulk import CLAIMS
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.protocol.claim import Claim, Kind
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.grids import SMOOTH
-from onestep.verify.second_route.networks.overlapping_draws import shared_functions
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bulk.equivalent import isotropic
+from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
+from giantsteps.numerics.models.network import Network
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.gradient_step.overlapping_bulk import CLAIMS
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.protocol.claim import Claim, Kind
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.grids import SMOOTH
+from giantsteps.verify.second_route.networks.overlapping_draws import shared_functions
 
 NETWORK = Network(
     activation("tanh"), activation("sin(z+7/10)"), 1.5, 0.8, 0.1, alpha0=2.0, eta=1.6, overlap=0.4

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.gradient_step import bulk, spike
-from onestep.derivations.gradient_step import overlapping_rows as rows
-from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.gradient_step.overlapping_rows import CLAIMS
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Kind
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
+from giantsteps.derivations.gradient_step import bulk, spike
+from giantsteps.derivations.gradient_step import overlapping_rows as rows
+from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.language.expectation import expand_expectations
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.gradient_step.overlapping_rows import CLAIMS
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Kind
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language import symbols as s
-from onestep.verify.claims.gradient_step import bulk as appendix_a_bulk
-from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
-from onestep.verify.claims.gradient_step import setting as section_2
-from onestep.verify.claims.gradient_step import spike as appendix_a
+from giantsteps.derivations.gradient_step import spike as gradient_step
+from giantsteps.derivations.language import symbols as s
+from giantsteps.verify.claims.gradient_step import bulk as appendix_a_bulk
+from giantsteps.verify.claims.gradient_step import result_3_1 as section_3_1
+from giantsteps.verify.claims.gradient_step import setting as section_2
+from giantsteps.verify.claims.gradient_step import spike as appendix_a
 
 ALL = (*section_2.CLAIMS, *section_3_1.CLAIMS, *appendix_a.CLAIMS, *appendix_a_bulk.CLAIMS)
 BY_ID = {claim.id: claim for claim in ALL}

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.derivations.gradient_step import symbols as rates
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.claims.equivalence import plain as wider_equivalence
-from onestep.verify.claims.gradient_step import leap as wider_leap
-from onestep.verify.claims.gradient_step import rate as wider_rate
-from onestep.verify.claims.index import examine
-from onestep.verify.claims.random_features.no_spike import plain_random_features
-from onestep.verify.protocol.claim import PROFILES
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.gradient_step import leap
-from onestep.verify.second_route.models import solved
-from onestep.verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
-from onestep.verify.second_route.saddle_point.plain_equivalence import plain_equivalence
+from giantsteps.derivations.gradient_step import symbols as rates
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.claims.equivalence import plain as wider_equivalence
+from giantsteps.verify.claims.gradient_step import leap as wider_leap
+from giantsteps.verify.claims.gradient_step import rate as wider_rate
+from giantsteps.verify.claims.index import examine
+from giantsteps.verify.claims.random_features.no_spike import plain_random_features
+from giantsteps.verify.protocol.claim import PROFILES
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.gradient_step import leap
+from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
+from giantsteps.verify.second_route.saddle_point.plain_equivalence import plain_equivalence
 
 ALL = (*wider_equivalence.CLAIMS, *wider_leap.CLAIMS, *wider_rate.CLAIMS)
 BY_ID = {claim.id: claim for claim in ALL}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from onestep.verify.claims.letters import free_energy as appendix_d
-from onestep.verify.claims.letters import orthogonal as appendix_d_orthogonal
-from onestep.verify.claims.letters import saddle_point as appendix_d_saddle
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Role
-from onestep.verify.protocol.evidence import FiniteSize, Outcome
-from onestep.verify.second_route.saddle_point.orthogonal.two_letters import exact
+from giantsteps.verify.claims.letters import free_energy as appendix_d
+from giantsteps.verify.claims.letters import orthogonal as appendix_d_orthogonal
+from giantsteps.verify.claims.letters import saddle_point as appendix_d_saddle
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Role
+from giantsteps.verify.protocol.evidence import FiniteSize, Outcome
+from giantsteps.verify.second_route.saddle_point.orthogonal.two_letters import exact
 
 ALL = (*appendix_d.CLAIMS, *appendix_d_saddle.CLAIMS, *appendix_d_orthogonal.CLAIMS)
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.mutants import mutants_of
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.networks import bulk, rows
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Claim, Mutant
-from onestep.verify.second_route.equivalence import twins
-from onestep.verify.second_route.gradient_step.real import Drawn, batch_controls, steadied
-from onestep.verify.second_route.grids import SMOOTH
-from onestep.verify.second_route.networks import draws
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.mutants import mutants_of
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.networks import bulk, rows
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Claim, Mutant
+from giantsteps.verify.second_route.equivalence import twins
+from giantsteps.verify.second_route.gradient_step.real import Drawn, batch_controls, steadied
+from giantsteps.verify.second_route.grids import SMOOTH
+from giantsteps.verify.second_route.networks import draws
 
 NORMS = (rows.NORM_VARIANCE, rows.NORM_TARGET, rows.NORM_SPIKE)
 ROWS = (rows.ROW_COVARIANCE, rows.GAUSSIAN_VARIANCE, rows.GAUSSIAN_SPIKE)

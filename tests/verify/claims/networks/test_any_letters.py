@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.verify.claims.index import examine
-from onestep.verify.claims.networks import any_letters
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.any_activation import letters
+from giantsteps.verify.claims.index import examine
+from giantsteps.verify.claims.networks import any_letters
+from giantsteps.verify.protocol.claim import Claim
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.any_activation import letters
 from tests.planting.errors import without_simulation
 
 

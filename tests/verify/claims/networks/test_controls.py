@@ -8,17 +8,17 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.simulation import BySimulation, together
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.any_activation.rows import CURVES, Slope
-from onestep.verify.second_route.equivalence import twins
-from onestep.verify.second_route.gradient_step import real
-from onestep.verify.second_route.gradient_step.real import after_step, batch_controls, fresh_controls, unit_rows
-from onestep.verify.second_route.networks import draws, one_letter_rows, overlapping_bulk
-from onestep.verify.second_route.networks.overlapping_draws import Start
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.simulation import BySimulation, together
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope
+from giantsteps.verify.second_route.equivalence import twins
+from giantsteps.verify.second_route.gradient_step import real
+from giantsteps.verify.second_route.gradient_step.real import after_step, batch_controls, fresh_controls, unit_rows
+from giantsteps.verify.second_route.networks import draws, one_letter_rows, overlapping_bulk
+from giantsteps.verify.second_route.networks.overlapping_draws import Start
 
 SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
 

@@ -7,16 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from onestep.derivations.bulk import symbols as s
-from onestep.numerics.models.model import Model
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.networks import headline, small_batch
-from onestep.verify.protocol.claim import Claim, Profile
-from onestep.verify.protocol.verdict import Verdict
-from onestep.verify.second_route.equivalence import twins
-from onestep.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
-from onestep.verify.second_route.grids import SMOOTH, Array
-from onestep.verify.second_route.models import solved
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.models.model import Model
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.networks import headline, small_batch
+from giantsteps.verify.protocol.claim import Claim, Profile
+from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.second_route.equivalence import twins
+from giantsteps.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
+from giantsteps.verify.second_route.grids import SMOOTH, Array
+from giantsteps.verify.second_route.models import solved
 
 SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
 NAME = "tanh learns tanh, small batch"

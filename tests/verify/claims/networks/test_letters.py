@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.networks import exact as network_groups_exact
-from onestep.verify.claims.networks import letters as network_groups
-from onestep.verify.claims.networks import readout as network_groups_saddle
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Kind
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.networks import exact as network_groups_exact
+from giantsteps.verify.claims.networks import letters as network_groups
+from giantsteps.verify.claims.networks import readout as network_groups_saddle
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Kind
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.planting.errors import without_simulation
 
 CLAIMS = (*network_groups.CLAIMS, *network_groups_exact.CLAIMS, *network_groups_saddle.CLAIMS)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.networks import bulk as bulk_claims
-from onestep.verify.claims.networks import rows as row_claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES, Claim, Kind
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.verify.checks.simulation import BySimulation
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.networks import bulk as bulk_claims
+from giantsteps.verify.claims.networks import rows as row_claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES, Claim, Kind
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.planting.errors import without_simulation
 
 CLAIMS = (*row_claims.CLAIMS, *bulk_claims.CLAIMS)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from onestep.numerics.certificates.certify import ONLY
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.index import claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.protocol.claim import PROFILES
-from onestep.verify.protocol.evidence import Outcome, Proof
+from giantsteps.numerics.certificates.certify import ONLY
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.index import claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES
+from giantsteps.verify.protocol.evidence import Outcome, Proof
 
 
 def test_what_certificates_name_is_a_theorem() -> None:

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.verify.checks.proofs import ByDerivation
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.claims.saddle_point import free_energy as appendix_c
-from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
-from onestep.verify.claims.slides import saddle_point as slides_saddle_point
-from onestep.verify.protocol.claim import PROFILES
-from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.second_route.models import density_integrals
+from giantsteps.derivations.language import symbols as s
+from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.claims.saddle_point import free_energy as appendix_c
+from giantsteps.verify.claims.saddle_point import result_3_3 as section_3_3
+from giantsteps.verify.claims.slides import saddle_point as slides_saddle_point
+from giantsteps.verify.protocol.claim import PROFILES
+from giantsteps.verify.protocol.evidence import Outcome
+from giantsteps.verify.second_route.models import density_integrals
 
 ALL = (*appendix_c.CLAIMS, *section_3_3.CLAIMS, *slides_saddle_point.CLAIMS)
 BY_ID = {claim.id: claim for claim in ALL}

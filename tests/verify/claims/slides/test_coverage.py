@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.claims.slides.coverage import FORMULAS
-from onestep.verify.ledger.coverage import missing_formulas, unlisted_claims
-from onestep.verify.protocol.claim import Role
-from onestep.verify.protocol.paper import DEFINITION
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.claims.slides.coverage import FORMULAS
+from giantsteps.verify.ledger.coverage import missing_formulas, unlisted_claims
+from giantsteps.verify.protocol.claim import Role
+from giantsteps.verify.protocol.paper import DEFINITION
 
 
 def test_every_formula_has_a_claim_of_the_ledger() -> None:

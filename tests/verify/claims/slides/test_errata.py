@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from onestep.reports.page.misprints import document_of_errata_section as document
-from onestep.reports.page.misprints import section
-from onestep.verify.claims.index import all_claims, examine
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.claims.slides.errata import CONVENTIONS, ERRATA
-from onestep.verify.ledger.errata import conventions, errata, examine_errata, unlisted
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import Claim, Kind, Role, Source
-from onestep.verify.protocol.paper import Erratum
-from onestep.verify.protocol.verdict import Verdict
+from giantsteps.reports.page.misprints import document_of_errata_section as document
+from giantsteps.reports.page.misprints import section
+from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.claims.slides.errata import CONVENTIONS, ERRATA
+from giantsteps.verify.ledger.errata import conventions, errata, examine_errata, unlisted
+from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.protocol.claim import Claim, Kind, Role, Source
+from giantsteps.verify.protocol.paper import Erratum
+from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared import toy
 
 RIGHT = toy.claim(id="toy.right")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.verify.second_route.gradient_step import orders as slides_orders_numbers
+from giantsteps.verify.second_route.gradient_step import orders as slides_orders_numbers
 
 
 def test_the_step_is_the_gradient_of_the_squared_error() -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.verify.checks.mutants import mutants_of
-from onestep.verify.claims.paper import PAPER
-from onestep.verify.claims.slides.printed import as_printed, named, printed
-from onestep.verify.protocol.claim import Role
-from onestep.verify.second_route import losses as convex_numbers
+from giantsteps.verify.checks.mutants import mutants_of
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.claims.slides.printed import as_printed, named, printed
+from giantsteps.verify.protocol.claim import Role
+from giantsteps.verify.second_route import losses as convex_numbers
 from tests.shared import toy
 
 

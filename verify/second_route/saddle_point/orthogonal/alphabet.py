@@ -21,14 +21,14 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import symbols as s_saddle
-from onestep.derivations.saddle_point.bulk_of_letters.alphabet import V_along, V_hat_along
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.grids import Array, erf, normal_line
-from onestep.verify.second_route.values import by_glyph
+from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.derivations.saddle_point.bulk_of_letters.alphabet import V_along, V_hat_along
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.grids import Array, erf, normal_line
+from giantsteps.verify.second_route.values import by_glyph
 
 _ALPHA, _BETA, _RIDGE = 5.0, 0.8, 1.0
 # Where the functions of kappa are measured, and the labels of the letters whose V^ is.

@@ -9,18 +9,18 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.saddle_point import symbols as s
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.points import ByNumbers
-from onestep.verify.checks.simulation import Measured, at_sizes, column
-from onestep.verify.protocol.claim import Domain, Profile, Range
-from onestep.verify.protocol.tolerances import ROUNDING
-from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import Point
-from onestep.verify.second_route.saddle_point import plain
-from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
-from onestep.verify.second_route.values import LETTERS, by_glyph, value
+from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.protocol.tolerances import ROUNDING
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import Point
+from giantsteps.verify.second_route.saddle_point import plain
+from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from giantsteps.verify.second_route.values import LETTERS, by_glyph, value
 
 Array = NDArray[np.float64]
 

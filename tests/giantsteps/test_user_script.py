@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import onestep
-from tests.onestep import user_script
+import giantsteps
+from tests.giantsteps import user_script
 
 
 def test_the_script_runs() -> None:
@@ -23,10 +23,10 @@ def test_the_script_runs() -> None:
     assert ball.startswith("[0.125865608533779")
     assert titles[0] == "Result 3.1: the bulk variance"
     assert "alpha = -1 is not accepted" in refused
-    assert version == onestep.__version__
+    assert version == giantsteps.__version__
 
 
-@pytest.mark.parametrize("kind", [onestep.Model, onestep.Network])
+@pytest.mark.parametrize("kind", [giantsteps.Model, giantsteps.Network])
 def test_a_type_checker_is_told_the_parameters_that_there_are(kind: type) -> None:
     module = sys.modules[kind.__module__]
     (body,) = (node for node in ast.parse(inspect.getsource(module)).body if defines(node, kind.__name__))

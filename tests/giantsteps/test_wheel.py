@@ -1,4 +1,4 @@
-"""The wheel: one package, `onestep`, that needs none of the extras to solve and stands beside foreign packages."""
+"""The wheel: one package, `giantsteps`, that needs none of the extras to solve and stands beside foreign packages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ROOMS = ("derivations", "numerics", "verify", "reports")
 SOLVE = """
 import sys
 import verify
-import onestep
+import giantsteps
 
 assert verify.FOREIGN
-model = onestep.Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)
-print(repr(onestep.solve(model).test_error))
+model = giantsteps.Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)
+print(repr(giantsteps.solve(model).test_error))
 print(sorted(name for name in sys.modules if name.partition(".")[0] in {"numerics", "derivations", "reports"}))
 """
 
@@ -58,7 +58,7 @@ def place(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A fresh interpreter that finds nothing but the standard library and this folder."""
     start = f"import runpy, sys; sys.path.append({str(site)!r}); "
-    code = f"{start}sys.argv[0] = 'onestep'; runpy.run_module('onestep', run_name='__main__')"
+    code = f"{start}sys.argv[0] = 'giantsteps'; runpy.run_module('giantsteps', run_name='__main__')"
     given = ["-c", code, *arguments] if arguments else ["-c", start + SOLVE]
     return subprocess.run(
         [sys.executable, "-I", "-S", *given], cwd=site, capture_output=True, text=True, timeout=120, check=False
@@ -68,11 +68,11 @@ def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_wheel_installs_one_name(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"onestep"}
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"giantsteps"}
     beside = {"__init__.py", "__main__.py", "py.typed", "reports/ledger.json", "reports/templates/layout.html"}
-    assert {f"onestep/{name}" for name in beside} <= set(names)
+    assert {f"giantsteps/{name}" for name in beside} <= set(names)
     here = {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.py")}
-    assert {f"onestep/{name}" for name in here} <= set(names)
+    assert {f"giantsteps/{name}" for name in here} <= set(names)
 
 
 def test_a_wheel_beside_a_foreign_package_solves_the_worked_value(place: Path) -> None:
@@ -91,9 +91,9 @@ def test_the_commands_of_the_wheel_name_the_extra_they_miss(place: Path) -> None
     verified = python(place, "verify", "--properties", "limits.narrow")
     assert verified.returncode == 2
     assert verified.stderr == (
-        "onestep: this needs hypothesis, which is not installed; it comes with an extra: pip install "
-        "'onestep[verify]'\n"
+        "giantsteps: this needs hypothesis, which is not installed; it comes with an extra: pip install "
+        "'giantsteps[verify]'\n"
     )
     drawn = python(place, "activation", "tanh", "--plot", "tanh.svg")
     assert drawn.returncode == 2
-    assert "pip install 'onestep[report]'" in drawn.stderr
+    assert "pip install 'giantsteps[report]'" in drawn.stderr

@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import onestep
-from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.learned_bias import learned_bias
-from onestep.numerics.experiments.simulate import predict
-from onestep.numerics.models.losses import huber
-from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.models.parameters import MapErrors
+import giantsteps
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.learned_bias import learned_bias
+from giantsteps.numerics.experiments.simulate import predict
+from giantsteps.numerics.models.losses import huber
+from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.parameters import MapErrors
 from tests.shared.command_line import document
 
 WORKED: dict[str, Any] = {
     "alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8,
 }  # fmt: skip
 HUBER = huber(0.5)
-_LAW = onestep.ReadoutLaw("uniform", 0.5)
+_LAW = giantsteps.ReadoutLaw("uniform", 0.5)
 STEP: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 2.0}
 
 
@@ -45,11 +45,11 @@ def test_functions_are_given_as_text_or_built() -> None:
     assert worked() == Model(activation("tanh"), activation("sin"), **WORKED)
     assert Model.from_gradient_step("tanh", "sin", **STEP).activation == activation("tanh")
     assert worked().changed(activation="erf").activation == activation("erf")
-    assert onestep.Network("tanh", activation("sin"), **STEP) == onestep.Network(  # type: ignore[arg-type]
+    assert giantsteps.Network("tanh", activation("sin"), **STEP) == giantsteps.Network(  # type: ignore[arg-type]
         activation("tanh"), activation("sin"), **STEP
     )
-    assert onestep.activation(activation("tanh")) is activation("tanh")
-    with pytest.raises(onestep.ExpressionError):
+    assert giantsteps.activation(activation("tanh")) is activation("tanh")
+    with pytest.raises(giantsteps.ExpressionError):
         worked("tahn")
 
 
@@ -61,7 +61,7 @@ def test_spike_bulk_and_alignment_have_no_defaults() -> None:
 
 @pytest.mark.parametrize(("text", "exact"), [("tanh", np.tanh), ("z**2 - 1", lambda z: z * z - 1.0), ("sign", np.sign)])
 def test_an_activation_is_called_at_numbers_and_arrays(text: str, exact: Any) -> None:
-    sigma, places = onestep.activation(text), np.array([[-1.2, 0.0], [0.3, 4.0]])
+    sigma, places = giantsteps.activation(text), np.array([[-1.2, 0.0], [0.3, 4.0]])
     assert isinstance(sigma(0.3), float)
     assert sigma(0.3) == pytest.approx(float(exact(0.3)), rel=1e-15)
     assert sigma(1) == pytest.approx(float(exact(1.0)), rel=1e-15)
@@ -80,8 +80,8 @@ def test_an_activation_is_called_at_numbers_and_arrays(text: str, exact: Any) ->
     ],
 )
 def test_what_is_no_formula_is_told_what_is(given: Any, what: str, instead: str) -> None:
-    with pytest.raises(onestep.ExpressionError) as caught:
-        onestep.activation(given)
+    with pytest.raises(giantsteps.ExpressionError) as caught:
+        giantsteps.activation(given)
     assert what in str(caught.value)
     assert instead in str(caught.value)
 
@@ -89,26 +89,28 @@ def test_what_is_no_formula_is_told_what_is(given: Any, what: str, instead: str)
 def test_reprs_are_a_line() -> None:
     model, stepped = worked(), Model.from_gradient_step("tanh", "sin", **STEP, bulk_model="network")
     groups = worked(readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), gaussian_rows=True)
-    network = onestep.Network("tanh", "sin", **STEP, steps=2)
+    network = giantsteps.Network("tanh", "sin", **STEP, steps=2)
     said = {
         repr(activation("tanh")): "activation('tanh(z)')",
         repr(model): "Model(tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)",
         repr(groups): "bulk=1, alignment=0.8, 2 readout groups, gaussian rows)",
         repr(stepped): "alpha0=2, eta=2, spike=",
         repr(network): "Network(tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=2, steps=2)",
-        repr(onestep.solve(model)): "Solution(test_error=0.125865608",
+        repr(giantsteps.solve(model)): "Solution(test_error=0.125865608",
         repr(worked(loss="huber:0.5")): "alignment=0.8, huber:0.5 loss)",
         repr(worked(readout=_LAW)): "alignment=0.8, readout uniform:0.5)",
-        repr(onestep.solve(worked(loss=HUBER))): "Solution(test_error=",
-        repr(onestep.solve_batch(model, ridge=[[0.1], [-1.0]])): "BatchSolution(shape=(2, 1), 1 of 2 converged)",
-        repr(onestep.certify(worked(ridge=0.0))): "Certificate(not certified",
-        repr(onestep.solve(model, digits=20)): "Solution(test_error=0.12586560",
-        repr(onestep.Spectrum(((0.0, 2.5),), 0.25, (), (), *[np.zeros(9)] * 3, *[0.0] * 4, True, "converged")): (
+        repr(giantsteps.solve(worked(loss=HUBER))): "Solution(test_error=",
+        repr(giantsteps.solve_batch(model, ridge=[[0.1], [-1.0]])): "BatchSolution(shape=(2, 1), 1 of 2 converged)",
+        repr(giantsteps.certify(worked(ridge=0.0))): "Certificate(not certified",
+        repr(giantsteps.solve(model, digits=20)): "Solution(test_error=0.12586560",
+        repr(giantsteps.Spectrum(((0.0, 2.5),), 0.25, (), (), *[np.zeros(9)] * 3, *[0.0] * 4, True, "converged")): (
             "Spectrum([0, 2.5], atom_at_zero=0.25, converged)"
         ),
-        repr(onestep.simulate(model, dimension=20, seeds=2)): "Simulation(srf, dimension=20, seeds=2, test_error=",
-        repr(onestep.solve(worked(readout=_LAW))): "Solution(test_error=",
-        repr(onestep.compare(model, dimensions=(20, 10), seeds=2)): "Compared(dimensions=(10, 20), test_error=0.12586",
+        repr(giantsteps.simulate(model, dimension=20, seeds=2)): "Simulation(srf, dimension=20, seeds=2, test_error=",
+        repr(giantsteps.solve(worked(readout=_LAW))): "Solution(test_error=",
+        repr(
+            giantsteps.compare(model, dimensions=(20, 10), seeds=2)
+        ): "Compared(dimensions=(10, 20), test_error=0.12586",
     }
     for text, expected in said.items():
         assert expected in text
@@ -129,39 +131,39 @@ def plain(found: dict[str, Any]) -> Any:
 
 
 def test_documents_are_what_the_command_line_prints(capfd: pytest.CaptureFixture[str]) -> None:
-    model, network = worked(), onestep.Network("tanh", "sin", **STEP)
-    assert plain(onestep.solve(model).to_dict()) == printed(capfd, "solve", *options(WORKED))
+    model, network = worked(), giantsteps.Network("tanh", "sin", **STEP)
+    assert plain(giantsteps.solve(model).to_dict()) == printed(capfd, "solve", *options(WORKED))
     stepped = Model.from_gradient_step("tanh", "sin", **STEP)
-    assert plain(onestep.solve(stepped).to_dict()) == printed(capfd, "solve", *options(STEP))
+    assert plain(giantsteps.solve(stepped).to_dict()) == printed(capfd, "solve", *options(STEP))
     loss = printed(capfd, "solve", *options(WORKED), "--loss", "huber:0.5")
-    assert plain(onestep.solve(model.changed(loss=HUBER)).to_dict()) == loss
+    assert plain(giantsteps.solve(model.changed(loss=HUBER)).to_dict()) == loss
     law = printed(capfd, "solve", *options(WORKED), "--readout", "uniform:0.5")
-    assert plain(onestep.solve(worked(readout=_LAW)).to_dict()) == law
+    assert plain(giantsteps.solve(worked(readout=_LAW)).to_dict()) == law
     digits = printed(capfd, "solve", *options(WORKED), "--digits", "20")["any_precision"]
-    assert plain(onestep.solve(model, digits=20).to_dict()) == digits
+    assert plain(giantsteps.solve(model, digits=20).to_dict()) == digits
     certified = printed(capfd, "solve", *options(WORKED), "--certify")["certificate"]
-    assert plain(onestep.certify(model).to_dict()) == certified
+    assert plain(giantsteps.certify(model).to_dict()) == certified
     both = printed(capfd, "bounds", *options(WORKED))
-    found = onestep.bounds(model)
+    found = giantsteps.bounds(model)
     assert plain(found.best_ridge().to_dict()).items() <= both["best_ridge"].items()
     assert plain(found.to_dict()).items() <= both.items()
     features = printed(capfd, "spectrum", *options(WORKED))
-    assert plain(onestep.spectrum(model).to_dict()).items() <= features.items()
-    decided = onestep.compare(model, dimensions=(10, 20), seeds=2)
+    assert plain(giantsteps.spectrum(model).to_dict()).items() <= features.items()
+    decided = giantsteps.compare(model, dimensions=(10, 20), seeds=2)
     sizes = ["--dimensions", "10,20", "--seeds", "2"]
     assert plain(decided.to_dict()) == printed(capfd, "compare", *options(WORKED), *sizes, code=3)
-    run = onestep.simulate(network, dimension=20, seeds=2)
+    run = giantsteps.simulate(network, dimension=20, seeds=2)
     asked = ["simulate", *options(STEP), "--kind", "network", "--dimension", "20", "--seeds", "2"]
     assert plain(run.to_dict()) == printed(capfd, *asked)
 
 
 def test_documents_of_infinite_numbers_are_json() -> None:
-    without_ridge = plain(onestep.solve(worked(ridge=0.0, alpha=0.5)).to_dict())
+    without_ridge = plain(giantsteps.solve(worked(ridge=0.0, alpha=0.5)).to_dict())
     assert without_ridge["order_parameters"]["V1"][0][0]["infinite"]
-    alone = plain(onestep.simulate(worked(), dimension=20, seeds=1).to_dict())
+    alone = plain(giantsteps.simulate(worked(), dimension=20, seeds=1).to_dict())
     assert alone["test_error"]["standard_error"]["infinite"]
     # A target that no feature of the student meets is best not learned at all.
-    assert plain(onestep.bounds(worked("he3", spike=0.0, alignment=0.0)).best_ridge().to_dict())["ridge"]["infinite"]
+    assert plain(giantsteps.bounds(worked("he3", spike=0.0, alignment=0.0)).best_ridge().to_dict())["ridge"]["infinite"]
 
 
 def test_documents_of_models_and_batches() -> None:
@@ -172,54 +174,54 @@ def test_documents_of_models_and_batches() -> None:
     assert (described["activation"], described["rows"]) == ("tanh(z)", "unit")
     stepped = Model.from_gradient_step("tanh", "sin", **STEP).to_dict()
     assert {name: stepped[name] for name in STEP} == STEP
-    batch = onestep.solve_batch(worked(), ridge=[[0.1, 0.2], [0.1, -1.0]])
+    batch = giantsteps.solve_batch(worked(), ridge=[[0.1, 0.2], [0.1, -1.0]])
     found = plain(batch.to_dict())
     assert found["shape"] == [2, 2]
     assert found["converged"] == [[True, True], [True, False]]
     assert found["order_parameters"]["m"][0][1] == batch.m[0, 1]
-    point = onestep.solve_batch(worked()).to_dict()
-    assert point["test_error"] == pytest.approx(onestep.solve(worked()).test_error, rel=1e-10)
+    point = giantsteps.solve_batch(worked()).to_dict()
+    assert point["test_error"] == pytest.approx(giantsteps.solve(worked()).test_error, rel=1e-10)
 
 
-NETWORK = onestep.Network("tanh", "sin", **STEP)  # type: ignore[arg-type]
+NETWORK = giantsteps.Network("tanh", "sin", **STEP)  # type: ignore[arg-type]
 # Every public function of a model, each asked with what it would take anyhow.
 OF_A_MODEL: dict[str, Callable[[Any], Any]] = {
-    "solve": onestep.solve,
-    "solve_batch": lambda m: onestep.solve_batch(m, ridge=[0.1]),
-    "digits": lambda m: onestep.solve(m, digits=20),
-    "bounds": onestep.bounds,
-    "certify": onestep.certify,
+    "solve": giantsteps.solve,
+    "solve_batch": lambda m: giantsteps.solve_batch(m, ridge=[0.1]),
+    "digits": lambda m: giantsteps.solve(m, digits=20),
+    "bounds": giantsteps.bounds,
+    "certify": giantsteps.certify,
     "learned_bias": learned_bias,
     "predict": predict,
-    "simulate": lambda m: onestep.simulate(m, dimension=10, seeds=1),
-    "spectrum": onestep.spectrum,
-    "compare": lambda m: onestep.compare(m, dimensions=[10], seeds=1),
+    "simulate": lambda m: giantsteps.simulate(m, dimension=10, seeds=1),
+    "spectrum": giantsteps.spectrum,
+    "compare": lambda m: giantsteps.compare(m, dimensions=[10], seeds=1),
 }
 
 
 def test_a_network_is_solved_with_its_own_bulk() -> None:
     own = NETWORK.model("network")
-    assert onestep.solve(NETWORK).test_error == onestep.solve(own).test_error
-    robust = onestep.Network("tanh", "sin", **STEP, loss="huber:1")  # type: ignore[arg-type]
-    assert onestep.solve(robust).test_error == onestep.solve(own.changed(loss="huber:1")).test_error
-    assert onestep.bounds(NETWORK) == onestep.bounds(own)
+    assert giantsteps.solve(NETWORK).test_error == giantsteps.solve(own).test_error
+    robust = giantsteps.Network("tanh", "sin", **STEP, loss="huber:1")  # type: ignore[arg-type]
+    assert giantsteps.solve(robust).test_error == giantsteps.solve(own.changed(loss="huber:1")).test_error
+    assert giantsteps.bounds(NETWORK) == giantsteps.bounds(own)
     for more in ({"steps": 2}, {"overlap": 0.1}):
-        with pytest.raises(onestep.ModelError, match="one gradient step from rows without overlap"):
-            onestep.solve(onestep.Network("tanh", "sin", **STEP, **more))  # type: ignore[arg-type]
-    assert onestep.solve(onestep.Network("z**2-1", "z**2-1", **STEP)).converged  # type: ignore[arg-type]
-    with pytest.raises(onestep.ModelError, match="needs the moment of order 8 of labels"):
-        onestep.solve(onestep.Network("tanh", "exp(z**2/5)", **STEP))  # type: ignore[arg-type]
+        with pytest.raises(giantsteps.ModelError, match="one gradient step from rows without overlap"):
+            giantsteps.solve(giantsteps.Network("tanh", "sin", **STEP, **more))  # type: ignore[arg-type]
+    assert giantsteps.solve(giantsteps.Network("z**2-1", "z**2-1", **STEP)).converged  # type: ignore[arg-type]
+    with pytest.raises(giantsteps.ModelError, match="needs the moment of order 8 of labels"):
+        giantsteps.solve(giantsteps.Network("tanh", "exp(z**2/5)", **STEP))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", OF_A_MODEL)
 @pytest.mark.parametrize("given", ["tanh", None, 0.5])
 def test_what_is_no_model_is_answered_in_a_sentence(name: str, given: Any) -> None:
-    with pytest.raises(onestep.ModelError, match="not accepted as a model: for example Model"):
+    with pytest.raises(giantsteps.ModelError, match="not accepted as a model: for example Model"):
         OF_A_MODEL[name](given)
 
 
 def test_a_batch_of_a_network_has_its_own_bulk() -> None:
-    batch, one = OF_A_MODEL["solve_batch"](NETWORK), onestep.solve(NETWORK.model("network").changed(ridge=0.1))
+    batch, one = OF_A_MODEL["solve_batch"](NETWORK), giantsteps.solve(NETWORK.model("network").changed(ridge=0.1))
     # Both to rounding, which for test errors of order one is far below this.
     assert batch.test_error[0] == pytest.approx(one.test_error, rel=1e-11)
     assert batch.to_dict()["order_parameters"]["chi"] == pytest.approx(one.order_parameters.chi, rel=1e-9)
@@ -229,7 +231,7 @@ def test_a_batch_of_a_network_has_its_own_bulk() -> None:
     "groups", [(), (ReadoutGroup(1.0, 0.5),), ((1.0, 1.0),), ReadoutGroup(1.0, 1.0), "1:0.5,-1:0.5"]
 )
 def test_groups_that_are_refused_are_answered_with_groups_that_are_not(groups: Any) -> None:
-    with pytest.raises(onestep.ModelError) as caught:
+    with pytest.raises(giantsteps.ModelError) as caught:
         worked(readout=groups)
     # The example is Python, and what it makes is accepted.
     example = str(caught.value).rpartition("for example ")[2]
@@ -241,32 +243,34 @@ def test_groups_that_are_refused_are_answered_with_groups_that_are_not(groups: A
 def test_an_uncertainty_is_taken_as_three_numbers() -> None:
     loose = worked(given_uncertainty=(1e-6, 0, np.float64(0.0)))
     assert loose == worked(given_uncertainty=MapErrors(1e-6, 0.0, 0.0))
-    assert onestep.solve(loose).error_estimate > 1e-8 > onestep.solve(worked()).error_estimate
+    assert giantsteps.solve(loose).error_estimate > 1e-8 > giantsteps.solve(worked()).error_estimate
 
 
 @pytest.mark.parametrize("loss", ["huber", "huber:", "huber:much", "huber:-1", "huber:nan", "huber:inf"])
 def test_a_huber_loss_without_its_number_is_told_what_is_missing(loss: str) -> None:
-    with pytest.raises(onestep.ModelError, match=r"huber:?.*DELTA|delta has to be a number > 0") as caught:
+    with pytest.raises(giantsteps.ModelError, match=r"huber:?.*DELTA|delta has to be a number > 0") as caught:
         worked(loss=loss)
     assert ("nan" in str(caught.value)) is ("nan" in loss)
 
 
 def test_errors_of_the_public_functions_are_on_the_face() -> None:
     for wrong in (
-        lambda: onestep.simulate(worked(), dimension=10, seeds=0),
-        lambda: onestep.simulate(worked(), dimension=10, seeds=1, kind="network"),
-        lambda: onestep.Inputs("unform"),
+        lambda: giantsteps.simulate(worked(), dimension=10, seeds=0),
+        lambda: giantsteps.simulate(worked(), dimension=10, seeds=1, kind="network"),
+        lambda: giantsteps.Inputs("unform"),
     ):
-        with pytest.raises(onestep.ModelError):
+        with pytest.raises(giantsteps.ModelError):
             wrong()
-    with pytest.raises(onestep.PrecisionError):
-        onestep.solve(worked().changed(activation="erf(1000000*z)"), digits=20)
+    with pytest.raises(giantsteps.PrecisionError):
+        giantsteps.solve(worked().changed(activation="erf(1000000*z)"), digits=20)
 
 
 @pytest.mark.parametrize("given", ["hubr", 3, None])
 def test_what_is_no_loss_is_answered_in_a_sentence(given: Any) -> None:
-    for build in (worked, lambda loss: onestep.Network("tanh", "sin", **STEP, loss=loss), worked().changed):
-        with pytest.raises(onestep.ModelError, match="accepted are square, logistic, hinge, huber:DELTA and absolute"):
+    for build in (worked, lambda loss: giantsteps.Network("tanh", "sin", **STEP, loss=loss), worked().changed):
+        with pytest.raises(
+            giantsteps.ModelError, match="accepted are square, logistic, hinge, huber:DELTA and absolute"
+        ):
             build(loss=given)
 
 
@@ -278,7 +282,7 @@ def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str,
         try:
             found = OF_A_MODEL[name](model)
             return str(found.density if name == "spectrum" else found.limit if name == "compare" else found.to_dict())
-        except (onestep.ModelError, onestep.PrecisionError) as refused:
+        except (giantsteps.ModelError, giantsteps.PrecisionError) as refused:
             return str(refused)
 
     answers = [told(model) for model in (worked(), worked(**changes))]
@@ -287,15 +291,15 @@ def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str,
 
 
 def test_a_density_of_letters_beside_another_loss_is_said_not_to_be_built() -> None:
-    with pytest.raises(onestep.ModelError, match="a density of readout weights is built for the square loss"):
-        onestep.solve(worked(loss="huber:1", readout=_LAW))
+    with pytest.raises(giantsteps.ModelError, match="a density of readout weights is built for the square loss"):
+        giantsteps.solve(worked(loss="huber:1", readout=_LAW))
 
 
 def test_bounds_search_the_ridge_of_their_own_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onestep.numerics.bounds.any_loss.best_ridge_of_loss", lambda model: ("by loss", model))
-    monkeypatch.setattr("onestep.numerics.bounds.ridge.best_ridge", lambda model: ("square", model))
+    monkeypatch.setattr("giantsteps.numerics.bounds.any_loss.best_ridge_of_loss", lambda model: ("by loss", model))
+    monkeypatch.setattr("giantsteps.numerics.bounds.ridge.best_ridge", lambda model: ("square", model))
     for model, search in ((worked(), "square"), (worked(loss="huber:0.5"), "by loss")):
-        assert onestep.bounds(model).best_ridge() == (search, model)  # type: ignore[comparison-overlap]
+        assert giantsteps.bounds(model).best_ridge() == (search, model)  # type: ignore[comparison-overlap]
 
 
 def test_a_loss_is_given_by_its_name() -> None:
@@ -306,16 +310,16 @@ def test_a_loss_is_given_by_its_name() -> None:
 
 @pytest.mark.parametrize("digits", [15, 301, 20.5])
 def test_digits_are_a_whole_number_that_is_built(digits: Any) -> None:
-    with pytest.raises(onestep.ModelError, match="a whole number from 16 to 300"):
-        onestep.solve(worked(), digits=digits)
+    with pytest.raises(giantsteps.ModelError, match="a whole number from 16 to 300"):
+        giantsteps.solve(worked(), digits=digits)
 
 
 def test_claims_are_asked_for_by_the_beginning_of_their_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     known = tuple(SimpleNamespace(id=id_) for id_ in ("result-3-1.spike", "result-3-1.bulk", "result-3-3.spike"))
-    monkeypatch.setattr("onestep.verify.claims.index.all_claims", lambda: known)
-    assert onestep.claims("result-3-1.") == known[:2]  # type: ignore[comparison-overlap]
-    assert onestep.claims() == known  # type: ignore[comparison-overlap]
-    assert onestep.claims("result-3-1.spikes") == ()
+    monkeypatch.setattr("giantsteps.verify.claims.index.all_claims", lambda: known)
+    assert giantsteps.claims("result-3-1.") == known[:2]  # type: ignore[comparison-overlap]
+    assert giantsteps.claims() == known  # type: ignore[comparison-overlap]
+    assert giantsteps.claims("result-3-1.spikes") == ()
 
 
 # What no uncertainty of three parameters is: one of them is negative, infinite or not a number.
@@ -326,24 +330,24 @@ UNCERTAIN = [MapErrors(0.0, 0.0, 0.0)._replace(bulk=x) for x in (-1.0, math.inf,
     "ask",
     [
         lambda: worked(readout="1:0.5,-1:0.5"),
-        lambda: onestep.Network("tanh", "sin", **STEP, readout="1:0.5,-1:0.5"),
-        lambda: onestep.Network("tanh", "sin", **(STEP | {"alpha": "many"})),
+        lambda: giantsteps.Network("tanh", "sin", **STEP, readout="1:0.5,-1:0.5"),
+        lambda: giantsteps.Network("tanh", "sin", **(STEP | {"alpha": "many"})),
         lambda: worked(alpha="many"),
-        lambda: onestep.simulate(NETWORK, dimension=10, seeds=1, inputs="rademacher"),  # type: ignore[arg-type]
+        lambda: giantsteps.simulate(NETWORK, dimension=10, seeds=1, inputs="rademacher"),  # type: ignore[arg-type]
         lambda: worked(gaussian_rows="no"),
         lambda: worked(further_alignments=0.1),
         lambda: worked(readout=(ReadoutGroup(1.0, 1.0, further_weights=0.5),)),  # type: ignore[arg-type]
         lambda: worked(step=(2.0, 1.0)),
         *(partial(worked, given_uncertainty=x) for x in ("x", None, 0.1, (0.1,), ("a", 0, 0), *UNCERTAIN)),
         *(partial(worked, readout=(ReadoutGroup(bulk_error=x),)) for x in ("x", None, -1.0, math.nan)),
-        lambda: onestep.ReadoutLaw("normal", "wide"),  # type: ignore[arg-type]
-        lambda: onestep.Network("tanh", "sin", **STEP, steps="2nd"),
-        lambda: onestep.Network("tanh", "sin", **STEP, steps=math.nan),
-        lambda: onestep.Network("tanh", "sin", **STEP, overlap="none"),
-        lambda: onestep.Network("tanh", "sin", **STEP, gaussian_rows="no"),
-        lambda: onestep.Network("tanh", "sin", **STEP, readout=(ReadoutGroup("a", 1.0),)),  # type: ignore[arg-type]
-        lambda: onestep.Network("tanh", "sin", **STEP, readout=(ReadoutGroup(1.0, math.nan),)),
-        lambda: onestep.solve(worked()).at_width("wide"),  # type: ignore[arg-type]
+        lambda: giantsteps.ReadoutLaw("normal", "wide"),  # type: ignore[arg-type]
+        lambda: giantsteps.Network("tanh", "sin", **STEP, steps="2nd"),
+        lambda: giantsteps.Network("tanh", "sin", **STEP, steps=math.nan),
+        lambda: giantsteps.Network("tanh", "sin", **STEP, overlap="none"),
+        lambda: giantsteps.Network("tanh", "sin", **STEP, gaussian_rows="no"),
+        lambda: giantsteps.Network("tanh", "sin", **STEP, readout=(ReadoutGroup("a", 1.0),)),  # type: ignore[arg-type]
+        lambda: giantsteps.Network("tanh", "sin", **STEP, readout=(ReadoutGroup(1.0, math.nan),)),
+        lambda: giantsteps.solve(worked()).at_width("wide"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_value_is_answered_in_a_sentence(ask: Callable[[], Any]) -> None:
@@ -354,11 +358,11 @@ def test_what_is_no_value_is_answered_in_a_sentence(ask: Callable[[], Any]) -> N
 def _asked_for(name: str) -> Callable[[Any], Any]:
     """A simulation or comparison, or digits, with this in place of what it would be asked for."""
     if name == "digits":
-        return lambda value: onestep.solve(worked(), digits=value)
+        return lambda value: giantsteps.solve(worked(), digits=value)
     if name == "dimensions":
-        return lambda value: onestep.compare(worked(), dimensions=value, seeds=1)
+        return lambda value: giantsteps.compare(worked(), dimensions=value, seeds=1)
     usual = {"dimension": 10, "seeds": 1, "seed": 0}
-    return lambda value: onestep.simulate(worked(), **(usual | {name: value}))  # type: ignore[arg-type]
+    return lambda value: giantsteps.simulate(worked(), **(usual | {name: value}))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["dimension", "seeds", "seed", "digits"])
@@ -366,19 +370,19 @@ def _asked_for(name: str) -> Callable[[Any], Any]:
 def test_what_is_no_whole_number_is_answered_in_a_sentence(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=rf"{name}.*for example") as caught:
         _asked_for(name)(value)
-    assert type(caught.value).__module__.startswith("onestep.")
+    assert type(caught.value).__module__.startswith("giantsteps.")
 
 
 @pytest.mark.parametrize("value", [(), 100, "100", (10, 10), (10, "20"), (10, 20.5), (10, -20), None])
 def test_dimensions_are_different_whole_numbers(value: Any) -> None:
-    with pytest.raises(onestep.ModelError, match=r"dimensions = .* is not accepted: .* for example"):
+    with pytest.raises(giantsteps.ModelError, match=r"dimensions = .* is not accepted: .* for example"):
         _asked_for("dimensions")(value)
 
 
 def test_whole_numbers_of_any_type_are_taken() -> None:
-    plain_ = onestep.simulate(worked(), dimension=10, seeds=1)
-    assert onestep.simulate(worked(), dimension=np.int64(10), seeds=1.0).samples == plain_.samples  # type: ignore[arg-type]
-    assert onestep.solve(worked(), digits=20.0).digits == 20  # type: ignore[arg-type]
+    plain_ = giantsteps.simulate(worked(), dimension=10, seeds=1)
+    assert giantsteps.simulate(worked(), dimension=np.int64(10), seeds=1.0).samples == plain_.samples  # type: ignore[arg-type]
+    assert giantsteps.solve(worked(), digits=20.0).digits == 20  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["solve", "solve_batch", "digits", "bounds", "simulate", "spectrum", "compare"])
@@ -401,5 +405,5 @@ def test_answers_are_compared_and_hashed_without_an_error(name: str) -> None:
     ],
 )
 def test_digits_that_are_not_built_are_refused_as_all_that_is_not(changes: dict[str, Any]) -> None:
-    with pytest.raises(onestep.ModelError, match="digits"):
-        onestep.solve(worked().changed(**changes), digits=20)
+    with pytest.raises(giantsteps.ModelError, match="digits"):
+        giantsteps.solve(worked().changed(**changes), digits=20)

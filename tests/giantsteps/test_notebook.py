@@ -13,35 +13,35 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-import onestep
-from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from onestep.reports.figures.results import deviations
-from onestep.reports.figures.sweep_plot import cells
+import giantsteps
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.reports.figures.results import deviations
+from giantsteps.reports.figures.sweep_plot import cells
 
 ALPHAS, RIDGES = np.geomspace(0.2, 5.0, 9), np.array([0.01, 0.1, 1.0])
 
 
 @cache
-def model() -> onestep.Model:
-    return onestep.Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)  # type: ignore[arg-type]
+def model() -> giantsteps.Model:
+    return giantsteps.Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)  # type: ignore[arg-type]
 
 
 @cache
 def results() -> dict[str, Any]:
     """One of each kind."""
-    halves = (onestep.ReadoutGroup(1.0, 0.5), onestep.ReadoutGroup(-0.5, 0.5))
+    halves = (giantsteps.ReadoutGroup(1.0, 0.5), giantsteps.ReadoutGroup(-0.5, 0.5))
     return {
-        "solution": onestep.solve(model()),
-        "groups": onestep.solve(model().changed(readout=halves)),
-        "law": onestep.solve(model().changed(readout=onestep.ReadoutLaw("normal", 0.8))),
-        "digits": onestep.solve(model(), digits=20),
-        "batch": onestep.solve_batch(model(), alpha=ALPHAS),
-        "grid": onestep.solve_batch(model(), ridge=RIDGES[:, None], alpha=ALPHAS),
-        "bounds": onestep.bounds(model()),
-        "spectrum": onestep.spectrum(model()),
-        "simulation": onestep.simulate(model(), dimension=20, seeds=3),
-        "certificate": onestep.certify(model()),
-        "comparison": onestep.compare(model(), dimensions=(10, 20, 40), seeds=3),
+        "solution": giantsteps.solve(model()),
+        "groups": giantsteps.solve(model().changed(readout=halves)),
+        "law": giantsteps.solve(model().changed(readout=giantsteps.ReadoutLaw("normal", 0.8))),
+        "digits": giantsteps.solve(model(), digits=20),
+        "batch": giantsteps.solve_batch(model(), alpha=ALPHAS),
+        "grid": giantsteps.solve_batch(model(), ridge=RIDGES[:, None], alpha=ALPHAS),
+        "bounds": giantsteps.bounds(model()),
+        "spectrum": giantsteps.spectrum(model()),
+        "simulation": giantsteps.simulate(model(), dimension=20, seeds=3),
+        "certificate": giantsteps.certify(model()),
+        "comparison": giantsteps.compare(model(), dimensions=(10, 20, 40), seeds=3),
     }
 
 
@@ -95,35 +95,35 @@ def test_the_numbers_of_the_table_are_those_of_the_result() -> None:
     assert first[:3] == ["alpha", "ridge", "test_error"]
     assert [row[1] for row in points] == ["0.01"] * 9 + ["0.1"] * 3
     assert last == ["15 more rows: to_frame() has all"]
-    assert "<script>" not in onestep.simulate(model(), dimension=10, seeds=1)._repr_html_()
+    assert "<script>" not in giantsteps.simulate(model(), dimension=10, seeds=1)._repr_html_()
 
 
 def test_a_certificate_shows_its_balls_or_says_why_it_has_none() -> None:
     rows = dict(Table(results()["certificate"]._repr_html_()).rows)
     assert rows["status"] == "certified"
     assert rows["test_error"] == results()["certificate"].texts(20)["test_error"]
-    without = onestep.certify(model().changed(spike=0.0, ridge=0.0))
+    without = giantsteps.certify(model().changed(spike=0.0, ridge=0.0))
     assert not without.certified
     assert Table(without._repr_html_()).rows == [["status", without.status]]
 
 
 def test_what_is_fixed_is_in_the_title_and_what_is_swept_is_not() -> None:
     assert results()["grid"]._title() == "tanh(z) learns sin(z), beta=1, spike=1, bulk=1, alignment=0.8"
-    stepped = onestep.Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=2.0)
-    batch = onestep.solve_batch(stepped, eta=[1.0, 2.0], ridge=0.3)
+    stepped = giantsteps.Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=2.0)
+    batch = giantsteps.solve_batch(stepped, eta=[1.0, 2.0], ridge=0.3)
     assert batch._title() == "tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.3, alpha0=2"
     assert list(batch.swept) == ["eta"]
     # A zero is a value like any other, but for the noise, which most models are without.
-    batch = onestep.solve_batch(model().changed(alignment=0.0, noise=0.0), alpha=ALPHAS)
+    batch = giantsteps.solve_batch(model().changed(alignment=0.0, noise=0.0), alpha=ALPHAS)
     assert batch._title() == "tanh(z) learns sin(z), beta=1, ridge=0.1, spike=1, bulk=1, alignment=0"
-    noisy = onestep.solve_batch(model().changed(noise=0.5), alpha=ALPHAS)._title()
+    noisy = giantsteps.solve_batch(model().changed(noise=0.5), alpha=ALPHAS)._title()
     assert noisy == "tanh(z) learns sin(z), beta=1, ridge=0.1, noise=0.5, spike=1, bulk=1, alignment=0.8"
 
 
 @pytest.mark.parametrize("one", [0.3, [0.3], [[0.3]]])
 def test_each_parameter_is_either_fixed_or_swept_however_one_value_is_given(one: Any) -> None:
     """One value is fixed, in brackets or not: it is in the title, and no column."""
-    batch = onestep.solve_batch(model(), alpha=ALPHAS, ridge=one)
+    batch = giantsteps.solve_batch(model(), alpha=ALPHAS, ridge=one)
     assert batch._title() == "tanh(z) learns sin(z), beta=1, ridge=0.3, spike=1, bulk=1, alignment=0.8"
     assert (list(batch.swept), batch.fixed["ridge"]) == (["alpha"], 0.3)
     assert [name for name in batch._columns() if name in ("alpha", "ridge")] == ["alpha"]
@@ -229,9 +229,9 @@ def test_the_cells_of_a_map_lie_around_their_points() -> None:
 def test_the_drawn_function_is_what_the_solution_learned(weights: tuple[float, ...]) -> None:
     # With many neurons and more samples a readout learns the best combination of mu0 and kappa mu1 of its groups under
     # the normal law.
-    groups = tuple(onestep.ReadoutGroup(weight, 1.0 / len(weights)) for weight in weights)
+    groups = tuple(giantsteps.ReadoutGroup(weight, 1.0 / len(weights)) for weight in weights)
     many = model().changed(alpha=1e6, beta=1e4, ridge=1e-4, readout=groups)
-    line = onestep.solve(many).plot(Figure().subplots()).lines[0]
+    line = giantsteps.solve(many).plot(Figure().subplots()).lines[0]
     kappa, learned = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
     moments = [conditional_coefficients(many.activation, weight, 1.0, 0.0, kappa) for weight in weights]
     functions = np.concatenate([[mu0, kappa * mu1] for mu0, mu1, _ in moments]).T
@@ -258,12 +258,12 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(which: str, choices: dict[st
 
 
 def test_too_many_curves_become_a_map() -> None:
-    many = onestep.solve_batch(model(), ridge=np.geomspace(0.01, 1.0, 9)[:, None], alpha=ALPHAS)
+    many = giantsteps.solve_batch(model(), ridge=np.geomspace(0.01, 1.0, 9)[:, None], alpha=ALPHAS)
     assert many.plot(Figure().subplots()).get_ylabel() == "ridge"
     with pytest.raises(ValueError, match='kind="map"'):
         many.plot(Figure().subplots(), kind="curves")
     with pytest.raises(ValueError, match="shape"):
-        onestep.solve_batch(model()).plot(Figure().subplots())
+        giantsteps.solve_batch(model()).plot(Figure().subplots())
 
 
 def test_a_comparison_stands_over_one_over_d_with_its_fit_above_the_theory() -> None:

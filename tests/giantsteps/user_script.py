@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-import onestep
-from onestep import Model, Network, ReadoutGroup, ReadoutLaw, bounds, certify, compare, simulate, solve, solve_batch
+import giantsteps
+from giantsteps import Model, Network, ReadoutGroup, ReadoutLaw, bounds, certify, compare, simulate, solve, solve_batch
 
 
 def worked(loss: str = "square") -> Model:
@@ -25,7 +25,7 @@ def learning_curve(model: Model, alphas: NDArray[np.float64]) -> NDArray[np.floa
 def numbers() -> dict[str, float]:
     """The test error of the worked model and of its neighbours, by each function that predicts one."""
     model = worked()
-    sigma: onestep.Activation = onestep.activation("erf(z/2)")
+    sigma: giantsteps.Activation = giantsteps.activation("erf(z/2)")
     letters = [ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5)]
     stepped = Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3, readout=letters)
     network = Network(sigma, "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3)
@@ -38,9 +38,9 @@ def numbers() -> dict[str, float]:
         "density": solve(model.changed(readout=ReadoutLaw("normal", 0.8))).test_error,
         "step": solve(stepped).test_error,
         "own bulk": solve(network.model("network")).test_error,
-        "largest spike": float(onestep.spectrum(model).edges[-1][1]),
+        "largest spike": float(giantsteps.spectrum(model).edges[-1][1]),
         "best ridge": bounds(model).best_ridge().test_error,
-        "simulated": simulate(network, dimension=30, seeds=2, inputs=onestep.Inputs("uniform")).test_error.mean,
+        "simulated": simulate(network, dimension=30, seeds=2, inputs=giantsteps.Inputs("uniform")).test_error.mean,
         "compared": compare(model, dimensions=(10, 20), seeds=2).limit["test_error"],
         "samples": float(learning_curve(model, np.linspace(1.0, 3.0, 5))[-1]),
     }
@@ -50,12 +50,12 @@ def texts() -> list[str]:
     """Digits, certified digits, a claim, and the sentence for a model that does not exist."""
     model = worked()
     found = [str(solve(model, digits=20).to_dict()["test_error"]), certify(model).texts()["test_error"]]
-    found += [claim.title for claim in onestep.claims("result-3-1.bulk-variance")]
+    found += [claim.title for claim in giantsteps.claims("result-3-1.bulk-variance")]
     try:
         Model("tanh", "sin", alpha=-1, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)
-    except onestep.ModelError as error:
+    except giantsteps.ModelError as error:
         found.append(str(error))
-    return [*found, onestep.__version__]
+    return [*found, giantsteps.__version__]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,116 @@
+"""The public face for notebooks: the names worth typing, each imported when it is first used; and the command line.
+
+import giantsteps
+
+model = giantsteps.Model(giantsteps.activation("tanh"), giantsteps.activation("sin"), alpha=1.5, beta=1.0, ridge=0.1,
+                         spike=1.0, bulk=1.0, alignment=0.8)
+giantsteps.solve(model).test_error
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+# The rooms are sub-packages of this one name: in a wheel they stand in this folder, in a checkout beside it.
+_HERE = os.path.dirname(os.path.abspath(__file__))
+__path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE, os.path.dirname(_HERE)]
+
+# What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
+if TYPE_CHECKING:
+    from giantsteps.derivations.expressions.parser import ExpressionError as ExpressionError
+    from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
+    from giantsteps.numerics.bounds.of_model import bounds as bounds
+    from giantsteps.numerics.bounds.results import Bounds as Bounds
+    from giantsteps.numerics.certificates.certify import Certificate as Certificate
+    from giantsteps.numerics.certificates.certify import certify as certify
+    from giantsteps.numerics.certificates.ranges.branch import Branch as Branch
+    from giantsteps.numerics.certificates.ranges.branch import certify_branch as certify_branch
+    from giantsteps.numerics.experiments.inputs import Inputs as Inputs
+    from giantsteps.numerics.experiments.ridge import Simulation as Simulation
+    from giantsteps.numerics.experiments.simulate import simulate as simulate
+    from giantsteps.numerics.gaussian.evaluate import Activation as Activation
+    from giantsteps.numerics.gaussian.evaluate import activation as activation
+    from giantsteps.numerics.models.model import Model as Model
+    from giantsteps.numerics.models.network import Network as Network
+    from giantsteps.numerics.models.parameters import ModelError as ModelError
+    from giantsteps.numerics.models.parameters import ReadoutGroup as ReadoutGroup
+    from giantsteps.numerics.models.readout_law import ReadoutLaw as ReadoutLaw
+    from giantsteps.numerics.models.solution import Solution as Solution
+    from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution as BatchSolution
+    from giantsteps.numerics.saddle_point.one_group.batch import solve_batch as solve_batch
+    from giantsteps.numerics.saddle_point.solve import solve as solve
+    from giantsteps.numerics.spectrum.density import Spectrum as Spectrum
+    from giantsteps.numerics.spectrum.density import spectrum as spectrum
+    from giantsteps.reports.answers.comparison import compare as compare
+    from giantsteps.verify.claims.index import claims as claims
+
+    __all__: list[str]
+    __version__: str
+
+# Where each public name lives: it is imported from there when it is first used.
+_HOMES = {
+    "Activation": "giantsteps.numerics.gaussian.evaluate",
+    "BatchSolution": "giantsteps.numerics.saddle_point.one_group.batch",
+    "Bounds": "giantsteps.numerics.bounds.results",
+    "Branch": "giantsteps.numerics.certificates.ranges.branch",
+    "Certificate": "giantsteps.numerics.certificates.certify",
+    "ExpressionError": "giantsteps.derivations.expressions.parser",
+    "Inputs": "giantsteps.numerics.experiments.inputs",
+    "Model": "giantsteps.numerics.models.model",
+    "ModelError": "giantsteps.numerics.models.parameters",
+    "Network": "giantsteps.numerics.models.network",
+    "PrecisionError": "giantsteps.numerics.balls.arithmetic",
+    "ReadoutGroup": "giantsteps.numerics.models.parameters",
+    "ReadoutLaw": "giantsteps.numerics.models.readout_law",
+    "Simulation": "giantsteps.numerics.experiments.ridge",
+    "Solution": "giantsteps.numerics.models.solution",
+    "Spectrum": "giantsteps.numerics.spectrum.density",
+    "activation": "giantsteps.numerics.gaussian.evaluate",
+    "bounds": "giantsteps.numerics.bounds.of_model",
+    "certify": "giantsteps.numerics.certificates.certify",
+    "certify_branch": "giantsteps.numerics.certificates.ranges.branch",
+    "claims": "giantsteps.verify.claims.index",
+    "compare": "giantsteps.reports.answers.comparison",
+    "simulate": "giantsteps.numerics.experiments.simulate",
+    "solve": "giantsteps.numerics.saddle_point.solve",
+    "solve_batch": "giantsteps.numerics.saddle_point.one_group.batch",
+    "spectrum": "giantsteps.numerics.spectrum.density",
+}
+
+
+if not TYPE_CHECKING:  # a checker knows the names above, and would believe in every other one here
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name on first use."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("giantsteps")
+        if name == "__all__":
+            return sorted(_HOMES)
+        if name.startswith("_") or name not in _HOMES:
+            raise AttributeError(
+                f"module 'giantsteps' has no attribute {name!r}; it offers {', '.join(sorted(_HOMES))}"
+            )
+        from importlib import import_module
+
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(_HOMES)
+
+
+def main() -> int:
+    """The command line: the program `giantsteps`, or `python -m giantsteps`; the exit code."""
+    from giantsteps.reports.command_line.machine import signals
+
+    signals.listen("--debug" in sys.argv)  # before anything that takes time to load
+    from giantsteps.reports.command_line.cli import main as command_line
+
+    return command_line()

@@ -1,0 +1,7 @@
+"""The command line as `python -m giantsteps`."""
+
+import sys
+
+from giantsteps import main
+
+sys.exit(main())
