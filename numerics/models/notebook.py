@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
 
 # What brings a package that results can be shown with and that is not needed to compute them.
-BRINGS = {"pandas": "pip install 'giantsteps[frames]'", "matplotlib": "pip install 'giantsteps[report]'"}
+BRINGS = {"pandas": "pip install '.[frames]'", "matplotlib": "pip install '.[report]'"}
 # Rows of a table in HTML: the first ones.
 MOST_ROWS = 12
 # Drawing is for people, so it stands in their room, above the numbers: it is loaded by name when it is asked for.
@@ -35,7 +35,7 @@ def needed(package: str, asker: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != package:
             raise
-        sentence = f"{asker} needs {package}, which is not installed; it comes with: {BRINGS[package]}"
+        sentence = f"{asker} needs {package}, which is not installed; in a checkout: {BRINGS[package]}"
         raise ModuleNotFoundError(sentence, name=package) from None
 
 

@@ -31,4 +31,4 @@ def missing(error: ModuleNotFoundError) -> str | None:
     extra = extra_of(package)
     if extra is None:
         return None
-    return f"this needs {package}, which is not installed; it comes with an extra: pip install 'giantsteps[{extra}]'"
+    return f"this needs {package}, which is not installed; in a checkout: pip install '.[{extra}]'"

@@ -62,9 +62,7 @@ code 4 if a worker was lost for good: what was finished is kept.
 @click.argument("file", metavar="FILE.toml")
 @click.option("--out", metavar="DIR", help="Directory of the results, new or empty unless --resume is given.")
 @click.option("--workers", metavar="N", help="Worker processes on this machine (default 1).")
-@click.option(
-    "--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead (pip install giantsteps[cluster])."
-)
+@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead (pip install '.[cluster]').")
 @click.option("--resume", is_flag=True, help="Go on with the sweep begun in DIR.")
 @click.option("--plot", metavar="FILE", help="Draw the phase diagram when all points are there (.svg, .png, .pdf).")
 @common_options

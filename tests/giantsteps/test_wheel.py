@@ -91,9 +91,8 @@ def test_the_commands_of_the_wheel_name_the_extra_they_miss(place: Path) -> None
     verified = python(place, "verify", "--properties", "limits.narrow")
     assert verified.returncode == 2
     assert verified.stderr == (
-        "giantsteps: this needs hypothesis, which is not installed; it comes with an extra: pip install "
-        "'giantsteps[verify]'\n"
+        "giantsteps: this needs hypothesis, which is not installed; in a checkout: pip install '.[verify]'\n"
     )
     drawn = python(place, "activation", "tanh", "--plot", "tanh.svg")
     assert drawn.returncode == 2
-    assert "pip install 'giantsteps[report]'" in drawn.stderr
+    assert "pip install '.[report]'" in drawn.stderr

@@ -62,7 +62,7 @@ def _dask(address: str) -> Iterator[Workers]:
         from distributed import Client
         from distributed.scheduler import KilledWorker
     except ImportError:
-        raise InputProblem("--dask needs Dask, which is not installed: pip install giantsteps[cluster]") from None
+        raise InputProblem("--dask needs Dask; in a checkout: pip install '.[cluster]'") from None
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -27,14 +27,14 @@ IMPORTED = {"dask": "distributed"}
 def test_each_package_has_its_extra(package: str, extra: str | None) -> None:
     assert extra_of(package) == extra
     sentence = missing(ModuleNotFoundError(name=f"{package}.part"))
-    assert sentence is None if extra is None else f"'giantsteps[{extra}]'" in str(sentence)
+    assert sentence is None if extra is None else f"'.[{extra}]'" in str(sentence)
 
 
 def test_a_document_without_typst_is_refused_before_minutes_of_work(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "typst", None)
-    refused(capfd, ["report", "--pdf", "--out", str(tmp_path / "report")], "'giantsteps[pdf]'")
+    refused(capfd, ["report", "--pdf", "--out", str(tmp_path / "report")], "'.[pdf]'")
     assert not list(tmp_path.rglob("*.*"))
 
 

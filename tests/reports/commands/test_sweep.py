@@ -78,7 +78,7 @@ def test_a_missing_dask_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, err = command(capfd, str(written(tmp_path)), "--out", str(tmp_path / "out"), "--dask", "tcp://127.0.0.1:1")
     assert code == 2
-    assert "pip install giantsteps[cluster]" in err
+    assert "pip install '.[cluster]'" in err
 
 
 def test_too_many_swept_parameters_for_a_diagram_are_refused_before_the_sweep(
