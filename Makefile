@@ -10,13 +10,16 @@ unexport PYTHONDONTWRITEBYTECODE
 # Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: report test thorough lint types drift kernel bench mutants fuzz browser figure check clean
+.PHONY: report test portable thorough lint types drift kernel bench mutants fuzz browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/giantsteps report --profile $(PROFILE) || test $$? -eq 3  # 3: the report is there, and claims in it are INCONCLUSIVE
 
 test: $(INSTALLED)  ## the fast tests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not thorough and not browser"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not thorough and not browser" $(PYTEST_OPTIONS)
+
+portable:  ## the fast tests on emulated older processors (ON="nehalem haswell"), as another user, in an odd path, in random order
+	$(PYTHON) -m benchmarks.portable $(ON)
 
 thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not browser"

@@ -32,12 +32,14 @@ PROOFS = (
 
 
 @pytest.hookimpl(trylast=True)  # what is not asked for has been taken out
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of two processes (`make test`) the second begins with all tests that make theorems: they are made in it alone.
 
     Each process starts with half of the list, and who is done early takes tests from the end of what the other has
-    left: there no theorem is needed.
+    left: there no theorem is needed. An order that is asked for is kept (`make portable`).
     """
+    if config.getoption("random_order_enabled", False):
+        return
     proofs = [item for item in items if item.nodeid.startswith(PROOFS)]
     others = [item for item in items if not item.nodeid.startswith(PROOFS)]
     first = min(len(items) // 2, len(others))
