@@ -106,7 +106,7 @@ def _deviation(experiment: Experiment, samples: list[float]) -> tuple[float, flo
     )
     realised = at_sizes(subject, sizes)
     assert isinstance(realised, Network)
-    theory = at_width(solve(realised.model()), sizes.p).test_error
+    theory = at_width(solve(realised.model("isotropic")), sizes.p).test_error
     found = Measured.of(samples)
     return found.mean / theory - 1.0, found.error / theory
 

@@ -104,7 +104,7 @@ def _check_learned(features: Model | Network) -> None:
         raise SimulationError("a learned bias needs a positive ridge, for example ridge = 1e-3")
     if isinstance(features, Network):
         try:
-            features.model()
+            features.model("isotropic")
         except ModelError as error:
             reason = str(error).removesuffix(f"; {INSTEAD}")
             raise SimulationError(
@@ -209,7 +209,7 @@ def _experiment(task: _Task) -> Row:
             return _fit(np.asarray(sigma(h + b)), y, loss, model.ridge)
 
         home = _WHOLE_LINE if task.basins is None else task.basins.home
-        reach = scan_reach(model.model() if isinstance(model, Network) else model)
+        reach = scan_reach(model.model("isotropic") if isinstance(model, Network) else model)
         bias, fitted = best_bias(fit_at, reach, home, _BIAS_TOLERANCE)
         others = () if task.basins is None else task.basins.others
         for name, other in zip(gap_names(len(others)), others, strict=True):

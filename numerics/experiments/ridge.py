@@ -257,7 +257,7 @@ def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
     if seeds < 1:
         raise SimulationError(f"{seeds} seeds are not enough: 1 is the least, 2 give a standard error, for example 8")
     if kind != "network":
-        features = model.model() if isinstance(model, Network) else model
+        features = model.model("isotropic") if isinstance(model, Network) else model
         if features.network_step is not None:
             raise SimulationError("a network's own bulk is simulated by its step: take kind network with alpha0, eta")
         if features.gaussian_rows and kind == "equivalent":

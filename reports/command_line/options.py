@@ -151,7 +151,7 @@ def _with_law(options: Mapping[str, Any], any_law: bool) -> Request:
     if not any_law:
         raise not_built(
             "--readout with a density for this command",
-            'giantsteps solve, simulate and compare take one; groups are accepted, for example --readout '
+            "giantsteps solve, simulate and compare take one; groups are accepted, for example --readout "
             '"1:0.5,-1:0.5"',
         )
     law = law_of(options["readout"])

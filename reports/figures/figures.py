@@ -74,7 +74,9 @@ def learning_curves_by_batch(
     tanh, sine = activation("tanh"), activation("sin")
 
     def curve(alpha0: float) -> _Curve:
-        step = partial(Model.from_gradient_step, tanh, sine, beta=1.0, ridge=ridge, alpha0=alpha0, eta=eta)
+        step = partial(
+            Model.from_gradient_step, tanh, sine, beta=1.0, ridge=ridge, alpha0=alpha0, eta=eta, bulk_model="isotropic"
+        )  # fmt: skip
         return _Curve(rf"$\alpha_0 = {alpha0:g}$", lambda alpha: step(alpha=alpha))
 
     return _learning_curves(

@@ -76,7 +76,7 @@ def optima() -> tuple[Optimum, ...]:
 
 
 def _model(network: Network, eta: float) -> Model:
-    return replace(network, eta=eta).model()
+    return replace(network, eta=eta).model("isotropic")
 
 
 def _least(network: Network, which: str, values: Sequence[float]) -> Minimum:

@@ -135,7 +135,7 @@ def mapped_of(data: Data) -> tuple[Mapped, ...]:
     for case, subject in CASES:
         if not isinstance(subject, Network):
             continue
-        model = subject.model()
+        model = subject.model("isotropic")
         for inputs in VARIANTS:
             if inputs.directions == "dense":
                 continue

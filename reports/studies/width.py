@@ -69,7 +69,7 @@ class Problem:
         return solve(
             Model.from_gradient_step(
                 activation(self.student), activation(self.target), alpha=self.alpha, beta=width, ridge=self.ridge,
-                alpha0=self.alpha0, eta=eta,
+                alpha0=self.alpha0, eta=eta, bulk_model="isotropic",
             )
         ).test_error  # fmt: skip
 
@@ -252,8 +252,8 @@ def _kernel() -> str:
 def _ends() -> str:
     """Where a fixed rate ends as the width grows: at r -> 0+, which is another limit than r = 0."""
     case, network = CASES[0]
-    end = solve(replace(network, beta=1e4).model()).test_error
-    limit = kernel_limit(replace(network, eta=0.0).model())
+    end = solve(replace(network, beta=1e4).model("isotropic")).test_error
+    limit = kernel_limit(replace(network, eta=0.0).model("isotropic"))
     return (
         f"A fixed rate does not end there: {case} at eta = {network.eta:g} has {end:.4f} at beta = 10,000 where the "
         f"kernel has {limit:.4f}. r tends to 0 but is not 0, the mean of the readout is not regularised, and the "
@@ -298,17 +298,20 @@ def drawn(data: Data) -> Figure:
     widths = np.geomspace(0.08, 30.0, 33)
     for axes, (case, network) in zip(all_axes, CASES, strict=True):
         for style, eta in enumerate((1.0, network.eta)):
-            curve = [solve(replace(network, beta=float(w), eta=eta).model()).test_error for w in widths]
+            curve = [solve(replace(network, beta=float(w), eta=eta).model("isotropic")).test_error for w in widths]
             axes.plot(
                 widths, curve, color=STYLES[style][0], linestyle=STYLES[style][2], lw=1.7,
                 label=rf"$\tilde\eta = {eta:g}$",
             )  # fmt: skip
         best = [
-            min(solve(replace(network, beta=float(w), eta=rate * float(w)).model()).test_error for rate in RATES)
+            min(
+                solve(replace(network, beta=float(w), eta=rate * float(w)).model("isotropic")).test_error
+                for rate in RATES
+            )
             for w in widths
         ]
         axes.plot(widths, best, color=STYLES[2][0], linestyle=STYLES[2][2], lw=1.7, label=r"best $\tilde\eta$")
-        limit = kernel_limit(replace(network, eta=0.0).model())
+        limit = kernel_limit(replace(network, eta=0.0).model("isotropic"))
         axes.axhline(limit, color="#333333", lw=1.0, linestyle=":", label=r"$r = 0$, $\beta\to\infty$")
         for how, style in (("fixed", 1), ("scaled", 2)):
             found = [Measured.of(data[name_of(case, how, width)]["test_error"]) for width in WIDTHS]

@@ -109,7 +109,9 @@ def test_a_certificate_shows_its_balls_or_says_why_it_has_none() -> None:
 
 def test_what_is_fixed_is_in_the_title_and_what_is_swept_is_not() -> None:
     assert results()["grid"]._title() == "tanh(z) learns sin(z), beta=1, spike=1, bulk=1, alignment=0.8"
-    stepped = giantsteps.Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=2.0)
+    stepped = giantsteps.Model.from_gradient_step(
+        "tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=2.0, bulk_model="isotropic"
+    )
     batch = giantsteps.solve_batch(stepped, eta=[1.0, 2.0], ridge=0.3)
     assert batch._title() == "tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.3, alpha0=2"
     assert list(batch.swept) == ["eta"]

@@ -43,7 +43,7 @@ def worked(target: Any = "sin", **changes: Any) -> Model:
 
 def test_functions_are_given_as_text_or_built() -> None:
     assert worked() == Model(activation("tanh"), activation("sin"), **WORKED)
-    assert Model.from_gradient_step("tanh", "sin", **STEP).activation == activation("tanh")
+    assert Model.from_gradient_step("tanh", "sin", bulk_model="isotropic", **STEP).activation == activation("tanh")
     assert worked().changed(activation="erf").activation == activation("erf")
     assert giantsteps.Network("tanh", activation("sin"), **STEP) == giantsteps.Network(  # type: ignore[arg-type]
         activation("tanh"), activation("sin"), **STEP
@@ -133,7 +133,7 @@ def plain(found: dict[str, Any]) -> Any:
 def test_documents_are_what_the_command_line_prints(capfd: pytest.CaptureFixture[str]) -> None:
     model, network = worked(), giantsteps.Network("tanh", "sin", **STEP)
     assert plain(giantsteps.solve(model).to_dict()) == printed(capfd, "solve", *options(WORKED))
-    stepped = Model.from_gradient_step("tanh", "sin", **STEP)
+    stepped = Model.from_gradient_step("tanh", "sin", bulk_model="isotropic", **STEP)
     assert plain(giantsteps.solve(stepped).to_dict()) == printed(capfd, "solve", *options(STEP))
     loss = printed(capfd, "solve", *options(WORKED), "--loss", "huber:0.5")
     assert plain(giantsteps.solve(model.changed(loss=HUBER)).to_dict()) == loss
@@ -172,7 +172,7 @@ def test_documents_of_models_and_batches() -> None:
     assert described["bulk"] == [1.0, 1.3]
     assert described["readout"][1] == {"weight": -1.0, "fraction": 0.5, "bulk": 1.3, "bias": 0.0}
     assert (described["activation"], described["rows"]) == ("tanh(z)", "unit")
-    stepped = Model.from_gradient_step("tanh", "sin", **STEP).to_dict()
+    stepped = Model.from_gradient_step("tanh", "sin", bulk_model="isotropic", **STEP).to_dict()
     assert {name: stepped[name] for name in STEP} == STEP
     batch = giantsteps.solve_batch(worked(), ridge=[[0.1, 0.2], [0.1, -1.0]])
     found = plain(batch.to_dict())

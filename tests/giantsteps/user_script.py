@@ -27,7 +27,9 @@ def numbers() -> dict[str, float]:
     model = worked()
     sigma: giantsteps.Activation = giantsteps.activation("erf(z/2)")
     letters = [ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5)]
-    stepped = Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3, readout=letters)
+    stepped = Model.from_gradient_step(
+        "tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3, readout=letters, bulk_model="isotropic"
+    )
     network = Network(sigma, "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3)
     return {
         "theory": solve(model).test_error,

@@ -30,7 +30,7 @@ def model_options(model: Model, **swept: Any) -> dict[str, str | None]:
     options: dict[str, Any] = {"activation": str(model.activation), "target": str(model.target)}
     options |= {name: value for name, value in numbers.items() if name != "noise" or value != 0.0}
     options["readout"] = str(model.law) if model.law else _readout(model.groups)
-    options["bulk_model"] = None if model.bulk_model == "isotropic" else model.bulk_model
+    options["bulk_model"] = None if model.step is None else model.bulk_model
     options["rows"] = "gaussian" if model.gaussian_rows else None
     options["loss"] = None if model.loss.name == "square" else model.loss.name
     return options | swept
@@ -65,7 +65,8 @@ def swept(model: Model, name: str, *values: float) -> str:
 
 def stepped(arguments: Mapping[str, Any], **swept: Any) -> str:
     """giantsteps solve of a network before its step."""
-    return command("solve", **(dict(arguments) | swept))
+    given = dict(arguments) | swept
+    return command("solve", **given, **({} if "bulk_model" in given else {"bulk_model": "isotropic"}))
 
 
 def activation(text: str, **more: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -46,6 +47,10 @@ def _changed(model: Model, values: Mapping[str, Any]) -> Model:
     return model.changed(**values)
 
 
+# The paper's theory: its bulk is isotropic.
+_STEP = partial(Model.from_gradient_step, bulk_model="isotropic")
+
+
 @dataclass(frozen=True)
 class Theory:
     """The functions on trial, by default those of this suite; a planted error replaces one."""
@@ -62,7 +67,7 @@ class Theory:
     coefficients: Callable[..., Coefficients] = conditional_coefficients
     moments: Callable[..., TargetMoments] = target_moments
     constants: Callable[[Activation], HermiteConstants] = hermite_constants
-    step: Callable[..., Model] = Model.from_gradient_step
+    step: Callable[..., Model] = _STEP
     changed: Callable[[Model, Mapping[str, Any]], Model] = _changed
     simulate: Callable[..., Any] = simulate
     network: Callable[..., Network] = Network

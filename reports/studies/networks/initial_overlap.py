@@ -107,7 +107,7 @@ def rows_of(data: Data) -> tuple[Row, ...]:
     """Measurements extrapolated to infinite dimension (a line in 1/d), beside both maps."""
     rows = []
     for case, network in CASES:
-        model = network.model()
+        model = network.model("isotropic")
         usual = _numbers(solve(model).test_error, model.spike, model.alignment, model.bulk)
         for overlap in OVERLAPS:
             apart = replace(network, overlap=overlap)

@@ -179,7 +179,9 @@ def _alignment(rows: Sequence[Row]) -> str:
     before, after = (float(np.mean([row.alignments[k].mean for row in small])) for k in (0, 1))
     better = sum(row.alignments[1].mean > row.alignments[0].mean for row in rows)
     networks = dict(CASES)
-    limits = {case: replace(network, alpha0=2.0 * network.alpha0).model().alignment for case, network in CASES}
+    limits = {
+        case: replace(network, alpha0=2.0 * network.alpha0).model("isotropic").alignment for case, network in CASES
+    }
     beyond = sum(row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[row.case] for row in rows)
     return (
         f"The alignment of the mean row with the target is higher after the second step at {better} of {len(rows)} "

@@ -52,7 +52,15 @@ def models(alpha0: float) -> tuple[Model, Model]:
 
     def at(eta: float) -> Model:
         return Model.from_gradient_step(
-            STUDENT, TARGET, alpha=1.0, beta=BETA, ridge=0.1, alpha0=alpha0, eta=eta, noise=NOISE
+            STUDENT,
+            TARGET,
+            alpha=1.0,
+            beta=BETA,
+            ridge=0.1,
+            alpha0=alpha0,
+            eta=eta,
+            noise=NOISE,
+            bulk_model="isotropic",
         ).as_given()
 
     return at(ETA), at(0.0)

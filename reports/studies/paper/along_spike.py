@@ -47,7 +47,7 @@ def figure_3(data: Data) -> Figure:
         points(axes, at.PLACES, found, style, words)
     axes.set(xlabel=r"projection on the spike $\kappa = v\cdot x$", ylabel="value", ylim=(-1.9, 1.9))
     legend(axes, loc="upper left")
-    model = bound_network("lower").model()
+    model = bound_network("lower").model("isotropic")
     return finished(
         canvas,
         "figure_3",
@@ -122,7 +122,7 @@ def figure_7(data: Data) -> Figure:
         axes.set(xlabel=r"projection on the spike $\kappa$", ylabel="value")
         axes.set_title(title, fontsize=9)
     legend(panels[0])
-    models = [pool_network(spike).model() for spike in at.POOL_SPIKES]
+    models = [pool_network(spike).model("isotropic") for spike in at.POOL_SPIKES]
     return finished(
         canvas,
         "figure_7",

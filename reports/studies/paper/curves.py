@@ -47,7 +47,7 @@ class Curve:
 
     def isotropic(self, alphas: Array) -> Array:
         """The paper's theory of the same step."""
-        return np.asarray(solve_batch(self.first.model(), alpha=alphas).test_error)
+        return np.asarray(solve_batch(self.first.model("isotropic"), alpha=alphas).test_error)
 
     def own(self, alphas: Array) -> Array:
         """The theory of the rows as the step leaves them."""

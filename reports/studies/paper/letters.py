@@ -195,7 +195,7 @@ def late(data: Data) -> str:
 
 def study_6() -> Study | None:
     """The page of Figure 6."""
-    data, model = samples(), lettered_network((1.0,), 1.0).model()
+    data, model = samples(), lettered_network((1.0,), 1.0).model("isotropic")
     settings = (
         "Settings: the sources print neither the functions nor the numbers of this figure. Chosen as on the page of "
         f"its spiked random features: {at.LETTERED}, beta = 1. There the alignment is 1, as the paper has it, and here "

@@ -39,7 +39,14 @@ class Setting:
         student, target = activation(self.student), activation(self.target)
         if 0.0 < alpha0 < np.inf:
             return Model.from_gradient_step(
-                student, target, alpha=1.0, beta=1.0, ridge=self.ridge, alpha0=alpha0, eta=self.eta
+                student,
+                target,
+                alpha=1.0,
+                beta=1.0,
+                ridge=self.ridge,
+                alpha0=alpha0,
+                eta=self.eta,
+                bulk_model="isotropic",
             )
         along = alpha0 > 0.0
         spike = self.eta * hermite_constants(student).h1 * abs(hermite_constants(target).h1) if along else 0.0

@@ -61,7 +61,7 @@ def figure_4(data: Data) -> Figure:
     right.set_ylim(0.0, 0.56)  # the legend above all lines
     left.set_title(rf"by spike, $\gamma = {at.SPIKE_ALIGNMENT:g}$", fontsize=9)
     right.set_title(f"by alignment, $r = {at.ALIGNED_SPIKE:g}$", fontsize=9)
-    bulk = [curve.first.model().bulk for curve in (*by_spike, *by_alignment)]
+    bulk = [curve.first.model("isotropic").bulk for curve in (*by_spike, *by_alignment)]
     return finished(
         canvas,
         "figure_4",

@@ -136,7 +136,14 @@ def test_the_best_learning_rate_beats_its_neighbours() -> None:
     def error(eta: float) -> float:
         return solve(
             Model.from_gradient_step(
-                activation("tanh"), activation("sin"), alpha=2.0, beta=1.0, ridge=0.1, alpha0=5.0, eta=eta
+                activation("tanh"),
+                activation("sin"),
+                alpha=2.0,
+                beta=1.0,
+                ridge=0.1,
+                alpha0=5.0,
+                eta=eta,
+                bulk_model="isotropic",
             )
         ).test_error
 

@@ -56,12 +56,14 @@ def test_the_strength_is_that_of_the_step() -> None:
 def test_label_noise_is_part_of_the_strength() -> None:
     # The step sees noisy labels: E[y^2] = E[tanh^2] + 1/2.
     assert strength(LEANING, TANH, noise=0.5, **STEP) == pytest.approx(1.2 * math.sqrt(0.8942945 / 8.0), rel=1e-6)
-    (warning,) = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, noise=0.5, **STEP).warnings
+    (warning,) = Model.from_gradient_step(
+        LEANING, TANH, alpha=1.5, ridge=0.1, noise=0.5, bulk_model="isotropic", **STEP
+    ).warnings
     assert "(eta/beta) |E[sigma'']| sqrt(E[y^2]/alpha0) = 0.4 of their length" in warning
 
 
 def test_the_range_told_holds_a_network_that_was_not_used_for_it() -> None:
-    model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, **STEP)
+    model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, bulk_model="isotropic", **STEP)
     (warning,) = model.warnings
     assert solve(model).warnings == (warning,)
     low, high = quoted(warning)
@@ -99,7 +101,9 @@ def test_the_largest_readout_weight_decides() -> None:
     for eta, weights in ((0.5, (1.0, -3.0)), (1e-3, (1.0, 20.0)), (0.5, (0.5, -0.25))):
         groups = tuple(ReadoutGroup(weight, 0.5) for weight in weights)
         step = {"alpha0": 8.0, "eta": eta, "beta": 1.0}
-        model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, readout=groups, **step)
+        model = Model.from_gradient_step(
+            LEANING, TANH, alpha=1.5, ridge=0.1, readout=groups, bulk_model="isotropic", **step
+        )
         (warning,) = model.warnings
         largest = max(map(abs, weights)) * strength(LEANING, TANH, **step)
         assert f"|u E[sigma'']| sqrt(E[y^2]/alpha0) = {largest:.2g} of their length" in warning
@@ -107,7 +111,7 @@ def test_the_largest_readout_weight_decides() -> None:
 
 
 def test_only_isotropic_steps_of_activations_with_an_even_part_are_warned_of() -> None:
-    odd = Model.from_gradient_step(TANH, TANH, alpha=1.5, ridge=0.1, **STEP)
+    odd = Model.from_gradient_step(TANH, TANH, alpha=1.5, ridge=0.1, bulk_model="isotropic", **STEP)
     own = Model.from_gradient_step(TANH, TANH, alpha=1.5, ridge=0.1, bulk_model="network", **STEP)
     spiked = Model(LEANING, TANH, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
     assert (odd.warnings, own.warnings, spiked.warnings) == ((), (), ())

@@ -132,7 +132,7 @@ def test_a_bias_is_searched_at_home_and_in_every_other_basin(
     basins = Basins((0.1, 0.2), ((0.3, 0.4), (0.5, 0.6)))
     kind = "network" if subject is NETWORK else "srf"
     row = dict(any_loss._experiment(replace(task(subject, kind, learned=True), basins=basins)))
-    reach = scan_reach(subject.model() if isinstance(subject, Network) else subject)
+    reach = scan_reach(subject.model("isotropic") if isinstance(subject, Network) else subject)
     ends = (basins.home, *basins.others)
     # Of the other basins the energy alone is asked for.
     assert asked == [(reach, *end, share) for end, share in zip(ends, (1e-5, 1e-3, 1e-3), strict=True)]

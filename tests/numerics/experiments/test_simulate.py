@@ -115,7 +115,7 @@ def agreement(
     data: dict[str, list[Observation]] = {}
     for d in dimensions:
         run: Simulation = simulate(model, dimension=d, seeds=seeds, kind=kind)
-        theory = solve(run.model.model() if isinstance(run.model, Network) else run.model)
+        theory = solve(run.model.model("isotropic") if isinstance(run.model, Network) else run.model)
         values = predicted(theory, run.sizes if width else None)
         scales = natural_scales(theory)
         for name in values:
@@ -163,7 +163,7 @@ def test_network_takes_the_step_that_result_3_1_predicts() -> None:
     for d in (100, 200, 400):
         run = simulate(problem, dimension=d, seeds=12, kind="network")
         assert isinstance(run.model, Network)
-        model = run.model.model()
+        model = run.model.model("isotropic")
         for name, observations in data.items():
             observations.append(Observation(d, run.values(name), getattr(model, name)))
     report = compare_all(data)

@@ -193,7 +193,9 @@ STEPPED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 
 def test_a_steep_step_learns_with_the_right_bulk() -> None:
     k, s = 110.0, 0.01
-    model = Model.from_gradient_step(activation("z+erf(110*z)/100"), activation("tanh"), **STEPPED)
+    model = Model.from_gradient_step(
+        activation("z+erf(110*z)/100"), activation("tanh"), bulk_model="isotropic", **STEPPED
+    )
     # sigma' - h1 = s (2k/sqrt(pi) exp(-k^2 z^2) - its mean).
     square = s * s * (4 * k * k / (math.pi * math.sqrt(1 + 4 * k * k)) - 4 * k * k / (math.pi * (1 + 2 * k * k)))
     label = 2.0 * float(mp.quad(lambda u: mp.tanh(u) ** 2 * mp.npdf(u), [0, 3, 6, 12]))
@@ -210,7 +212,7 @@ def _uncertain(monkeypatch: pytest.MonkeyPatch, errors: MapErrors, student: str 
         "giantsteps.numerics.models.gradient_step.gradient_step",
         lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors),
     )
-    return Model.from_gradient_step(activation(student), activation("sin"), **STEPPED)
+    return Model.from_gradient_step(activation(student), activation("sin"), bulk_model="isotropic", **STEPPED)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-10])
@@ -353,7 +355,7 @@ def test_slopes_that_are_barely_not_square_integrable_are_infinite_wherever_thei
 
 def test_every_answer_of_an_uncertain_step_says_so() -> None:
     # The slope of this student is barely square integrable: what its bulk is known to goes into all that rests on it.
-    model = Model.from_gradient_step(ROOT_STUDENT, "tanh", **STEPPED)
+    model = Model.from_gradient_step(ROOT_STUDENT, "tanh", bulk_model="isotropic", **STEPPED)
     ridge = solve(model).error_estimate
     assert ridge > 1e-5
     assert solve(model.as_given()).error_estimate == pytest.approx(ridge, rel=1e-3)
@@ -362,9 +364,14 @@ def test_every_answer_of_an_uncertain_step_says_so() -> None:
     loss = solve_loss(model.changed(loss=huber(0.5)))
     assert min(loss.error_estimate, loss.parameter_error) > 1e-6
     assert bounds(model).error_estimate > 1e-6
-    assert solve(Model.from_gradient_step("erf(1000*z)", "tanh", **STEPPED)).at_width().error_estimate < 1e-11
+    assert (
+        solve(Model.from_gradient_step("erf(1000*z)", "tanh", bulk_model="isotropic", **STEPPED))
+        .at_width()
+        .error_estimate
+        < 1e-11
+    )
 
 
 def test_a_step_whose_averages_do_not_settle_is_refused() -> None:
     with pytest.raises(ModelError, match="do not settle in double precision"):
-        Model.from_gradient_step("erf(10**13*z)+1/2", "tanh", **STEPPED)
+        Model.from_gradient_step("erf(10**13*z)+1/2", "tanh", bulk_model="isotropic", **STEPPED)

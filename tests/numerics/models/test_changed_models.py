@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,14 +37,16 @@ VOCABULARY = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.4, 0.3, bias=0.2), Readout
 LETTERS = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.4, 0.5, bias=0.2))
 PLANE = (ReadoutGroup(1.0, 1.0, further_weights=(0.5,)),)
 
+ISOTROPIC = partial(Model.from_gradient_step, bulk_model="isotropic")
+
 # Every way to give a model: how it is built anew from all of its parameters, and those parameters.
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "step": (Model.from_gradient_step, STEP),
-    "step, groups": (Model.from_gradient_step, STEP | {"readout": VOCABULARY}),
-    "step, gaussian rows": (Model.from_gradient_step, STEP | {"gaussian_rows": True}),
+    "step": (ISOTROPIC, STEP),
+    "step, groups": (ISOTROPIC, STEP | {"readout": VOCABULARY}),
+    "step, gaussian rows": (ISOTROPIC, STEP | {"gaussian_rows": True}),
     "network": (Model.from_gradient_step, STEP | {"bulk_model": "network"}),
     "network, groups": (Model.from_gradient_step, STEP | {"bulk_model": "network", "readout": LETTERS}),
-    "step, density": (Model.from_gradient_step, STEP | {"readout": ReadoutLaw("uniform", 0.5)}),
+    "step, density": (ISOTROPIC, STEP | {"readout": ReadoutLaw("uniform", 0.5)}),
     "given": (Model, GIVEN),
     "given, groups": (Model, GIVEN | {"readout": VOCABULARY}),
     "given, plane": (Model, GIVEN | {"readout": PLANE, "alignment": 0.6, "further_alignments": (0.5,)}),

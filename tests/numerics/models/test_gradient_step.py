@@ -221,7 +221,15 @@ def test_neurons_count_and_not_groups() -> None:
     assert steps.mean_weight(cut) == pytest.approx(0.55, rel=1e-14)
     one, other = (
         Model.from_gradient_step(
-            "relu(z)", "sin(z + 1/2)", alpha=1.5, beta=1.2, ridge=0.1, alpha0=2.0, eta=3.0, readout=groups
+            "relu(z)",
+            "sin(z + 1/2)",
+            alpha=1.5,
+            beta=1.2,
+            ridge=0.1,
+            alpha0=2.0,
+            eta=3.0,
+            readout=groups,
+            bulk_model="isotropic",
         )
         for groups in (whole, cut)
     )
@@ -284,7 +292,9 @@ def test_what_is_left_of_a_gradient_that_vanishes_turns_the_rows() -> None:
 @pytest.mark.parametrize("text", ["he3", "z**3 - 3*z", "sin(z) - exp(-1/2)*z", "he(3, z) - he(5, z)/7"])
 def test_a_slope_that_is_zero_by_cancellation_makes_no_spike(text: str) -> None:
     # E[z f] = 0, which no parity shows; its average is some 1e-17, and r -> 0 is not r = 0 (0.42 and 0.81 for he3).
-    model = Model.from_gradient_step(text, "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0)
+    model = Model.from_gradient_step(
+        text, "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0, bulk_model="isotropic"
+    )
     assert (model.spike, model.uncertainty.spike) == (0.0, 0.0)
     given = model.as_given().changed(spike=0.0)
     assert solve(model).test_error == pytest.approx(solve(given).test_error, rel=1e-12)

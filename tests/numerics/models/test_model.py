@@ -110,8 +110,8 @@ def test_the_gradient_step_of_tanh_towards_sign() -> None:
 def test_groups_step_in_proportion_to_their_weight() -> None:
     groups = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.5, 0.3), ReadoutGroup(2.0, 0.3, 1.1))
     values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}
-    uniform = Model.from_gradient_step(TANH, SIN, **values)
-    model = Model.from_gradient_step(TANH, SIN, **values, readout=groups)
+    uniform = Model.from_gradient_step(TANH, SIN, bulk_model="isotropic", **values)
+    model = Model.from_gradient_step(TANH, SIN, **values, readout=groups, bulk_model="isotropic")
     assert model.slopes == (uniform.spike, -0.5 * uniform.spike, 2.0 * uniform.spike)
     # The update of a row is u times as large, its squared norm u^2 times; a bulk given by hand stays.
     assert model.bulks == pytest.approx((uniform.bulk, 1.0 + 0.25 * (uniform.bulk - 1.0), 1.1), rel=1e-15)
@@ -119,7 +119,7 @@ def test_groups_step_in_proportion_to_their_weight() -> None:
 
 def test_no_step_leaves_plain_random_features() -> None:
     for changes in ({"alpha0": 0.0, "eta": 3.0}, {"alpha0": 2.0, "eta": 0.0}):
-        model = Model.from_gradient_step(RELU, TANH, alpha=1.0, beta=1.0, ridge=0.1, **changes)
+        model = Model.from_gradient_step(RELU, TANH, alpha=1.0, beta=1.0, ridge=0.1, bulk_model="isotropic", **changes)
         assert (model.spike, model.bulk, model.alignment) == (0.0, 1.0, 0.0)
 
 
@@ -133,7 +133,14 @@ def test_no_step_leaves_plain_random_features() -> None:
 def test_where_the_map_does_not_exist_it_says_what_fails(student: str, target: str, named: str) -> None:
     with pytest.raises(ModelError) as caught:
         Model.from_gradient_step(
-            activation(student), activation(target), alpha=1.0, beta=1.0, ridge=0.1, alpha0=2.0, eta=1.0
+            activation(student),
+            activation(target),
+            alpha=1.0,
+            beta=1.0,
+            ridge=0.1,
+            alpha0=2.0,
+            eta=1.0,
+            bulk_model="isotropic",
         )
     assert named in str(caught.value)
     for option in ("--spike", "--bulk", "--alignment"):
@@ -142,7 +149,9 @@ def test_where_the_map_does_not_exist_it_says_what_fails(student: str, target: s
 
 @pytest.mark.parametrize("student", ["he(2, z)", "abs(z)", "cos(z)"])
 def test_an_even_student_gets_no_spike(student: str) -> None:
-    model = Model.from_gradient_step(activation(student), TANH, alpha=1.0, beta=1.0, ridge=0.1, alpha0=2.0, eta=1.0)
+    model = Model.from_gradient_step(
+        activation(student), TANH, alpha=1.0, beta=1.0, ridge=0.1, alpha0=2.0, eta=1.0, bulk_model="isotropic"
+    )
     assert model.spike == 0.0
 
 
@@ -162,7 +171,7 @@ def test_groups_of_relu_step_against_the_mean_of_all() -> None:
     # is (1 + u e a E[Y])^2 + u^2 e^2 E[Y^2]/(4 alpha0).
     a, groups = 1.0 / math.sqrt(2.0 * math.pi), (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
     values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}
-    model = Model.from_gradient_step(RELU, activation("2*z + 1"), **values, readout=groups)
+    model = Model.from_gradient_step(RELU, activation("2*z + 1"), **values, readout=groups, bulk_model="isotropic")
     mean = 1.0 - 0.25 * a
     for u, bulk in zip((1.0, -0.5), model.bulks, strict=True):
         noise = 0.25 * (u * 1.5) ** 2 * (4.0 + mean**2) / 2.0
@@ -170,7 +179,7 @@ def test_groups_of_relu_step_against_the_mean_of_all() -> None:
     assert model.as_given().bulks == pytest.approx(model.bulks, rel=1e-15)
     # u and -u of equal number: E[u] = 0, and their bulks differ by 4 e a E[Y].
     opposite = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
-    model = Model.from_gradient_step(RELU, activation("2*z + 1"), **values, readout=opposite)
+    model = Model.from_gradient_step(RELU, activation("2*z + 1"), **values, readout=opposite, bulk_model="isotropic")
     assert model.bulks[0] - model.bulks[1] == pytest.approx(4.0 * 1.5 * a, rel=1e-13)
     assert model.as_given().bulks == pytest.approx(model.bulks, rel=1e-15)
 
@@ -192,14 +201,14 @@ def test_the_step_without_an_overlap_of_the_rows_is_this_one(student: str) -> No
 def test_a_density_of_letters_whose_rows_the_step_lengthens_is_refused() -> None:
     values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}
     centred = activation("tanh(z) + z**2 - 1")
-    Model.from_gradient_step(centred, TANH, **values, readout=ReadoutLaw("uniform"))
+    Model.from_gradient_step(centred, TANH, **values, readout=ReadoutLaw("uniform"), bulk_model="isotropic")
     for student, target in ((centred, activation("z + 1")), (RELU, TANH)):
         with pytest.raises(ModelError, match="letters with a density"):
-            Model.from_gradient_step(student, target, **values, readout=ReadoutLaw("uniform"))
+            Model.from_gradient_step(student, target, **values, readout=ReadoutLaw("uniform"), bulk_model="isotropic")
 
 
 @pytest.mark.parametrize("name", ["alpha0", "eta", "beta", "noise"])
 def test_the_gradient_step_checks_its_parameters(name: str) -> None:
     values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.0, "noise": 0.0} | {name: -1.0}
     with pytest.raises(ModelError, match=name):
-        Model.from_gradient_step(TANH, SIN, **values)
+        Model.from_gradient_step(TANH, SIN, bulk_model="isotropic", **values)

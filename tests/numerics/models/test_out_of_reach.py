@@ -126,7 +126,7 @@ def test_the_best_ridge_of_noise_alone_is_infinite_without_a_warning() -> None:
     step = {"alpha": 10.0, "beta": 1.0, "ridge": 0.1, "alpha0": 0.5, "eta": 0.5, "noise": 10.0, "readout": groups}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        best = bounds(Model.from_gradient_step("abs", "relu(Min(z, -1))", **step)).best_ridge()  # type: ignore[arg-type]
+        best = bounds(Model.from_gradient_step("abs", "relu(Min(z, -1))", bulk_model="isotropic", **step)).best_ridge()  # type: ignore[arg-type]
     assert best.ridge == math.inf
 
 

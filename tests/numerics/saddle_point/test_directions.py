@@ -248,7 +248,7 @@ def test_what_is_built_for_one_direction_says_so() -> None:
     with pytest.raises(ModelError, match="one gradient step"):
         Model.from_gradient_step(
             activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0,
-            readout=(ReadoutGroup(1.0, further_weights=(1.0,)),),
+            readout=(ReadoutGroup(1.0, further_weights=(1.0,)),), bulk_model="isotropic",
         )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def target(z: np.ndarray) -> np.ndarray:
 MODEL = Model.from_gradient_step(
     activation("tanh"), TARGET, alpha=SAMPLES / DIMENSION, beta=WIDTH / DIMENSION, ridge=RIDGE,
     alpha0=BATCH / DIMENSION, eta=ETA,
-    readout=tuple(ReadoutGroup(u, 1.0 / 3.0) for u in LETTERS),
+    readout=tuple(ReadoutGroup(u, 1.0 / 3.0) for u in LETTERS), bulk_model="isotropic",
 )  # fmt: skip
 
 
@@ -96,6 +96,7 @@ def test_the_network_s_error_is_that_of_the_vocabulary_s_features(measured: dict
         ridge=RIDGE,
         alpha0=BATCH / DIMENSION,
         eta=ETA,
+        bulk_model="isotropic",
     )
     # The uniform readout's theory is further off than that.
     assert solve(uniform).test_error - mean > 3.0 * error + 0.05 * theory

@@ -55,7 +55,14 @@ def test_tanh_student_sin_target() -> None:
 def test_tanh_student_sign_target_after_a_gradient_step() -> None:
     # The kink that Gauss-Hermite rules get wrong in the second digit; the value is known to the digits printed.
     model = Model.from_gradient_step(
-        activation("tanh"), activation("sign"), alpha=0.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0
+        activation("tanh"),
+        activation("sign"),
+        alpha=0.5,
+        beta=1.0,
+        ridge=0.1,
+        alpha0=2.0,
+        eta=3.0,
+        bulk_model="isotropic",
     )
     assert solve(model).test_error == pytest.approx(0.657570, abs=5e-7)
 
@@ -339,7 +346,15 @@ def test_constant_features_have_no_ridgeless_limit(alpha: float) -> None:
     zero, line = activation("0"), activation("z")
     given = Model(zero, line, alpha, 1.0, 0.0, spike=1.0, bulk=1.0, alignment=0.5)
     stepped = Model.from_gradient_step(
-        zero, line, alpha=alpha, beta=1.0, ridge=0.0, alpha0=2.0, eta=3.0, readout=(ReadoutGroup(bias=0.2),)
+        zero,
+        line,
+        alpha=alpha,
+        beta=1.0,
+        ridge=0.0,
+        alpha0=2.0,
+        eta=3.0,
+        readout=(ReadoutGroup(bias=0.2),),
+        bulk_model="isotropic",
     )
     for model in (given, stepped):
         with pytest.raises(ModelError, match="one constant"):

@@ -129,7 +129,7 @@ def _shares(network: Network, d: int, seed: int, x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("student", ["tanh", pytest.param("relu", marks=pytest.mark.thorough)])
 def test_real_networks_have_this_spectrum_and_not_the_isotropic_one(student: str) -> None:
     network = Network(activation(student), activation("tanh"), **RATIOS)
-    own, plain = spectrum(network.model("network")), spectrum(network.model())
+    own, plain = spectrum(network.model("network")), spectrum(network.model("isotropic"))
     x = np.interp([0.3, 0.6, 0.9], own.cumulative, own.x)
     theory = np.interp(x, own.x, own.cumulative)
     isotropic = np.interp(x, plain.x, plain.cumulative)

@@ -139,7 +139,7 @@ def test_the_theory_beside_a_simulation_is_at_its_ratios() -> None:
     assert (row["n"], row["p"], row["n0"]) == (22, 26, 34) == (sizes.n, sizes.p, sizes.n0)
     groups = tuple(replace(group, fraction=share) for group, share in zip(GROUPS, sizes.fractions, strict=True))
     network = Network(activation("tanh(z)"), activation("sin(z)"), eta=2.0, readout=groups, **realised)
-    expected = solve(network.model())
+    expected = solve(network.model("isotropic"))
     assert row["test_error"] == pytest.approx(expected.test_error, rel=SAME)
     assert row["spike"] == pytest.approx(expected.model.spike, rel=1e-12)
     assert (row["status"], row["converged"]) == ("converged", 1)

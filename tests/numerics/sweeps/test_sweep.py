@@ -238,7 +238,9 @@ def test_features_given_by_their_step_are_shown_with_what_it_makes_of_them() -> 
     fixed = {"beta": 1.0, "ridge": 0.1, "alpha": 1.0, "alpha0": 2.0}
     sweep = theory({"eta": (0.0, 2.0)}, fixed=fixed, kind="simulation", experiment=Experiment(30, 1))
     for row, eta in zip(rows(sweep), (0.0, 2.0), strict=True):
-        model = Model.from_gradient_step(activation("tanh(z)"), activation("sin(z)"), eta=eta, **fixed)
+        model = Model.from_gradient_step(
+            activation("tanh(z)"), activation("sin(z)"), eta=eta, bulk_model="isotropic", **fixed
+        )
         assert (row["spike"], row["bulk"], row["alignment"]) == (model.spike, model.bulk, model.alignment)
         # No step is made of a batch that is not drawn.
         assert (row["n"], row["p"], row["n0"], row["status"]) == (30, 30, 0, "simulated")

@@ -54,7 +54,14 @@ def test_after_a_step(capfd: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capfd, ["solve", *BASE, "--alpha0", "2", "--eta", "1,3", "--readout", "normal:0.8", "--json"])
     assert code == 0
     step = Model.from_gradient_step(
-        activation("tanh"), activation("sin(2*z)"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0
+        activation("tanh"),
+        activation("sin(2*z)"),
+        alpha=1.5,
+        beta=1.0,
+        ridge=0.1,
+        alpha0=2.0,
+        eta=3.0,
+        bulk_model="isotropic",
     )
     found = json.loads(out)
     assert found["sweep"] == {"eta": [1.0, 3.0]}

@@ -36,7 +36,9 @@ def spiked(alpha: float, ridge: float = 0.1, spike: float = 1.5, alignment: floa
 
 
 def stepped(alpha0: float, alpha: float) -> giantsteps.Model:
-    return giantsteps.Model.from_gradient_step(TANH, SINE, alpha=alpha, beta=1.0, ridge=0.1, alpha0=alpha0, eta=2.0)
+    return giantsteps.Model.from_gradient_step(
+        TANH, SINE, alpha=alpha, beta=1.0, ridge=0.1, alpha0=alpha0, eta=2.0, bulk_model="isotropic"
+    )
 
 
 CURVES: dict[str, tuple[Callable[..., Figure], dict[str, Callable[[float], giantsteps.Model]]]] = {

@@ -100,7 +100,7 @@ def test_deviations_become_normal_deviates() -> None:
 
 
 def test_the_map_with_overlap_is_result_3_1_without() -> None:
-    after, model = stepped(NETWORK), NETWORK.model()
+    after, model = stepped(NETWORK), NETWORK.model("isotropic")
     # 1e-12 is the accuracy of the trapezoidal rule in t; sums of 361 terms.
     assert (after.spike, after.bulk, after.alignment) == pytest.approx(
         (model.spike, model.bulk, model.alignment), 1e-11
@@ -193,7 +193,7 @@ def test_the_page_of_other_inputs_follows_the_data() -> None:
 
 def test_other_inputs_keep_the_map_with_their_own_constants() -> None:
     network = replace(NETWORK, target=activation("sin"))
-    usual, own = network.model(), other_inputs.own_map(network, "rademacher")
+    usual, own = network.model("isotropic"), other_inputs.own_map(network, "rademacher")
     # g(+-1) = +-sin(1): both constants by hand.
     first = np.sin(1.0)
     length = np.sqrt(first**2 + (first**2 + 0.1) / network.alpha0)
@@ -211,7 +211,7 @@ def test_the_bounds_page_follows_the_scan() -> None:
         bound_functions.page([replace(inside, over_ridge=(0.31, *(0.2,) * 5))])
     )
     # At that rate mu0 is erf itself but for a batch of 1e6 d samples instead of infinitely many.
-    model = replace(bound_functions.STEPS[0][1], eta=bound_functions.perfect_rate(1.0)).model()
+    model = replace(bound_functions.STEPS[0][1], eta=bound_functions.perfect_rate(1.0)).model("isotropic")
     assert bounds(model).upper < 1e-6
 
 

@@ -109,7 +109,9 @@ def _batches(point: Point) -> Mapping[str, float]:
     alpha = float(point[s.alpha.name])
 
     def least(alpha0: float) -> float:
-        mapped = Model.from_gradient_step(student, target, alpha0=alpha0, eta=eta, alpha=alpha, beta=beta, ridge=1.0)
+        mapped = Model.from_gradient_step(
+            student, target, alpha0=alpha0, eta=eta, alpha=alpha, beta=beta, ridge=1.0, bulk_model="isotropic"
+        )
         return _least(mapped)
 
     # At 1e8 samples per dimension c - 1 and 1 - gamma are of order 1e-8.

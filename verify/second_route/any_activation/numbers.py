@@ -86,7 +86,7 @@ def solver_law(point: Point) -> dict[str, float]:
     law = law_of(step)
     model = Model.from_gradient_step(
         function(step.student), function(step.target), alpha=1.0, beta=step.beta, ridge=1.0, alpha0=step.alpha0,
-        eta=step.rate * step.beta,
+        eta=step.rate * step.beta, bulk_model="isotropic",
     )  # fmt: skip
     over = law.labels.over(0.0, 0.0)[:, 0]
     found = forms(law, 0.0, blocks(law, 0.0, float(over[0]), float(over[1])), over)

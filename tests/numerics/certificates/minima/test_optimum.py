@@ -92,7 +92,9 @@ def test_brackets_along_the_rate_hold_the_optima_of_closed_forms(seed: int) -> N
     student, teacher = activation("erf"), activation(target)
 
     def at(eta: float, bound: str) -> float:
-        model = Model.from_gradient_step(student, teacher, alpha=1.0, ridge=1.0, eta=eta, **step)
+        model = Model.from_gradient_step(
+            student, teacher, alpha=1.0, ridge=1.0, eta=eta, bulk_model="isotropic", **step
+        )
         return float(getattr(bounds(model), bound))
 
     rates = [float(eta) for eta in step["beta"] * np.linspace(0.5, 8.0, 31)]
@@ -254,7 +256,7 @@ def test_bounds_of_drawn_models_agree_with_least_squares(seed: int) -> None:
     for eta in (Fraction(1), Fraction(5, 2)):
         model = Model.from_gradient_step(
             activation(student), activation(target), alpha=1.0, ridge=1.0, eta=float(eta), readout=groups,
-            gaussian_rows=unequal, **step,
+            gaussian_rows=unequal, bulk_model="isotropic", **step,
         )  # fmt: skip
         with precision(88):
             blocks = Moments(path, 44).at(rational_ball(eta))
@@ -410,7 +412,15 @@ def test_an_unknown_bound_is_refused() -> None:
 def test_a_dip_of_the_test_error_is_certified_only_at_a_minimum() -> None:
     def model(eta: float, groups: tuple[ReadoutGroup, ...] = (ReadoutGroup(),)) -> Model:
         return Model.from_gradient_step(
-            activation("tanh"), activation("sin"), alpha=2.0, beta=1.0, ridge=0.1, alpha0=8.0, eta=eta, readout=groups
+            activation("tanh"),
+            activation("sin"),
+            alpha=2.0,
+            beta=1.0,
+            ridge=0.1,
+            alpha0=8.0,
+            eta=eta,
+            readout=groups,
+            bulk_model="isotropic",
         )
 
     assert certified_dip(model, 4.10667365).certified

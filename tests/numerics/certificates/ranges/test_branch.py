@@ -54,7 +54,7 @@ def test_the_problem_along_a_parameter_is_that_of_the_model_there(group: Readout
     # The sign of a spike, say, does not move the unknowns of Krawczyk's test: it would not notice.
     of = Model.from_gradient_step(
         activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, noise=0.1, alpha0=3.0, eta=1.0,
-        readout=(group,),
+        readout=(group,), bulk_model="isotropic",
     )  # fmt: skip
     of = of if stepped else of.as_given()
     left_out = {"spike", "bulk", "alignment"} if stepped else {"alpha0", "eta"}
@@ -167,7 +167,9 @@ def test_a_narrow_tube_is_hardly_wider_than_its_curve(parameter: str) -> None:
 def test_after_a_gradient_step_the_tubes_hold_the_mapped_points(parameter: str, low: float, high: float) -> None:
     # The map's doubles come from other averages; an even part moves the bulk with E[Y] as well.
     step = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0, "noise": 0.1}
-    found = certify_branch(Model.from_gradient_step("relu", "sin", **step), parameter, low, high)
+    found = certify_branch(
+        Model.from_gradient_step("relu", "sin", bulk_model="isotropic", **step), parameter, low, high
+    )
     assert found.certified
     assert gaps(found, low, high) == []
     assert missed(found, 3) == []
@@ -260,7 +262,9 @@ def test_no_fraction_is_rounded_to_all() -> None:
 def test_what_has_no_branch_says_why(changes: dict[str, bool], parameter: str, words: str) -> None:
     at = model()
     if changes.get("step"):
-        at = Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0)
+        at = Model.from_gradient_step(
+            "tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0, bulk_model="isotropic"
+        )
     low, high = (2.0, 1.0) if changes.get("reverse") else (1.0, 2.0)
     with pytest.raises(ModelError, match=words):
         certify_branch(at, parameter, low, high)

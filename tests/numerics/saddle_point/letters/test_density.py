@@ -216,7 +216,15 @@ def test_finite_width_is_above_the_limit() -> None:
 
 def test_after_a_gradient_step() -> None:
     model = Model.from_gradient_step(
-        activation("erf"), activation("tanh"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0, noise=0.1
+        activation("erf"),
+        activation("tanh"),
+        alpha=1.5,
+        beta=1.0,
+        ridge=0.1,
+        alpha0=2.0,
+        eta=3.0,
+        noise=0.1,
+        bulk_model="isotropic",
     )
     found = solve_letters(model.changed(readout=ReadoutLaw("uniform", math.sqrt(3.0))))
     assert found.converged

@@ -104,7 +104,7 @@ def test_the_lines_of_a_spike_have_it_and_its_alignment() -> None:
         series = found[panel, f"isotropic theory, {name}"]
         # The batch is a whole number of samples at the dimension of the networks: alignment to a few in a thousand.
         curves = [curve for curve in _curves() if curve.name == name]
-        model = curves[0].first.model()
+        model = curves[0].first.model("isotropic")
         assert (model.spike, model.alignment) == pytest.approx((spike, alignment if spike else 0.0), abs=3e-3)
         mapped = {"spike": model.spike, "bulk": model.bulk, "alignment": model.alignment}
         given = giantsteps.Model(TANH, SINE, series.x[9], 1.0, 0.1, **mapped)
