@@ -295,7 +295,7 @@ def best_eta(
     noise: float = 0.0,
     largest: float = 30.0,
     points: int = 61,
-    bulk_model: str = "isotropic",
+    bulk_model: str = "network",
     gaussian_rows: bool = False,
     readout: tuple[ReadoutGroup, ...] = UNIFORM,
 ) -> BestEta:

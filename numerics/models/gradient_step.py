@@ -284,12 +284,12 @@ def _check_network_bulk(model: Model, made: StepMap) -> None:
         raise ModelError(
             "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "
             f"chaos of the rows' noise would be missing), and {model.activation.expression} is not known to be odd; "
-            "take unit rows, the isotropic bulk, or for example tanh(z)"
+            "use --rows unit, --bulk-model isotropic, or for example --activation tanh"
         )
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:
             raise ModelError(
                 f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
-                f"beside the weight {group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a "
-                "bias, 1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
+                f"beside the weight {group.weight:g}: omit it, for example 1:0.5,-1:0.5 or, with biases, "
+                "1:0.5::0.3,-1:0.5::-0.3, or use --bulk-model isotropic"
             )

@@ -300,11 +300,13 @@ class Model:
         eta: float,
         noise: float = 0.0,
         readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
-        bulk_model: str = "isotropic",
+        bulk_model: str = "network",
         gaussian_rows: bool = False,
         loss: Loss | str = SQUARE,
     ) -> Model:
-        """The spiked random features equivalent to one gradient step, equations (9)-(12) (Result 3.1).
+        """The features after one gradient step: the network's own bulk, or the paper's isotropic one (Result 3.1).
+
+        Equations (9)-(12):
 
             r     = (eta/beta) h1 sqrt(h1*^2 + h2*/alpha0)
             gamma = h1*/sqrt(h1*^2 + h2*/alpha0)
@@ -318,9 +320,9 @@ class Model:
         A group of readout weight u takes a step u times as long: its spike is u r, and where its bulk is not given it
         is 1 + u^2 (c - 1), or for activations with an even part `StepMap.bulk_of`.
 
-        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.bulk.network`), which
-        for Gaussian rows needs an odd activation. Biases enter after the step, which is made without. gaussian_rows:
-        rows w ~ N(0, I/d) before the step instead of unit rows.
+        bulk_model: "network" (default), the bulk that real networks have (`numerics.bulk.network`; Gaussian rows
+        require an odd activation), or "isotropic", the spiked random features of the paper. Biases enter after the
+        step, which is made without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
 
         Raises ModelError when E[(sigma' - h1)^2] is infinite.
         """

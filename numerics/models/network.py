@@ -118,8 +118,8 @@ class Network:
         if any(group.bulk is not None or group.further_weights for group in self.groups):
             raise SimulationError(
                 "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
-                "leave it away, for example 1:0.5,-1:0.5, or empty before a bias, 1:0.5::0.3,-1:0.5::-0.3, or give the "
-                "biases by --bias"
+                "omit it, for example 1:0.5,-1:0.5 or, with biases, 1:0.5::0.3,-1:0.5::-0.3 (or --bias), or simulate "
+                "features, --bulk-model isotropic"
             )
         total = sum(group.fraction for group in self.groups)
         if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or not abs(total - 1.0) <= 1e-9:
@@ -176,12 +176,13 @@ class Network:
         """b_a of each readout group."""
         return tuple(group.bias for group in self.groups)
 
-    def model(self, bulk_model: str = "isotropic") -> Model:
-        """The spiked random features of Result 3.1; raises ModelError where that map does not exist.
+    def model(self, bulk_model: str = "network") -> Model:
+        """The theory's model of this network; raises ModelError where its map does not exist (Result 3.1).
 
-        They are those of one step from rows without mutual overlap, whatever `overlap` and `steps` are.
+        It is that of one step from rows without mutual overlap, whatever `overlap` and `steps` are.
 
-        bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.bulk.network`).
+        bulk_model: "network" (default), the network's own bulk, beyond the paper (`numerics.bulk.network`), or
+        "isotropic", the spiked random features of the paper.
         """
         from giantsteps.numerics.models.model import Model
 

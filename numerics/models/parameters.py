@@ -183,8 +183,8 @@ def check_rank(model: Model) -> None:
     if model.law is not None:
         if model.rank > 1 or model.unequal_norms:
             raise ModelError(
-                "a density of readout weights is built for a spike of one direction and the isotropic bulk of rows of "
-                "equal norm"
+                "a density of readout weights requires a spike of one direction and rows of equal norm: use the "
+                "isotropic bulk and unit rows, --bulk-model isotropic --rows unit"
             )
         return
     counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
@@ -194,4 +194,4 @@ def check_rank(model: Model) -> None:
             'for example --alignment 0.6/0.5 --readout "1.5/1:0.5,1.5/-1:0.5"'
         )
     if model.rank > 1 and model.unequal_norms:
-        raise ModelError("a spike of several directions is built for the isotropic bulk with rows of equal norm")
+        raise ModelError("a spike of several directions requires rows of equal norm: use --rows unit")

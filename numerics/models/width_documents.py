@@ -72,10 +72,8 @@ def apart_sentence(document: dict[str, Any]) -> str | None:
     gap = there["test_error"] - limit
     # beside a limit that is nothing to six digits of the gap, a percentage says nothing
     size = f"{100.0 * abs(gap) / abs(limit):.3g} %" if abs(limit) > 1e-6 * abs(gap) else f"{abs(gap):.3g}"
-    return (
-        f"at width {there['width']} the test error is {there['test_error']:.4g}, {size} "
-        f"{'above' if gap > 0.0 else 'below'} this limit, which networks of that width have not reached"
-    )
+    side = "above" if gap > 0.0 else "below"
+    return f"at width {there['width']} expect a test error of {there['test_error']:.4g}, {size} {side} the limit"
 
 
 def apart_points(width: float, count: int, total: int) -> str | None:

@@ -107,8 +107,8 @@ def equations_of(model: Model) -> Equations:
         return Equations(model)
     if len(model.groups) > 1 or model.biases != (0.0,):
         raise ModelError(
-            "the spectrum of a network's own bulk is built for one readout group without bias: leave the groups away, "
-            "or take the isotropic bulk, for example --bulk-model isotropic"
+            "the spectrum of a network's own bulk requires one readout group without bias: omit the groups, or "
+            "take another bulk, for example --bulk-model isotropic"
         )
     return NetworkEquations(model)
 

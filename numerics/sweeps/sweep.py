@@ -68,7 +68,8 @@ class Sweep:
     `axes` in the order of the product, the last fastest; with mode "zip" all swept axes advance together. The model is
     given by spike, bulk and alignment, or by alpha0 and eta (`Model.from_gradient_step`). With kind "both" the theory
     is evaluated at the ratios that the simulation realises, n/d and p/d with whole n and p. Beside the limit stands the
-    value at `width` neurons.
+    value at `width` neurons. Without `bulk_model` a gradient step has the network's own bulk, unless features other
+    than networks are simulated.
 
     Raises SweepError for a parameter missing or given twice, axes of different length in a zip, or too many points.
     """
@@ -79,13 +80,16 @@ class Sweep:
     kind: str = "theory"
     mode: str = "product"
     groups: tuple[ReadoutGroup, ...] = UNIFORM
-    bulk_model: str = "isotropic"
+    bulk_model: str = ""
     loss: str = "square"
     experiment: Experiment | None = None
     rows: str = "unit"
     width: int = WIDTH
 
     def __post_init__(self) -> None:
+        if not self.bulk_model:
+            networks = self.experiment is None or self.experiment.kind == "network"
+            object.__setattr__(self, "bulk_model", "network" if self.has_step and networks else "isotropic")
         _one_of("kind", self.kind, KINDS)
         _one_of("mode", self.mode, MODES)
         _one_of("bulk_model", self.bulk_model, BULK_MODELS)

@@ -27,6 +27,16 @@ class SolvedPoint:
         """Always: what did not converge together is solved again alone."""
         return True
 
+    @property
+    def test_error(self) -> float:
+        """The limit of the test error."""
+        return self.numbers[0]
+
+    @property
+    def training_error(self) -> float:
+        """The limit of the training error."""
+        return self.numbers[1]
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of one solution, as `Solution.to_dict` for this width."""
         test, training, m, zeta, psi, q1, q2, V1, V2, *more = self.numbers

@@ -103,11 +103,11 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
             kind=document.get("kind", "theory"),
             mode=document.get("mode", "product"),
             groups=groups_of(document.get("readout"), document.get("bias")) or UNIFORM,
-            bulk_model=document.get("bulk_model", "isotropic"),
+            bulk_model=document.get("bulk_model", ""),
             loss=document.get("loss", "square"),
             rows=document.get("rows", "unit"),
             width=parse_width(str(document["width"]) if "width" in document else None),
-            experiment=_experiment(document["simulation"]) if "simulation" in document else None,
+            experiment=_experiment(document["simulation"], _usual_kind(document)) if "simulation" in document else None,
         )
     except SweepError as error:
         raise InputProblem(str(error)) from None
@@ -133,7 +133,13 @@ def _values(name: str, given: Any, accepted: str, *, texts: bool = False) -> Val
     return parse_values(name, repr(given) if number else given)
 
 
-def _experiment(table: Any) -> Experiment:
+def _usual_kind(document: Mapping[str, Any]) -> str:
+    """What is simulated where the table does not say: what has the bulk of the theory."""
+    stepped = "alpha0" in document and document.get("bulk_model") != "isotropic"
+    return "network" if stepped else "srf"
+
+
+def _experiment(table: Any, usual: str) -> Experiment:
     from giantsteps.numerics.sweeps.sweep import Experiment
 
     if not isinstance(table, dict):
@@ -147,7 +153,7 @@ def _experiment(table: Any) -> Experiment:
                 f"{name} under [simulation] was given {found}; a whole number from {least} to {most} is accepted, for "
                 f"example {name} = {_EXAMPLES[name]}"
             )
-    kind = table.get("kind", "srf")
+    kind = table.get("kind", usual)
     return Experiment(table["dimension"], table["seeds"], table.get("seed", 0), str(kind))
 
 

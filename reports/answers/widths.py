@@ -6,6 +6,7 @@ weakly: after a small step, for functions mu0 that nearly vanish or nearly coinc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -41,17 +42,30 @@ def shown(document: dict[str, Any], digits: int = 10) -> str:
     return "-" if there is None or not isinstance(there["test_error"], float) else number(there["test_error"], digits)
 
 
-def width_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """The errors at the finite width for people; nothing where there is no limit, the reason where they are missing."""
+def error_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """The errors for people: the limit and its value at the finite width. Where they are far apart, the value at the
+    width comes first; where it is missing, its reason stands there.
+    """
+    limit, there = _errors(document), document.get("at_width")
+    if there is None:
+        return [*limit, *([("at finite width", document["why"])] if document.get("why") else [])]
+    beside, where = _errors(there), f"at width {there['width']}"
+    if is_apart(document):
+        return [*((f"{name} {where}", value) for name, value in beside), ("limit", _together(limit))]
+    return [*limit, (where, _together(beside))]
+
+
+def _errors(document: dict[str, Any]) -> list[tuple[str, str]]:
     from giantsteps.reports.command_line.console import number
 
-    there = document.get("at_width")
-    if there is None:
-        return [("at finite width", document["why"])] if document.get("why") else []
-    errors = [
-        number(there[name]) if isinstance(there[name], float) else "-" for name in ("test_error", "training_error")
+    names = {"test_error": "test error", "training_error": "training error"}
+    return [
+        (name, number(math.inf if isinstance(document[key], dict) else document[key])) for key, name in names.items()
     ]
-    return [(f"at width {there['width']}", f"test error {errors[0]}, training error {errors[1]}")]
+
+
+def _together(rows: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in rows)
 
 
 def best_at_width(best: dict[str, Any], width: int, model: Model) -> dict[str, Any]:

@@ -66,7 +66,12 @@ def model_options(command: Command) -> Command:
             'bulk left empty, "1:0.5::0.3,-1:0.5::-0.3"; or a density, normal:SCALE or uniform:SCALE; '
             "there a letter u has the bulk 1 + u^2 (c - 1) where the bulk c of the model is above 1, else c.",
         ),
-        named_option("--bulk-model", "isotropic (default) or network.", "isotropic", "network"),
+        click.option(
+            "--bulk-model",
+            metavar="NAME",
+            help="With --alpha0 and --eta: network (default), the bulk that networks have, or isotropic, the paper's.",
+            shell_complete=completed("network", "isotropic"),
+        ),
         named_option(
             "--rows",
             "Rows before the step, or of the bulk: unit (default, equal norms) or gaussian.",
@@ -76,7 +81,8 @@ def model_options(command: Command) -> Command:
         click.option(
             "--bias",
             metavar="TEXT",
-            help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned.',
+            help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned. With --readout: the product of the two '
+            "lists; to pair them, use u:fraction::bias in --readout.",
             shell_complete=completed("learned"),
         ),
         named_option(
@@ -109,14 +115,15 @@ Components of a spike of two or three directions are joined by "/": --alignment 
 """
 
 
-def request(options: Mapping[str, Any], *, any_law: bool = False) -> Request:
+def request(options: Mapping[str, Any], *, any_law: bool = False, kind: str | None = None) -> Request:
     """Check the model options as click delivers them (in command-line order). Raises InputProblem.
 
-    any_law: the command takes a density in place of --readout.
+    any_law: the command takes a density in place of --readout. kind: what is simulated; where no bulk model is given,
+    a gradient step has the network's own bulk unless spiked random features or their equivalent map are simulated.
     """
     _check_names(options)
     if (options.get("readout") or "").lstrip().startswith(("normal", "uniform")):
-        return _with_law(options, any_law)
+        return _with_law(options, any_law, kind)
     options, further_alignments, spike = without_components(options)
     values = {
         name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
@@ -125,7 +132,8 @@ def request(options: Mapping[str, Any], *, any_law: bool = False) -> Request:
     groups = groups_of(options.get("readout"), None if learned else options.get("bias"), spike)
     _check_presence(options, values, own_bulk=bool(groups) and all(group.bulk is not None for group in groups))
     check_size(values)
-    bulk_model = options.get("bulk_model", "isotropic")
+    stepped = "alpha0" in values and kind in (None, "network")
+    bulk_model = options.get("bulk_model") or ("network" if stepped else "isotropic")
     if bulk_model == "network" and "alpha0" not in values:
         raise InputProblem(
             "--bulk-model network was given with --spike, --bulk, --alignment; the network's own bulk follows from its "
@@ -144,7 +152,7 @@ def request(options: Mapping[str, Any], *, any_law: bool = False) -> Request:
     )
 
 
-def _with_law(options: Mapping[str, Any], any_law: bool) -> Request:
+def _with_law(options: Mapping[str, Any], any_law: bool, kind: str | None) -> Request:
     """The request of a density: that of the uniform readout, with the law beside it."""
     from giantsteps.reports.command_line.request import check_request, law_of
 
@@ -155,7 +163,7 @@ def _with_law(options: Mapping[str, Any], any_law: bool) -> Request:
             '"1:0.5,-1:0.5"',
         )
     law = law_of(options["readout"])
-    asked = replace(request({**options, "readout": None}), law=law)
+    asked = replace(request({**options, "readout": None}, kind=kind), law=law)
     check_request(asked)
     return asked
 
@@ -204,8 +212,8 @@ def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], ow
 
 
 def _check_names(options: Mapping[str, Any]) -> None:
-    bulk_model, loss = options.get("bulk_model", "isotropic"), options.get("loss", "square")
-    if bulk_model not in ("isotropic", "network"):
+    bulk_model, loss = options.get("bulk_model"), options.get("loss", "square")
+    if bulk_model not in (None, "isotropic", "network"):
         raise InputProblem(
             f"--bulk-model was given {shown(str(bulk_model))}; accepted are isotropic and network, for example "
             "--bulk-model isotropic"

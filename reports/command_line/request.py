@@ -59,7 +59,7 @@ class Request:
             given["readout"] = law_document(self.law)
         if self.further_alignments:
             given["alignment"] = [*self.values["alignment"].values, *self.further_alignments]
-        if self.bulk_model != "isotropic":
+        if self.has_step:
             given["bulk_model"] = self.bulk_model
         if self.gaussian_rows:
             given["rows"] = "gaussian"
@@ -184,6 +184,11 @@ def law_of(text: str) -> ReadoutLaw:
 
 def check_request(asked: Request) -> None:
     """What goes with a density. Raises InputProblem."""
+    if asked.bulk_model == "network":
+        raise InputProblem(
+            "a density of --readout was given beside the network's own bulk, which takes groups; use --bulk-model "
+            'isotropic, or for example --readout "1:0.5,2:0.5"'
+        )
     several = bool(asked.further_alignments) or any(group.further_weights for group in asked.groups)
     beside = [
         option
@@ -191,7 +196,6 @@ def check_request(asked: Request) -> None:
             ("--loss", asked.loss != "square"),
             ("--spike or --alignment of several directions", several),
             ("--bias", asked.learned_bias or bool(asked.groups)),
-            ("--bulk-model", asked.bulk_model != "isotropic"),
             ("--rows", asked.gaussian_rows),
         )
         if given

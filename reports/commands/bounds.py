@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.width_documents import warnings_of
+from giantsteps.numerics.models.width_documents import is_apart, warnings_of
+from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
@@ -88,6 +89,7 @@ def bounds(
         )
     models = asked.models()
     tell_warnings([model for _, model in models], quiet)
+    tell_groups(options, asked.groups, quiet)
 
     from giantsteps.numerics.models.model import ModelError
     from giantsteps.reports.answers.loss_bounds import loss_bounds_json
@@ -190,17 +192,19 @@ def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], d
     """One line per point; the least error at the finite width beside its limit."""
     from giantsteps.reports.command_line.console import number, table
 
-    header = [*swept, "lower bound", "least error", f"at width {width}", "at ridge", "upper bound"]
+    first = any(is_apart(document["best_ridge"]) for _, document in results)
+    least = [f"least error at width {width}", "limit"] if first else ["least error", f"at width {width}"]
+    header = [*swept, "lower bound", *least, "at ridge", "upper bound"]
     with_eta = any(document["best_eta"] for _, document in results)
     header += ["least error at the ridge given", "at eta"] if with_eta else []
     rows = []
     for point, document in results:
         best, ridge = document["best_ridge"], document["best_ridge"]["ridge"]
+        limit = number(best["test_error"], 8)
         row = [
             *(number(point[name], 6) for name in swept),
             number(document["lower"], 8),
-            number(best["test_error"], 8),
-            shown(best, 8),
+            *((shown(best, 8), limit) if first else (limit, shown(best, 8))),
             "infinite" if isinstance(ridge, dict) else number(ridge, 6),
             number(document["upper"], 8),
         ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
 from giantsteps.reports.command_line.values import parse_whole, parse_wholes
@@ -20,6 +21,7 @@ from giantsteps.reports.commands.simulate import (
     plain_ridge,
     seeds_pool,
     subjects_of,
+    usual_kind,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 HELP = f"""\b
 Examples:
   giantsteps compare --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
-  giantsteps compare --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network \\
+  giantsteps compare --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 \\
       --dimensions 400,800 --seeds 24
   giantsteps compare --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
       --alignment 0.8 --loss logistic --dimensions 200,400,800
@@ -37,11 +39,11 @@ Simulate at several dimensions, evaluate the theory at the ratios realised there
 in 1/d and decide. A right theory is REFUTED with probability 1e-3 at most, all observables together; the smallest
 relative error that would have been caught is printed: of errors relative to themselves, of m, zeta, psi and chi, which
 may be zero, to what they are components of (docs/model.md says which). The test error decides: CONFIRMED needs that an
-error of 20 % in it would have been caught; any observable may refute. A trained network (--kind network) is compared
-with its own theory (solve --bulk-model network), from which the isotropic one differs by 1-2 % at small --eta, by half
-at large; --readout, --bias and --loss go with it. Where its step sees few samples (alpha0 times the dimension is below
-some hundreds, for relu more than for tanh) corrections are not yet linear in 1/d: REFUTED says then that the limit is
-far.
+error of 20 % in it would have been caught; any observable may refute.
+With --alpha0 and --eta trained networks (--kind network) are compared with their own theory. The isotropic theory of
+the paper (--kind srf) differs from it by 1-2 % at small --eta, by half at large; --readout, --bias and --loss go with
+both. Where the step sees few samples (alpha0 times the dimension is below some hundreds, for relu more than for tanh)
+corrections are not yet linear in 1/d: REFUTED says then that the limit is far.
 A learned bias whose training energy has several minima is compared in the basin of the lowest: at finite dimension some
 experiments prefer another one, and their share is printed beside what the theory predicts.
 
@@ -61,7 +63,7 @@ _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 @draws_options(" per dimension")
 @common_options
 def compare(
-    dimensions: str, seeds: str, kind: str, seed: str, as_json: bool, quiet: bool, debug: bool, **options: Any
+    dimensions: str, seeds: str, kind: str | None, seed: str, as_json: bool, quiet: bool, debug: bool, **options: Any
 ) -> int:
     """Compare at every point asked for; the exit code."""
     sizes = parse_wholes("dimensions", dimensions, 2, LARGEST_DIMENSION, "400,800,1600")
@@ -72,8 +74,9 @@ def compare(
         )
     count = parse_whole("seeds", seeds, 1, MOST_SEEDS, "8")
     start = parse_whole("seed", seed, 0, 2**31, "0")
-    check_kind(kind)
-    asked = request(options, any_law=True)
+    asked = request(options, any_law=True, kind=check_kind(kind))
+    kind = kind or usual_kind(asked)
+    tell_groups(options, asked.groups, quiet)
     for point in asked.points():  # every point has to exist before anything is run
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.reports.command_line.completion import Command, named_option
+from giantsteps.reports.answers.groups import tell_groups
+from giantsteps.reports.command_line.completion import Command, named_option, values
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.command_line.request import Request
@@ -42,8 +43,9 @@ Examples:
       --kind network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5" --dimension 200
 
 Draw the features at finite dimension, fit the readout, measure errors and order parameters; mean and standard error
-over independent seeds. Kinds: srf (default) spiked random features, network the network after a real gradient step
-from the readout a0 = u/sqrt(p) of --readout, with biases after it, equivalent the conditionally Gaussian map. With
+over independent seeds. Kinds: network, the network after a real gradient step from the readout a0 = u/sqrt(p) of
+--readout, with biases after it (default with --alpha0 and --eta); srf, spiked random features (default with --spike);
+equivalent, the conditionally Gaussian map. With
 another --loss the readout is SciPy's minimum, certified by a duality gap; with --bias learned every experiment learns
 its own bias, and for the square loss and kind srf it is said in which minimum of the limiting training energy, where
 there are several. --inputs, --directions, --initial-overlap and --gradient-steps leave what the theory assumes.
@@ -51,7 +53,12 @@ there are several. --inputs, --directions, --initial-overlap and --gradient-step
 {EXPRESSIONS}"""
 
 
-kind_option = named_option("--kind", "srf (default), network or equivalent.", *KINDS)
+kind_option = click.option(
+    "--kind",
+    metavar="NAME",
+    help="network (default with --alpha0 and --eta), srf (default with --spike) or equivalent.",
+    shell_complete=values("network", "srf", "equivalent"),
+)
 seed_option = click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
 
 
@@ -97,7 +104,7 @@ def draws_options(each: str) -> Callable[[Command], Command]:
 def simulate(
     dimension: str,
     seeds: str,
-    kind: str,
+    kind: str | None,
     seed: str,
     inputs: str,
     directions: str,
@@ -112,14 +119,15 @@ def simulate(
     size = parse_whole("dimension", dimension, 2, LARGEST_DIMENSION, "400")
     count = parse_whole("seeds", seeds, 1, MOST_SEEDS, "8")
     start = parse_whole("seed", seed, 0, 2**31, "0")
-    check_kind(kind)
+    asked = request(options, any_law=True, kind=check_kind(kind))
+    kind = kind or usual_kind(asked)
+    tell_groups(options, asked.groups, quiet)
     law = inputs_of(inputs, directions, kind)
     if not law.gaussian and (options.get("readout") or "").lstrip().startswith(("normal", "uniform")):
         raise InputProblem(
             f"--inputs {law.law} was given beside a density of --readout; accepted is gaussian, --inputs gaussian"
         )
     overlap, steps = departures_of(initial_overlap, gradient_steps, kind)
-    asked = request(options, any_law=True)
     subjects = [(point, _departed(subject, overlap, steps)) for point, subject in subjects_of(asked, kind)]
 
     from giantsteps.reports.command_line.console import Progress, print_json, provenance
@@ -157,9 +165,14 @@ def simulate(
     return DONE
 
 
-def check_kind(kind: str) -> str:
+def usual_kind(asked: Request) -> str:
+    """The kind of simulation where none is given: what has the bulk of the theory."""
+    return "network" if asked.bulk_model == "network" else "srf"
+
+
+def check_kind(kind: str | None) -> str | None:
     """The kind of simulation again. Raises InputProblem for an unknown one."""
-    if kind not in KINDS:
+    if kind is not None and kind not in KINDS:
         raise InputProblem(f"--kind was given {kind[:60]!a}; accepted are {', '.join(KINDS)}, for example --kind srf")
     return kind
 

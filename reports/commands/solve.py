@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.width_documents import apart_sentence
-from giantsteps.reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
+from giantsteps.numerics.models.width_documents import apart_sentence, is_apart
+from giantsteps.reports.answers.groups import tell_groups
+from giantsteps.reports.answers.widths import apart_line, error_rows, parse_width, shown, tell_warnings
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
@@ -43,13 +44,15 @@ Examples:
   giantsteps solve --activation tanh --target sin --alpha 1.5:1.6 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
       --alignment 0.8 --certify
   giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 4 --eta 6 \\
-      --bulk-model network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5"
+      --readout "1:0.5::0.5,-0.5:0.5::-0.5"
   giantsteps solve --activation tanh --target "sin(2*z)" --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
-      --readout normal:0.8
+      --bulk-model isotropic --readout normal:0.8
 
-Order parameters, training error and test error of the ridge readout, by the theory. --bulk-model network takes the
-network's own bulk after its step, beyond the paper: closer to real networks, by half of the test error at large --eta.
-There the step is made from the readout a0 = u/sqrt(p) of --readout, and biases are added after it.
+Order parameters, training error and test error of the ridge readout, by the theory. With --alpha0 and --eta the bulk is
+the network's own after its step, beyond the paper; the value of the paper's isotropic bulk stands beside it as
+"isotropic (paper)" (JSON "isotropic"; null with --bulk-model isotropic). The two differ by up to half of the test error
+at large --eta. The step is made from the readout a0 = u/sqrt(p) of --readout, and biases are added after it.
+--readout with --bias makes the product of the two lists; to pair weights with biases, use u:fraction::bias.
 
 --certify proves in ball arithmetic that a box of (V1, V2) holds a solution, on the paper's bulk the only one that there
 is by a claim of the ledger, on a network's own one of (V1, V2, b1, b2) with its resolvent, and encloses the test error;
@@ -112,22 +115,24 @@ def solve(
             solved = solve_all(models, progress.step, wide)
             results = [(at, one if isinstance(one, str) else _without_end(asked, at) or one) for at, one in solved]
     tell_warnings([model for _, model in models], quiet)
+    tell_groups(options, asked.groups, quiet)
+    paper = _isotropic(asked, [model for _, model in models])
     if not asked.swept:
         more: Extras = ({}, [], True)
         if certify or many is not None:
             from giantsteps.reports.answers.certificates import extras
 
             more = extras(model, certify, many)
-        print_one(solution, learned_json(asked, point), origin, as_json, more, wide)
+        print_one(solution, learned_json(asked, point) | paper[0], origin, as_json, more, wide)
         return DONE if solution.converged and more[2] else UNDECIDED
     if as_json:
         listed = (
-            {"parameters": point, **solution_json(solution, wide), **learned_json(asked, point)}
-            for point, solution in results
+            {"parameters": point, **solution_json(solution, wide), **learned_json(asked, point), **beside}
+            for (point, solution), beside in zip(results, paper, strict=True)
         )
         print_json_listing({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin}, "results")
     else:
-        print(sweep_table(asked.swept, results, wide))
+        print(sweep_table(asked.swept, results, paper, wide))
     return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
 
 
@@ -193,6 +198,18 @@ def _without_end(asked: Request, point: Mapping[str, float]) -> Solution | None:
     return replace(solve_single(asked.model(point)), converged=False, status=f"not converged: {NO_BEST_BIAS}")
 
 
+def _isotropic(asked: Request, models: list[Model]) -> list[dict[str, Any]]:
+    """The entry "isotropic" of each point after a gradient step: the paper's errors, or null. A bias that was learned
+    on the network's own bulk is not the paper's.
+    """
+    from giantsteps.reports.answers.isotropic import isotropic_errors
+
+    if not asked.has_step:
+        return [{} for _ in models]
+    found = [None] * len(models) if asked.learned_bias else isotropic_errors(models)
+    return [{"isotropic": errors} for errors in found]
+
+
 def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     """The learned bias with all local minima of the training free energy; nothing where it is not learned."""
     if not asked.learned_bias:
@@ -212,21 +229,21 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
 
 
 def print_one(
-    solution: Solution, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
+    solution: Solution, beside: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
 ) -> None:
     """The one solution of a command without a sweep, with what --certify and --digits add to it."""
     from giantsteps.reports.command_line.console import print_json, table
 
     document = solution_json(solution, width)
     if as_json:
-        print_json(document | learned | more[0] | {"provenance": origin})
+        print_json(document | beside | more[0] | {"provenance": origin})
         return
-    print(table([*solution_rows(solution, document), *more[1]]))
+    print(table([*solution_rows(solution, document | beside), *more[1]]))
     apart = apart_sentence(document)
     if apart:
         print(apart)
-    if learned:
-        print(learned_text(learned["learned_bias"]))
+    if "learned_bias" in beside:
+        print(learned_text(beside["learned_bias"]))
 
 
 def sweep_json(values: Any) -> dict[str, list[float]]:
@@ -254,10 +271,10 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
 
     model, order = solution.model, solution.order_parameters
     spiked = spiked_document(model)
+    isotropic = document.get("isotropic")
     rows = [
-        ("test error", number(solution.test_error)),
-        ("training error", number(solution.training_error)),
-        *width_rows(document),
+        *error_rows(document),
+        *([("isotropic (paper)", number(isotropic["test_error"]))] if isotropic else []),
         ("spike, bulk, alignment", ", ".join(_compact(spiked[name]) for name in ("spike", "bulk", "alignment"))),
     ]
     if model.gaussian_rows:
@@ -307,16 +324,29 @@ def _compact(value: Any) -> str:
     return number(value)
 
 
-def sweep_table(swept: tuple[str, ...], results: Results, width: int) -> str:
-    """One line per point, and a sentence where the limit is far from its value at the finite width."""
+def sweep_table(swept: tuple[str, ...], results: Results, paper: list[dict[str, Any]], width: int) -> str:
+    """One line per point. The value at the finite width comes first, and a sentence below the table says so, where it
+    is far from the limit.
+    """
     from giantsteps.reports.command_line.console import number, table
 
-    header = [*swept, "test error", "training error", f"at width {width}", "status"]
     documents = [solution_json(solution, width) for _, solution in results]
+    first = any(map(is_apart, documents))
+    named = ["test error", "training error", f"at width {width}"]
+    header = [f"test error at width {width}", "limit", "training error"] if first else named
+    header = [*swept, *header, *(["isotropic"] if paper[0] else []), "status"]
     rows = []
-    for (point, _), document in zip(results, documents, strict=True):
-        found = (document["test_error"], document["training_error"])
-        errors = [number(math.inf if isinstance(x, dict) else x) for x in found]
-        rows.append([*(number(point[name], 6) for name in swept), *errors, shown(document), document["status"]])
-    lines = [table(rows, header, right=frozenset(range(len(swept) + 3))), apart_line(documents, width)]
+    for (point, _), document, beside in zip(results, documents, paper, strict=True):
+        limit, training = (_error(document[name]) for name in ("test_error", "training_error"))
+        errors = [shown(document), limit, training] if first else [limit, training, shown(document)]
+        isotropic = [_error((one or {}).get("test_error")) for one in beside.values()]
+        rows.append([*(number(point[name], 6) for name in swept), *errors, *isotropic, document["status"]])
+    lines = [table(rows, header, right=frozenset(range(len(header) - 1))), apart_line(documents, width)]
     return "\n".join(line for line in lines if line)
+
+
+def _error(found: Any) -> str:
+    """An error as documents have it, for a cell: infinite, missing, or a number."""
+    from giantsteps.reports.command_line.console import number
+
+    return number(math.inf if isinstance(found, dict) else found)

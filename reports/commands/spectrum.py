@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import tell_warnings
 from giantsteps.reports.command_line.completion import values as completed
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
@@ -28,17 +29,18 @@ HELP = f"""\b
 Examples:
   giantsteps spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1
   giantsteps spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1 --simulate 1000 --plot spectrum.svg
-  giantsteps spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --alpha0 1 --eta 5 --bulk-model network \\
+  giantsteps spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --alpha0 1 --eta 5 \\
       --simulate 1000
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
 comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction, which
 holds at the draw's own spike and bulk, from the n on that is said: where this line leaves the bulk, and what other
 outliers add to it holds to a tenth. Ridge and loss play no part and need not be given; with --spike and --bulk
-target, noise and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
+target, noise and alignment neither. With --alpha0 and --eta the rows are those of the
+network itself, for one readout group; --bulk-model isotropic takes the paper's.
 
---simulate D draws one sample at dimension D: spiked random features, or with --bulk-model network or --kind network a
-network after its gradient step.
+--simulate D draws one sample at dimension D: with --alpha0 and --eta a network after its gradient step, with --spike or
+--kind srf spiked random features.
 
 {EXPRESSIONS}
 Exit code 3 if atom and density do not add up to 1, or if the spectrum is out of reach: JSON then has nothing but status
@@ -75,7 +77,7 @@ def spectrum(
     start = parse_whole("seed", seed, 0, 2**31, "0")
     file = None if plot is None else figure_file(plot)
     whole = with_idle(options)
-    asked = request(whole)
+    asked = request(whole, kind=kind if kind in KINDS else None)
     if asked.swept:
         raise InputProblem(
             f"--{asked.swept[0]} was given a sweep; giantsteps spectrum takes one model, for example "
@@ -83,6 +85,7 @@ def spectrum(
         )
     ((point, model),) = asked.models()
     tell_warnings([model], quiet)
+    tell_groups(options, asked.groups, quiet)
     drawn = _kind(kind, asked.bulk_model)
     subject = asked.network(point) if drawn == "network" and size is not None else model
 

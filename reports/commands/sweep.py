@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import tell_warnings
 from giantsteps.reports.command_line.machine.signals import Terminated
 from giantsteps.reports.command_line.options import common_options
@@ -38,14 +40,14 @@ A sweep file:
   alpha = "log:0.1:10:200"    # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
   ridge = "log:0.001:10:100"
   beta = [0.5, 1, 2]
-  spike = 1.0                 # or alpha0 and eta for a gradient step
+  spike = 1.0                 # or alpha0 and eta, with bulk_model = "network" (default) or "isotropic"
   bulk = 1.0
   alignment = 0.8
   readout = "1:0.5,-1:0.5"    # and bias = "0.3:0.5,-0.3:0.5" (quenched), loss = "logistic" (theory only)
   # [simulation]              # for simulation and both
   # dimension = 1000
   # seeds = 8
-  # kind = "network"          # srf (default), equivalent, or networks after their step, whose bulk_model is "network"
+  # kind = "network"          # network (default with alpha0 and eta), srf (default with spike) or equivalent
 
 Results go to the table points of DIR/results.sqlite, in chunks of whole transactions: the file is valid at any moment.
 --resume goes on after an interruption, even a kill: a worker loses the chunk it was at, and nothing is repeated. The
@@ -97,6 +99,7 @@ def sweep(
 
     if plot is not None:
         check_plot(described.sweep, Path(plot))
+    tell_groups(tomllib.loads(described.text), described.sweep.groups, quiet)
     ends = _ends(described.sweep)
     tell_warnings(ends, quiet)
     simulated = described.sweep.experiment.kind if described.sweep.experiment else ""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.bounds.results import Bounds
 from giantsteps.numerics.experiments.ridge import Simulation
-from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, conditional_moments_of, target_moments
 from giantsteps.numerics.models.notebook import Shown
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.one_group.batch import NUMBERS, BatchSolution
@@ -66,20 +66,24 @@ def titled(axes: Axes, title: str, **labels: str) -> None:
 
 @into.register(Solution)
 def _solution(result: Solution, axes: Axes) -> None:
-    """The function of kappa = v.x that the network has learned, m.mu0 + zeta.(kappa mu1), beside the target's mean."""
+    """The function of kappa = v.x that the network has learned, m.mu0 + zeta.(kappa mu1) + chi.(dmu0/dc), beside the
+    target's mean; dmu0/dc = E[sigma'']/2.
+    """
     model, order = result.model, result.order_parameters
-    if model.law is not None or model.rank > 1 or order.chi.size or not result.converged:
+    if model.law is not None or model.rank > 1 or not result.converged:
         raise ValueError(
-            "a solution is drawn where it converged, for readout groups, a spike of one direction and rows of equal "
-            "norm; the others have to_dict()"
+            "a solution is drawn where it converged, for readout groups and a spike of one direction; the others have "
+            "to_dict()"
         )
     kappa = np.linspace(-_REACH, _REACH, 201)
     learned = np.zeros_like(kappa)
-    for group, bulk, m, zeta in zip(model.groups, model.bulks, order.m, np.ravel(order.zeta), strict=True):
-        mu0, mu1, _ = conditional_coefficients(
-            model.activation, model.spike * group.weight, float(bulk), group.bias, kappa
-        )
+    chis = order.chi if order.chi.size else np.zeros(len(model.groups))
+    for group, bulk, m, zeta, chi in zip(model.groups, model.bulks, order.m, np.ravel(order.zeta), chis, strict=True):
+        at = (model.activation, model.spike * group.weight, float(bulk), group.bias, kappa)
+        mu0, mu1, _ = conditional_coefficients(*at)
         learned += float(m) * mu0 + float(zeta) * kappa * mu1
+        if chi:
+            learned += float(chi) * conditional_moments_of(*at).curvature / (2.0 * float(bulk))
     axes.plot(kappa, learned, color=BLUE, label="learned along the spike")
     target = target_moments(model.target, model.alignment, kappa)[0]
     axes.plot(kappa, target, color=DARK, lw=1.0, ls="--", label="mean of the target there")

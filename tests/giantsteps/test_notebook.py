@@ -244,10 +244,29 @@ def test_the_drawn_function_is_what_the_solution_learned(weights: tuple[float, .
     assert np.max(np.abs(learned - best) * root) < 3e-3 * np.max(np.abs(best))
 
 
+def test_the_drawing_of_a_network_has_the_part_that_its_norms_carry() -> None:
+    # chi dmu0/dc, by a difference in c.
+    solution = giantsteps.solve(
+        giantsteps.Model.from_gradient_step("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=5.0)
+    )
+    axes = Figure().subplots()
+    solution.plot(axes)
+    kappa, learned = axes.lines[0].get_data()
+    made, order, step = solution.model, solution.order_parameters, 1e-4
+    at = [
+        conditional_coefficients(made.activation, made.spike, made.bulk + change, 0.0, kappa)
+        for change in (-step, 0.0, step)
+    ]
+    plain = order.m[0] * at[1][0] + float(np.ravel(order.zeta)[0]) * kappa * at[1][1]
+    slope = (at[2][0] - at[0][0]) / (2.0 * step)
+    assert np.max(np.abs(order.chi[0] * slope)) > 1e-3
+    assert learned == pytest.approx(plain + order.chi[0] * slope, abs=1e-6)  # the difference quotient, step^2
+
+
 @pytest.mark.parametrize(
     ("which", "choices", "says"),
     [
-        ("law", {}, "rows of equal norm"),
+        ("law", {}, "spike of one direction"),
         ("batch", {"quantity": "error"}, "test_error, training_error"),
         ("batch", {"kind": "map"}, "two swept parameters"),
         ("comparison", {"observable": "loss"}, "test_error"),

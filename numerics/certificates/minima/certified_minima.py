@@ -86,7 +86,7 @@ def best_bounds_rate(
     beta: float,
     noise: float = 0.0,
     groups: tuple[ReadoutGroup, ...] = UNIFORM,
-    bulk_model: str = "isotropic",
+    bulk_model: str = "network",
     gaussian_rows: bool = False,
     largest: float = 30.0,
     points: int = 61,

@@ -93,7 +93,7 @@ def labelled_model(model: Model) -> Model:
     if model.network_step is not None and not has_signs(model.target):
         raise ModelError(
             "a margin loss beside the network's own bulk is built for targets in {-1, 1}, since the gradient step sees "
-            "the labels too: take for example --target sign, or the isotropic bulk"
+            "the labels too: use for example --target sign, or --bulk-model isotropic"
         )
     if has_signs(model.target):
         return model

@@ -129,7 +129,16 @@ def test_the_best_ridge_may_be_infinite() -> None:
 
 
 def test_the_best_learning_rate_beats_its_neighbours() -> None:
-    best = best_eta(activation("tanh"), activation("sin"), alpha=2.0, beta=1.0, alpha0=5.0, ridge=0.1, points=16)
+    best = best_eta(
+        activation("tanh"),
+        activation("sin"),
+        alpha=2.0,
+        beta=1.0,
+        alpha0=5.0,
+        ridge=0.1,
+        points=16,
+        bulk_model="isotropic",
+    )
     assert not best.at_edge
     assert best.model.spike > 0.0
 

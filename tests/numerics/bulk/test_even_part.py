@@ -21,7 +21,7 @@ TANH, LEANING = activation("tanh"), activation("tanh(z) + 0.2*(z**2 - 1)")
 STEP = {"alpha0": 8.0, "eta": 3.0, "beta": 1.0}
 ARGUMENTS = [
     "solve", "--activation", "tanh(z) + 0.2*(z**2 - 1)", "--target", "tanh", "--alpha", "1.5", "--beta", "1",
-    "--ridge", "0.1", "--alpha0", "8", "--eta", "3",
+    "--ridge", "0.1", "--bulk-model", "isotropic", "--alpha0", "8", "--eta", "3",
 ]  # fmt: skip
 
 
@@ -132,7 +132,8 @@ def test_the_warning_is_on_stderr_and_in_the_document(command: str, capfd: pytes
 
 def test_a_sweep_and_a_spectrum_warn_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "grid.toml"
-    given = zip(("activation", "target", "alpha", "beta", "ridge", "alpha0", "eta"), ARGUMENTS[2::2], strict=True)
+    names = ("activation", "target", "alpha", "beta", "ridge", "bulk_model", "alpha0", "eta")
+    given = zip(names, ARGUMENTS[2::2], strict=True)
     file.write_text("".join(f'{name} = "{value}"\n' for name, value in given))
     code, out, err = outcome(capfd, ["sweep", str(file), "--out", str(tmp_path / "results"), "--json"])
     (sentence,) = json.loads(out)["warnings"]

@@ -231,7 +231,9 @@ def test_bounds_and_best_ridges_are_those_of_the_model_built_anew(kind: str, cha
 
 
 def test_the_best_rate_leads_to_the_model_of_its_step() -> None:
-    found = best_eta(TANH, SIN, alpha=1.0, beta=2.0, alpha0=2.0, ridge=0.1, noise=0.3, largest=6.0, points=5)
+    found = best_eta(
+        TANH, SIN, alpha=1.0, beta=2.0, alpha0=2.0, ridge=0.1, noise=0.3, largest=6.0, points=5, bulk_model="isotropic"
+    )
     anew = built("step", {"beta": 2.0, "noise": 0.3, "eta": found.eta})
     assert found.model == anew
     assert solve(anew).test_error == pytest.approx(found.test_error, rel=1e-10)
@@ -255,7 +257,7 @@ def test_a_sweep_maps_every_point(name: str) -> None:
     point = STEP | {name: 0.0}
     axes = tuple(Axis(k, values, True) if k == name else Axis(k, (v,), False) for k, v in point.items())
     for kind, experiment in (("theory", None), ("both", Experiment(30, 1))):
-        sweep = Sweep("tanh", "sin", axes, kind=kind, experiment=experiment)
+        sweep = Sweep("tanh", "sin", axes, kind=kind, experiment=experiment, bulk_model="isotropic")
         rows = [dict(zip(columns(sweep), row, strict=True)) for row in solve_chunk(sweep, 0, 3)]
         for row, value in zip(rows, values, strict=True):
             anew = built("step", {name: value})

@@ -72,11 +72,11 @@ def test_the_model_of_a_network_has_all_that_the_network_has() -> None:
     readout = (ReadoutGroup(3.0, 0.25, bias=0.4), ReadoutGroup(-0.1, 0.75, bias=-0.2))
     changes = {"noise": 4.0, "gaussian_rows": True, "readout": readout, "loss": "huber:2", "alpha": 20.0, "beta": 0.4}
     network = Network(**(GIVEN | changes))
-    model = network.model("network")
+    model = network.model()
     for name in ("alpha", "beta", "ridge", "noise", "gaussian_rows", "loss", "activation", "target", "biases"):
         assert getattr(model, name) == getattr(network, name), name
     assert model.fractions == network.fractions == (0.25, 0.75)
     assert network.biases == (0.4, -0.2)
     assert model.step is not None
     assert (model.step.alpha0, model.step.eta) == (2.0, 3.0)
-    assert (model.bulk_model, network.model().bulk_model) == ("network", "isotropic")
+    assert (model.bulk_model, network.model("isotropic").bulk_model) == ("network", "isotropic")

@@ -51,7 +51,22 @@ def test_solve(capfd: pytest.CaptureFixture[str], text: str, law: ReadoutLaw) ->
 
 
 def test_after_a_step(capfd: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capfd, ["solve", *BASE, "--alpha0", "2", "--eta", "1,3", "--readout", "normal:0.8", "--json"])
+    code, out, _ = run(
+        capfd,
+        [
+            "solve",
+            *BASE,
+            "--alpha0",
+            "2",
+            "--eta",
+            "1,3",
+            "--readout",
+            "normal:0.8",
+            "--bulk-model",
+            "isotropic",
+            "--json",
+        ],
+    )
     assert code == 0
     step = Model.from_gradient_step(
         activation("tanh"),

@@ -74,7 +74,7 @@ def test_a_shell_that_hangs_up_sees_no_traceback(monkeypatch: pytest.MonkeyPatch
         ("giantsteps --completion z", ["zsh"]),
         ("giantsteps solve --lo", ["--loss"]),
         ("giantsteps solve --loss h", ["hinge", "huber:"]),
-        ("giantsteps bounds --bulk-model ", ["isotropic", "network"]),
+        ("giantsteps bounds --bulk-model ", ["network", "isotropic"]),
         ("giantsteps compare --kind e", ["equivalent"]),
         ("giantsteps simulate --inputs s", ["student-t"]),
         ("giantsteps verify --profile t", ["thorough"]),

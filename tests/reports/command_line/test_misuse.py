@@ -64,7 +64,7 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["solve", *replaced("spike", "1/1")], ("1 and 2 components", "for example")),
     (["simulate", *WORKED, "--kind", "equivalent", "--inputs", "uniform"], ("--kind equivalent", "for example")),
     (
-        ["simulate", *STEPPED, "--initial-overlap", "0.1"],
+        ["simulate", *STEPPED, "--kind", "srf", "--initial-overlap", "0.1"],
         ("--initial-overlap was given with --kind srf", "for example"),
     ),
     (["simulate", *STEPPED, "--kind", "network", "--readout", "1:0.5:2,-1:0.5"], ("bulk", "for example 1:0.5,-1:0.5")),

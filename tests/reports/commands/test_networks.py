@@ -40,10 +40,32 @@ def test_solve_reports_the_network_s_theory(capfd: pytest.CaptureFixture[str]) -
     assert parameters["chi"] == list(solution.order_parameters.chi)
 
 
-def test_solve_s_default_stays_isotropic(capfd: pytest.CaptureFixture[str]) -> None:
-    parameters = document(capfd, "solve", *STEPPED)["order_parameters"]
-    assert isinstance(parameters, dict)
-    assert "chi" not in parameters
+def test_a_gradient_step_has_the_bulk_of_networks_and_the_paper_s_value_beside_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    default, own, isotropic = (
+        document(capfd, "solve", *STEPPED, *more)
+        for more in ([], ["--bulk-model", "network"], ["--bulk-model", "isotropic"])
+    )
+    assert default["test_error"] == own["test_error"] != isotropic["test_error"]
+    assert default["isotropic"] == {name: isotropic[name] for name in ("test_error", "training_error")}
+    assert isotropic["isotropic"] is None
+    swept = document(capfd, "solve", *STEPPED[:-1], "--eta", "1,10")
+    assert isinstance(swept["results"], list)
+    assert swept["results"][1]["isotropic"]["test_error"] == pytest.approx(isotropic["test_error"], rel=1e-12)
+
+
+@pytest.mark.parametrize("command", ["solve", "bounds", "simulate", "compare"])
+@pytest.mark.parametrize("more", [["--readout", "1:0.5:1.2,-1:0.5:1.3"], ["--readout", "normal:0.8"]])
+def test_what_the_own_bulk_does_not_take_names_the_isotropic_one(
+    command: str, more: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    if command == "bounds" and "normal" in more[1]:
+        return  # refused on any bulk
+    assert run([command, *STEPPED, *more]) == 2
+    err = capfd.readouterr().err
+    assert err.count("\n") == 1
+    assert "--bulk-model isotropic" in err
 
 
 def test_bounds_of_the_network_are_lower(capfd: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +100,10 @@ def test_solve_takes_a_vocabulary_and_biases(capfd: pytest.CaptureFixture[str]) 
     parameters = found["order_parameters"]
     assert isinstance(parameters, dict)
     assert parameters["chi"] == list(solution.order_parameters.chi)
-    assert found["test_error"] != document(capfd, "solve", *STEPPED, *READOUT, *BIAS)["test_error"]
+    assert (
+        found["test_error"]
+        != document(capfd, "solve", *STEPPED, "--bulk-model", "isotropic", *READOUT, *BIAS)["test_error"]
+    )
 
 
 def test_simulate_takes_a_vocabulary_biases_and_a_loss(capfd: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ def test_solve_gives_the_worked_model(capfd: pytest.CaptureFixture[str]) -> None
 
 
 def test_solve_maps_the_gradient_step(capfd: pytest.CaptureFixture[str]) -> None:
-    found = document(capfd, ["solve", *STEPPED])
+    found = document(capfd, ["solve", *STEPPED, "--bulk-model", "isotropic"])
     # The worked values of tanh and sign after a step with alpha0 = 2, eta = 3: an independent quadrature split at the
     # jump.
     assert found["test_error"] == pytest.approx(0.657570, abs=1e-6)

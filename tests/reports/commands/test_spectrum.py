@@ -70,8 +70,8 @@ def test_the_histogram_of_a_sample_weighs_what_of_it_is_drawn(monkeypatch: pytes
 def test_a_network_beside_the_isotropic_theory_and_the_other_way(capfd: pytest.CaptureFixture[str]) -> None:
     drawn = {}
     for name, more in {
-        "isotropic": ["--kind", "network"],
-        "network": ["--bulk-model", "network"],
+        "isotropic": ["--bulk-model", "isotropic", "--kind", "network"],
+        "network": [],
         "features": ["--bulk-model", "network", "--kind", "srf"],
     }.items():
         code, out, _ = _run(capfd, [*STEPPED, *more, "--simulate", "60", "--json"])
