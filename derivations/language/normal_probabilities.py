@@ -28,6 +28,8 @@ from typing import Any
 import sympy as sp
 from sympy.printing.printer import Printer
 
+from giantsteps.derivations.expressions.exact import working_bits
+
 
 class _Lettered(sp.Function):
     """A function of real numbers that is written with one letter."""
@@ -87,7 +89,7 @@ class OwensT(_Lettered):
         h, a = (argument.evalf(sp.core.evalf.prec_to_dps(prec) + 5) for argument in self.args)
         if not (h.is_Float or h.is_Integer) or not (a.is_Float or a.is_Integer):
             return None
-        with mpmath.workprec(prec + 20):
+        with working_bits(prec + 20):
             hm, am = mpmath.mpf(str(h)), mpmath.mpf(str(a))
             value = mpmath.quad(lambda s: mpmath.exp(-(hm**2) * (1 + s * s) / 2) / (1 + s * s), [0, am])
             return sp.Float(value / (2 * mpmath.pi), precision=prec)
@@ -157,7 +159,7 @@ class SignProduct(_Lettered):
         values = [argument.evalf(digits) for argument in self.args]
         if not all(value.is_Float or value.is_Integer for value in values):
             return None
-        with mpmath.workprec(prec + 20):
+        with working_bits(prec + 20):
             h, k, rho = (mpmath.mpf(str(value)) for value in values)
 
             def joint(angle: Any) -> Any:  # the derivative in rho, at rho = sin(angle)

@@ -18,6 +18,7 @@ from flint import acb, arb, ctx, fmpq
 from giantsteps.derivations.activations.locations import Location
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.exact import ALONE
 from giantsteps.derivations.expressions.tree import Condition, Expression
 
 
@@ -45,12 +46,13 @@ def series_terms(count: int) -> AbstractContextManager[None]:
 
 @contextmanager
 def _inside(name: str, value: int) -> Iterator[None]:
-    before = getattr(ctx, name)
-    setattr(ctx, name, value)
-    try:
-        yield
-    finally:
-        setattr(ctx, name, before)
+    with ALONE:
+        before = getattr(ctx, name)
+        setattr(ctx, name, value)
+        try:
+            yield
+        finally:
+            setattr(ctx, name, before)
 
 
 def log_of(size: Ball) -> float:

@@ -17,6 +17,7 @@ from flint import arb, ctx
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
 from giantsteps.derivations.expressions.budget import at_most
+from giantsteps.derivations.expressions.exact import alone
 from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
 from giantsteps.numerics.balls.integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
 
@@ -157,6 +158,7 @@ class _Moments:
         return self._known[moment]
 
 
+@alone
 def hermite_balls(function: Activation, *, bits: int = 128, operations: int = MOST_OPERATIONS) -> HermiteBalls:
     """Certified E[sigma], h1, h2, E[(sigma' - h1)^2] and E[sigma''], equation (12), at x ~ N(0, 1).
 
@@ -212,6 +214,7 @@ def _derivative_obstacle(function: Activation) -> tuple[str, bool]:
     return "", False
 
 
+@alone
 def hermite_coefficients_ball(
     function: Activation, order: int, *, bits: int = 128, operations: int = MOST_OPERATIONS
 ) -> tuple[Certified, ...]:
@@ -229,6 +232,7 @@ def hermite_coefficients_ball(
     return tuple(coefficient(k) for k in range(order + 1))
 
 
+@alone
 def conditional_balls(
     function: Activation,
     *,

@@ -21,6 +21,7 @@ from typing import Any
 
 from flint import arb
 
+from giantsteps.derivations.expressions.exact import alone
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
 from giantsteps.numerics.certificates.newton import Box, System, Zero, krawczyk
@@ -88,6 +89,7 @@ class Certificate(Shown):
         """The claim of the ledger by which there is no solution outside of the box; nothing without one."""
         return ONLY if self.certified and self.model.network_step is None else ""
 
+    @alone
     def texts(self, most: int = 30) -> dict[str, str]:
         """name -> [mid +/- rad] of every ball, every printed digit certain to one unit."""
         if self.balls is None:
@@ -115,6 +117,7 @@ def certain_digits(ball: Ball) -> int:
 
 
 @accepts(model=model_of)
+@alone
 def certify(model: Model, digits: int = 12) -> Certificate:
     """The certificate of a model, to at least `digits` digits of the test error where the precisions tried allow.
 

@@ -22,6 +22,7 @@ from giantsteps.derivations.activations.activation import (
 )
 from giantsteps.derivations.activations.panels import Panel
 from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.exact import working_digits
 from giantsteps.derivations.expressions.tree import Condition, Expression, ExpressionError, depends_on_z
 
 Array = npt.NDArray[np.float64]
@@ -141,7 +142,7 @@ def compile_branches(panels: Sequence[Panel], map_: Callable[[Expression], Expre
 def rounding(function: Evaluator, expressions: Sequence[Expression], places: Array) -> Array:
     """How far values in double precision are from what is meant, which at each place an expression says."""
     values = function(places)
-    with mpmath.workdps(_MEANT_DIGITS):
+    with working_digits(_MEANT_DIGITS):
         meant = [evaluate_mpmath(expr, mpmath.mpf(float(x))) for expr, x in zip(expressions, places, strict=True)]
         return np.array([float(abs(mpmath.mpf(float(v)) - e)) for v, e in zip(values, meant, strict=True)])
 
@@ -181,7 +182,7 @@ def _repaired(expr: Expression, points: Array, values: Array) -> Array:
     if (count := np.count_nonzero(bad)) > _MOST_FALLBACKS:
         raise ExpressionError(f"{expr} overflows on the way to its value at {count} of {points.size} points")
     again = values.copy()
-    with mpmath.workdps(_FALLBACK_DIGITS):
+    with working_digits(_FALLBACK_DIGITS):
         again[bad] = [_fallback(expr, float(x)) for x in points[bad]]
     return again
 
@@ -199,7 +200,7 @@ def _fallback(expr: Expression, x: float) -> float:
 
 
 def _constant_value(expr: Expression) -> float:
-    with mpmath.workdps(30):
+    with working_digits(30):
         return float(evaluate_mpmath(expr, mpmath.mpf(0)))
 
 

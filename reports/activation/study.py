@@ -17,6 +17,7 @@ from flint import arb
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.expressions.budget import TookTooLong, at_most
+from giantsteps.derivations.expressions.exact import alone
 from giantsteps.derivations.expressions.normal_form import as_polynomial
 from giantsteps.numerics.balls.arithmetic import precision
 from giantsteps.numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
@@ -167,6 +168,7 @@ def study(
     return examine(activation, target, digits=digits, spike=spike, bulk=bulk).as_dict()
 
 
+@alone
 def examine(
     activation: Activation,
     target: Activation | None = None,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from functools import lru_cache
 
+from giantsteps.derivations.expressions.exact import alone
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Beside, Examined, Ledger, run
 from giantsteps.verify.ledger.run import examine as examine_claim
@@ -19,6 +20,7 @@ def all_claims() -> tuple[Claim, ...]:
     return collected(PAPER.modules)
 
 
+@alone
 def claims(beginning: str = "") -> tuple[Claim, ...]:
     """The claims whose ids begin so, by default all, in the order of the paper; none where none does."""
     return tuple(claim for claim in all_claims() if claim.id.startswith(beginning))

@@ -18,6 +18,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
+from giantsteps.derivations.expressions.exact import alone
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.certificates.certify import GUARD_BITS, ONLY, unsupported
 from giantsteps.numerics.certificates.newton import Box
@@ -99,6 +100,7 @@ class Branch:
         return branch_document(self)
 
 
+@alone
 def certify_branch(
     model: Model, parameter: str, low: float, high: float, most: int = 2000, step: Callable[[float], bool] | None = None
 ) -> Branch:

@@ -26,6 +26,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 from mpmath import mp
 
+from giantsteps.derivations.expressions.exact import alone, working_digits
 from giantsteps.numerics.balls.arithmetic import PrecisionError, precision, rational_ball
 from giantsteps.numerics.balls.rules import Rule, trapezoid
 from giantsteps.numerics.balls.rules import panels_of_digits as panels
@@ -44,6 +45,7 @@ _COARSE_BITS = 64
 _MOST_ITERATIONS = 200
 
 
+@alone
 def solve_to(model: Model, digits: int) -> Solution:
     """The saddle point to `digits` digits: a `Solution` of numbers of mpmath.
 
@@ -303,7 +305,7 @@ def _as_solution(model: Model, found: Solved, check: Ball, digits: int) -> Solut
     def matrix(value: Any) -> Any:
         return np.array([[value]], dtype=object)
 
-    with mp.workdps(digits):
+    with working_digits(digits):
         test, training, m, zeta, psi, q1, q2, v1, v2, *chi = (number(value) for value in found.values)
         none = np.zeros(0)
         order = OrderParameters(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import ClassVar
 
 from giantsteps.reports.command_line.problems import INTERRUPTED
 
@@ -21,10 +22,14 @@ _KILLS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 
 
 class _State:
-    """What the handlers need to know: whether Ctrl-C was pressed, and whether there are workers to be ended."""
+    """What the handlers need to know: whether Ctrl-C was pressed, whether there are workers to end, whether signals are
+    held back, and which of them wait.
+    """
 
     asked = False
     workers = False
+    held = False
+    waiting: ClassVar[set[int]] = set()
 
 
 class Terminated(BaseException):
@@ -107,16 +112,23 @@ def terminable() -> Iterator[None]:
 def held_back() -> Iterator[None]:
     """Signals wait while a process is started: it inherits that they wait, and half started it could not end in peace.
 
-    A Ctrl-C reaches every process of the terminal; a worker that is still loading modules would show a traceback.
+    A Ctrl-C reaches every process of the terminal; a worker that is still loading modules would show a traceback. The
+    mask is for the process that is started: here another thread, one of a library say, may be told of the signal, and
+    Python would run the handler in this one; so the handlers wait as well.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    outer = _State.held
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_KILLS})
     try:
+        _State.held = True
         yield
     finally:
+        _State.held = outer
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        while not outer and _State.waiting:
+            os.kill(os.getpid(), _State.waiting.pop())
 
 
 def leave_interrupts_to_the_parent() -> None:
@@ -131,6 +143,9 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    if _State.held:
+        _State.waiting.add(number)
+        return
     # A module that is being loaded may swallow an exception, and leaves nothing to put in order.
     if _is_loading(frame) and not _State.workers:
         os._exit(INTERRUPTED)
@@ -148,6 +163,9 @@ def _is_loading(frame: FrameType | None) -> bool:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
+    if _State.held:
+        _State.waiting.add(number)
+        return
     for kill in _KILLS:  # one is enough: ending takes a moment
         signal.signal(kill, signal.SIG_IGN)
     raise Terminated(number)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from giantsteps.reports.command_line.machine.lanes import Lanes
@@ -15,6 +18,8 @@ from giantsteps.reports.command_line.machine.pace import steady
 from giantsteps.reports.command_line.machine.signals import held_back, leave_interrupts_to_the_parent, terminable
 from giantsteps.reports.command_line.problems import INTERNAL, InputProblem
 
+# Seconds for workers that are done, or killed, to end: they have nothing left to do.
+_PATIENCE = 10.0
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -26,11 +31,57 @@ def cores() -> int:
 
 
 class _Pool(ProcessPoolExecutor):
-    """A process pool whose workers, started as tasks come in, never see the signals that are meant for their parent."""
+    """A process pool that ends whatever its workers were killed at, and whose workers never see the signals that are
+    meant for their parent.
+
+    A worker that is killed while it writes a result leaves half of it in the pipe, and one that is killed while it
+    reads a task may hold the lock of the others: who reads on waits for ever, for the parent holds both ends of both
+    pipes. So the parent lets go of the ends that only workers use, once all workers have been killed.
+    """
+
+    _crew: tuple[BaseProcess, ...] = ()
+    _pipes: tuple[Any, ...] = ()
+    _ending = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         with held_back():
-            return super().submit(fn, *args, **kwargs)
+            future = super().submit(fn, *args, **kwargs)
+            for process in [one for one in (self._processes or {}).values() if one not in self._crew]:
+                self._crew += (process,)
+                threading.Thread(target=self._watch, args=(process,), daemon=True).start()
+            self._pipes = self._pipes or (self._call_queue._reader, self._result_queue._writer)  # type: ignore[attr-defined]
+        return future
+
+    def _watch(self, process: BaseProcess) -> None:
+        """When a worker dies at work, end the pool: the executor notices by itself, but for what it waits for then."""
+        wait([process.sentinel])
+        if not self._ending:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Kill all workers, and end every wait for what they would have read or written."""
+        for process in self._crew:
+            # A worker has nothing to put in order, and lets no other signal through while it starts.
+            with suppress(ValueError):  # it was closed
+                process.kill()
+        for process in self._crew:
+            with suppress(ValueError):
+                wait([process.sentinel], _PATIENCE)
+        for end in self._pipes:
+            end.close()
+
+    def end(self, finished: bool) -> None:
+        """Shut down. Where the work is not finished, or a worker does not end in time, workers are killed."""
+        self._ending = True
+        manager = self._executor_manager_thread
+        if not finished:
+            self.abandon()
+        self.shutdown(wait=False, cancel_futures=not finished)
+        if manager is not None:
+            manager.join(_PATIENCE)
+            if manager.is_alive():
+                self.abandon()
+                manager.join(_PATIENCE)
 
 
 @contextmanager
@@ -61,11 +112,10 @@ def pool(most: int = 8, workers: int | None = None, near: Sequence[str] = ()) ->
         except BrokenExecutor:
             raise InputProblem("worker processes were lost (killed or out of memory)", INTERNAL) from None
         finally:
-            if not finished:
-                # A worker has nothing to put in order, and lets no other signal through while it starts.
-                for process in [process for one in started for process in (one._processes or {}).values()]:
-                    process.kill()
-            executor.shutdown(wait=True, cancel_futures=not finished)
+            if executor is not started[0]:
+                executor.shutdown(wait=False, cancel_futures=not finished)
+            for one in started:
+                one.end(finished)
             for name, value in saved.items():
                 if value is None:
                     os.environ.pop(name, None)
@@ -76,7 +126,6 @@ def pool(most: int = 8, workers: int | None = None, near: Sequence[str] = ()) ->
 def _prepare_worker() -> None:
     """Ctrl-C reaches every process of the terminal; only the parent is to answer it, and no worker is to outlive it."""
     import atexit
-    import threading
 
     leave_interrupts_to_the_parent()
     steady()

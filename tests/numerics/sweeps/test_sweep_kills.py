@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -141,6 +142,39 @@ def test_worker_processes_die_and_their_parent_dies(tmp_path: Path) -> None:
     assert len(runs) == 100
     assert json.loads(said)["computed"] == 2 * runs.count(3)
     assert [row[0] for row in stored(out)] == list(range(200))
+
+
+MANY = """\
+activation = "tanh(z)"
+target = "sin(z)"
+alpha = "0.5:2:4000"
+beta = [0.5, 1, 2]
+ridge = "log:0.01:1:5"
+spike = 1.0
+bulk = 1.0
+alignment = 0.8
+"""
+
+
+@pytest.mark.parametrize("attempts", [3, pytest.param(200, marks=pytest.mark.thorough)])
+def test_no_moment_of_a_kill_hangs_a_sweep(tmp_path: Path, attempts: int) -> None:
+    """Killed, interrupted or with a worker lost at random moments: it ends, no worker is left, and nothing is lost."""
+    grid, out, choose = str(written(tmp_path, MANY)), tmp_path / "out", random.Random(attempts)
+    for _ in range(attempts):
+        process = begun(grid, "--out", str(out), "--workers", "2", *(["--resume"] if out.exists() else []))
+        time.sleep(choose.uniform(0.8, 2.0))
+        workers = worker_processes(process.pid) if process.poll() is None else []
+        if workers and choose.random() < 0.25:
+            choose.choice(workers).send_signal(signal.SIGKILL)
+        else:
+            process.send_signal(choose.choice([signal.SIGTERM, signal.SIGHUP, signal.SIGINT]))
+        _, err = process.communicate(timeout=60)
+        assert psutil.wait_procs(workers, timeout=20)[1] == []
+        assert err.count("\n") <= 1
+        assert "Traceback" not in err
+    assert finished(grid, "--out", str(out), *(["--resume"] if out.exists() else []), "--json")[0] == 0
+    assert finished(grid, "--out", str(tmp_path / "undisturbed"), "--json")[0] == 0
+    assert stored(out) == stored(tmp_path / "undisturbed")
 
 
 def worker_processes(parent: int) -> list[psutil.Process]:

@@ -14,6 +14,7 @@ from flint import arb
 from mpmath import mp
 
 from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.expressions.exact import working_digits
 from giantsteps.derivations.language import symbols as s
 from giantsteps.numerics.balls.arithmetic import precision, rational_ball
 from giantsteps.numerics.certificates.certify import certify
@@ -91,7 +92,7 @@ class ByManyDigits:
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The violation of the statement on an absolute scale."""
         quantity, value, tolerance = _parts(claim.statement)
-        with mp.workdps(60):
+        with working_digits(60):
             distance = abs(getattr(_fifty_digits(), quantity) - mp.mpf(value.numerator) / value.denominator)
             excess = float(max(mp.mpf(0), distance - mp.mpf(tolerance.numerator) / tolerance.denominator))
         return Agreement(

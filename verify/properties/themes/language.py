@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from giantsteps.derivations.activations.activation import Activation, activation
 from giantsteps.derivations.expressions.algebra import add, multiply, substitute
+from giantsteps.derivations.expressions.exact import working_digits
 from giantsteps.derivations.expressions.parser import Expression, ExpressionError
 from giantsteps.derivations.expressions.tree import Number, number
 from giantsteps.verify.properties import commands
@@ -34,7 +35,7 @@ def shown(case: Any) -> str:
 
 def precisely(theory: Theory, tree: Expression, x: float) -> Any:
     """The value in fifty digits; what overflows or has none says nothing."""
-    with mpmath.workdps(_DIGITS):
+    with working_digits(_DIGITS):
         value = theory.precisely(tree, mpmath.mpf(x))
     decided(bool(mpmath.isfinite(value)) and abs(value) < 1e150)
     return value
@@ -93,7 +94,7 @@ def _parts(tree: Expression) -> list[Expression]:
 
 def _value(theory: Theory, part: Expression, x: float) -> float:
     try:
-        with mpmath.workdps(_DIGITS):
+        with working_digits(_DIGITS):
             return float(theory.precisely(part, mpmath.mpf(x)))
     except (ExpressionError, OverflowError, ZeroDivisionError):
         return math.inf
@@ -114,7 +115,7 @@ def slopes_and_differences(case: Case, theory: Theory) -> float:
         h = mpmath.mpf(size)
         return (theory.precisely(tree, x + h) - theory.precisely(tree, x - h)) / (2 * h)
 
-    with mpmath.workdps(_DIGITS):
+    with working_digits(_DIGITS):
         x = mpmath.mpf(x)
         near_by, far, found = quotient("1e-12"), quotient("1e-9"), theory.precisely(slope, x)
         decided(all(map(mpmath.isfinite, (near_by, far, found))) and abs(near_by - far) < 1e-9 * (1 + abs(near_by)))
@@ -162,7 +163,7 @@ def _mirrored(theory: Theory, tree: Expression, function: Activation, sign: int)
     ends = sorted({abs(float(point.value)) for point in function.breakpoints})
     between = [(a + b) / 2.0 for a, b in pairwise(ends)]
     numbers = [abs(float(part.value)) for part in _parts(tree) if isinstance(part, Number)]
-    with mpmath.workdps(_DIGITS):
+    with working_digits(_DIGITS):
         for x in map(mpmath.mpf, [*_POINTS[::8], *between, *(end + 1.0 for end in ends), *numbers]):
             try:
                 here, there = (theory.precisely(tree, place) for place in (x, -x))

@@ -1,0 +1,47 @@
+"""One thread at a time where a precision is set: the contexts of mpmath and flint belong to the whole process.
+
+What computes to more digits than a double holds this lock from its first number to its last, and leaves both contexts
+as it found them. The lock is re-entrant: one such computation may use another.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+
+ALONE = threading.RLock()
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def alone(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, run by one thread at a time, and by none beside a block that has set a precision."""
+
+    @functools.wraps(function)
+    def locked(*args: P.args, **kwargs: P.kwargs) -> R:
+        with ALONE:
+            return function(*args, **kwargs)
+
+    return locked
+
+
+@contextmanager
+def working_digits(digits: int) -> Iterator[None]:
+    """mpmath works to so many decimal digits inside the block."""
+    import mpmath
+
+    with ALONE, mpmath.workdps(digits):
+        yield
+
+
+@contextmanager
+def working_bits(bits: int) -> Iterator[None]:
+    """mpmath works to so many bits inside the block."""
+    import mpmath
+
+    with ALONE, mpmath.workprec(bits):
+        yield
