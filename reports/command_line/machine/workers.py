@@ -73,7 +73,7 @@ class _Pool(ProcessPoolExecutor):
     def end(self, finished: bool) -> None:
         """Shut down. Where the work is not finished, or a worker does not end in time, workers are killed."""
         self._ending = True
-        manager = self._executor_manager_thread
+        manager: Any = self._executor_manager_thread
         if not finished:
             self.abandon()
         self.shutdown(wait=False, cancel_futures=not finished)
