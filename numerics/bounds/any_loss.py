@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import takewhile
 
@@ -40,16 +41,16 @@ from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, 
 
 Array = NDArray[np.float64]
 
-# A rule is halved until the least loss moves by less than this, relative to 1 + loss; more than the limit (that of
-# `numerics.saddle_point.any_loss.convex`) is not convergence.
+# A rule is halved until the least loss moves by less than the goal, relative to the loss itself, or to 1 + loss where
+# the panels of several directions make a rule of many numbers; more than the limit (that of
+# `numerics.saddle_point.any_loss.convex`) is not convergence. No finer rule is asked for beyond the most numbers.
 _GOAL, _LIMIT = 1e-9, 1e-6
 _MOST_HALVINGS = 4
-# Panels of several directions of the spike are many: no finer rule is asked for beyond this number of numbers.
-_MOST_NUMBERS = 1_000_000
+_MANY_NUMBERS, _MOST_NUMBERS = 100_000, 1_000_000
+# Of a sum of probabilities times losses of order one, a hundred roundings.
+_ROUNDING = 1e-14
 # Directions of the span under this share of the largest are left out: the coefficients along them would lose digits.
 _RANK = 1e3 * RANK_TOLERANCE
-# Coefficients of an orthonormal basis beyond this have no limit: the loss falls on, towards its infimum.
-_GROWING = 1e4
 # A label that is missed with a smaller probability is rounding: the span has a function of the label's sign.
 _NEVER = 1e-12
 
@@ -66,9 +67,9 @@ def loss_bounds(model: Model) -> Bounds:
     limit = least_loss(model, across=False)
     if loss == SQUARE:
         # From (y - f)^2/2 with the noise of the label to E(g - f)^2.
-        lower, upper = (max(0.0, 2.0 * found.value - model.noise) for found in (least, limit))
+        lower, upper = (max(0.0, 2.0 * value - model.noise) for value in (least.certain, limit.value))
     else:
-        lower, upper = least.value, limit.value
+        lower, upper = least.certain, limit.value
     mapped = _moved_by_the_map(model, least, limit)
     estimate = least.error_estimate + limit.error_estimate + mapped
     square, signs = square_bounds(model.changed(loss=SQUARE)), has_signs(model.target)
@@ -100,48 +101,60 @@ def _moved_by_the_map(model: Model, least: LeastLoss, limit: LeastLoss) -> float
 @lru_cache(maxsize=512)
 def least_loss(model: Model, *, across: bool) -> LeastLoss:
     """inf of E l(y, f) over the span of the means mu0_a, or with `across` of all that a prediction is made of."""
-    before: LeastLoss | None = None
-    moved = math.inf
+    before: _Found | None = None
+    earlier = moved = math.inf
     for refine in range(_MOST_HALVINGS + 1):
         average = AveragedLoss(
             panels_of(labelled_model(model), across=across, refine=refine), NoisyLoss(model.loss, model.noise)
         )
         now = _least(model, across, average, before)
-        if before is not None:
-            moved = abs(now.value - before.value)
-            if moved <= _GOAL * (1.0 + now.value) and now.error_estimate <= _GOAL * (1.0 + now.value):
-                break
-        before = now
-        if average.features.size > _MOST_NUMBERS and math.isfinite(moved):
+        # One small move may be luck where panels of several directions err irregularly: halving leaves a quarter.
+        earlier, moved = moved, math.inf if before is None else abs(now.value - before.value)
+        before, numbers = now, average.features.size
+        if moved <= _GOAL * now.value + _ROUNDING or (moved <= _GOAL * (1.0 + now.value) and numbers > _MANY_NUMBERS):
             break
-    estimate = now.error_estimate + moved
-    return LeastLoss(now.value, now.coefficients, now.at_infinity, estimate, estimate <= _LIMIT * (1.0 + now.value))
+        if numbers > _MOST_NUMBERS and math.isfinite(moved):
+            break
+    estimate = now.gap + (max(moved, 0.25 * earlier) if math.isfinite(earlier) else moved)
+    return LeastLoss(
+        now.value, tuple(now.coefficients.tolist()), now.at_infinity, estimate, estimate <= _LIMIT * (1.0 + now.value)
+    )
 
 
-def _least(model: Model, across: bool, average: AveragedLoss, before: LeastLoss | None) -> LeastLoss:
-    """The infimum on one rule; error_estimate is what the search leaves."""
-    margin = isinstance(model.loss, ProximalLoss) and model.loss.margin
-    basis = _orthonormal(average)
-    if margin and model.noise == 0.0:
+@dataclass(frozen=True)
+class _Found:
+    """The least loss on one rule: `gap` is what the search leaves, `near` where to search on the next rule.
+
+    near: coefficients of the orthonormal functions `basis` (R, r), which are those of the first rule.
+    """
+
+    value: float
+    coefficients: Array
+    at_infinity: bool
+    gap: float
+    basis: Array
+    near: tuple[Array, ...]
+
+
+def _least(model: Model, across: bool, average: AveragedLoss, before: _Found | None) -> _Found:
+    """The infimum on one rule."""
+    separable = isinstance(model.loss, ProximalLoss) and model.loss.margin and model.noise == 0.0
+    basis = _orthonormal(average) if before is None else before.basis
+    near = (np.zeros(len(basis)),) if before is None else before.near
+    if separable:
         for candidate in _sign_functions(model, across, average, before):
             if average.wrong(candidate) <= _NEVER:
-                return LeastLoss(0.0, tuple(candidate.tolist()), True, 0.0, True)
+                return _Found(0.0, candidate, True, 0.0, basis, near)
 
     def objective(b: Array) -> tuple[float, Array]:
         value, slope = average.value_and_slope(basis.T @ b)
         return value, basis @ slope
 
-    start: Array = np.zeros(len(basis))
-    if before is not None:
-        start = np.asarray(np.linalg.lstsq(basis.T, np.array(before.coefficients), rcond=None)[0])
-    found = convex_minimum(objective, start)
+    found = convex_minimum(objective, near)
     at = basis.T @ found.at
-    if margin and model.noise == 0.0 and average.wrong(at) <= _NEVER:
-        return LeastLoss(0.0, tuple(at.tolist()), True, 0.0, True)
-    # Where the value still falls as coefficients grow, nothing but zero is known to be below it.
-    left = found.value if found.unbounded else found.gap
-    growing = float(np.linalg.norm(found.at)) > _GROWING
-    return LeastLoss(found.value, tuple(at.tolist()), growing, left, left <= _GOAL * (1.0 + found.value))
+    if separable and average.wrong(at) <= _NEVER:
+        return _Found(0.0, at, True, 0.0, basis, near)
+    return _Found(found.value, at, False, found.gap, basis, found.nearby)
 
 
 def _orthonormal(average: AveragedLoss) -> Array:
@@ -152,10 +165,10 @@ def _orthonormal(average: AveragedLoss) -> Array:
     return np.asarray(directions[kept] / singular[kept, None])
 
 
-def _sign_functions(model: Model, across: bool, average: AveragedLoss, before: LeastLoss | None) -> list[Array]:
+def _sign_functions(model: Model, across: bool, average: AveragedLoss, before: _Found | None) -> list[Array]:
     """Coefficients of functions that may have the sign of the label everywhere: +-mu0_a and mu1_a times theta.x."""
     count, groups = len(average.features), len(model.groups)
-    found = [np.array(before.coefficients)] if before is not None and before.at_infinity else []
+    found = [before.coefficients] if before is not None and before.at_infinity else []
     for a in range(groups):
         mean = np.zeros(count)
         mean[a] = 1.0
@@ -181,10 +194,11 @@ def _error(model: Model, loss: Loss | None, found: LeastLoss) -> float:
     return 2.0 * average.value_and_slope(b)[0]
 
 
-# The scan, one point a decade, and solves spent on each dip. The parabola through three of them halves the distance to
-# the minimum or better each time, and the loss is flat there.
+# The scan, one point a decade. A dip is refined until its place is known to this share of 1 + the distance of its
+# logarithm from the smallest ridge: the loss there is off by the square.
 SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
-_SCAN, _SOLVES_OF_A_DIP = 7, 7
+_SCAN, _SHARE = 7, 1e-5
+_MOST_STEPS = 60
 
 
 @within_reach
@@ -193,15 +207,22 @@ def best_ridge_of_loss(model: Model) -> BestRidge:
 
     The model's own ridge is ignored. The scan goes from ridge 1 both ways as far as the solver converges (large ridges
     leave no noise in the output, which the rules rely on), and no further down than to the second loss in a row above
-    the limit.
+    the limit. `converged` is False where the best ridge is an end of the scan at which the loss still falls, and where
+    the refinement did not end or met a ridge at which the solver does not converge.
     """
-    limit = loss_bounds(model).upper
+    bounded = loss_bounds(model)
+    limit = bounded.upper
 
     @cache
+    def found(log_ridge: float) -> Minimum | None:
+        """The loss at a ridge; None where the solver does not converge."""
+        ridge = math.exp(log_ridge)
+        solution = solve(model.changed(ridge=ridge))
+        return Minimum(ridge, solution.test_error, solution.error_estimate) if solution.converged else None
+
     def error(log_ridge: float) -> float:
-        # What does not converge is left out.
-        solution = solve(model.changed(ridge=math.exp(log_ridge)))
-        return solution.test_error if solution.converged else math.inf
+        there = found(log_ridge)
+        return math.inf if there is None else there.error
 
     grid = [float(x) for x in np.linspace(math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE), _SCAN)]
     middle = _SCAN // 2
@@ -215,33 +236,40 @@ def best_ridge_of_loss(model: Model) -> BestRidge:
     above = list(takewhile(lambda x: math.isfinite(error(x)), grid[middle:]))
     kept = [*reversed(below), *above]
     triples = zip(kept, kept[1:], kept[2:], strict=False)
-    dips = [x for x in triples if error(x[1]) < min(error(x[0]), error(x[2])) - _GOAL]
-    minima = tuple(Minimum(math.exp(at), error(at)) for at in (_refined(error, dip) for dip in dips))
-    ends = [Minimum(math.exp(x), error(x)) for x in (*kept[:1], *kept[-1:])]
-    best = min((*minima, *ends, Minimum(math.inf, limit)), key=lambda candidate: candidate.error)
+    dips = [_refined(found, x) for x in triples if error(x[1]) < min(error(x[0]), error(x[2])) - _GOAL]
+    minima = tuple(minimum for minimum, _ in dips)
+    ends = [there for x in (*kept[:1], *kept[-1:]) if (there := found(x)) is not None]
+    infinite = Minimum(math.inf, limit, bounded.error_estimate)
+    best = min((*minima, *ends, infinite), key=lambda candidate: candidate.error)
     if best.error >= limit - _GOAL * (1.0 + limit):
-        best = Minimum(math.inf, limit)
+        best = infinite
     # What still falls where the scan had to end, or between its last ridge and infinity, is not the least.
     whole = grid[0] in kept
     at_smallest = whole and best == ends[0]
-    converged = best not in ends or at_smallest
-    return BestRidge(best.at, best.error, at_smallest, minima, converged, left_out=len(grid) - len(kept))
+    converged = (best not in ends or at_smallest) and all(ended for _, ended in dips)
+    return BestRidge(
+        best.at, best.error, at_smallest, minima, converged, best.error_estimate, left_out=len(grid) - len(kept)
+    )
 
 
-def _refined(error: Callable[[float], float], dip: tuple[float, float, float]) -> float:
-    """The minimum inside a dip, by parabolas through its three places; halfway into the longer side where they fail."""
-    left, middle, right = dip
-    for _ in range(_SOLVES_OF_A_DIP):
-        lean = (middle - left) * (error(middle) - error(right))
-        other = (middle - right) * (error(middle) - error(left))
-        longer = left if middle - left > right - middle else right
-        flat = lean == other
-        x = middle if flat else middle - 0.5 * ((middle - left) * lean - (middle - right) * other) / (lean - other)
-        least = 1e-3 * (right - left)
-        if not (left + least < x < right - least) or abs(x - middle) < least:
-            x = middle + 0.25 * (longer - middle)
-        if error(x) < error(middle):
-            left, middle, right = (left, x, middle) if x < middle else (middle, x, right)
-        else:
-            left, right = (x, right) if x < middle else (left, x)
-    return middle
+def _refined(found: Callable[[float], Minimum | None], dip: tuple[float, float, float]) -> tuple[Minimum, bool]:
+    """The minimum inside a dip by Brent's method, and whether it ended with every ridge on its way solved for."""
+    from scipy.optimize import minimize_scalar
+
+    # Brent's tolerance is relative: 1 + the distance from the smallest ridge has no zero.
+    origin = math.log(SMALLEST_RIDGE) - 1.0
+    tried = {x: there for x in dip if (there := found(x)) is not None}
+    highest, solved = max(there.error for there in tried.values()), True
+
+    def error(moved: float) -> float:
+        nonlocal solved
+        there = found(moved + origin)
+        if there is None:
+            solved = False
+            return highest
+        tried[moved + origin] = there
+        return there.error
+
+    bracket = tuple(x - origin for x in dip)
+    search = minimize_scalar(error, bracket, method="brent", options={"xtol": _SHARE, "maxiter": _MOST_STEPS})
+    return min(tried.values(), key=lambda there: there.error), bool(search.success) and solved

@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 
 # Where a bend smoothed to a width w is split: far outside, at its shoulders and in the middle.
 _SMOOTH_BEND = (-7.0, -3.0, -1.0, 0.0, 1.0, 3.0, 7.0)
-# The logistic loss bends over a few units of the output.
-_LOGISTIC_BEND = (-10.0, -3.0, 0.0, 3.0, 10.0)
+# The logistic loss bends over a few units of the output, and is straight to rounding from 40 on.
+_LOGISTIC_BEND = (-40.0, -20.0, -10.0, -3.0, 0.0, 3.0, 10.0, 20.0, 40.0)
 
 
 @dataclass(frozen=True)

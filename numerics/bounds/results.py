@@ -22,8 +22,10 @@ from giantsteps.numerics.models.notebook import Shown
 class LeastLoss:
     """inf of E l(y, f) over a span.
 
-    coefficients: of mu0_a, kappa_j mu1_a, dmu0_a/dc_a, mu1_a z, in this order; of a function of the label's sign where
-    `at_infinity`: the infimum is approached as a multiple of that function grows, and not reached.
+    value: the least loss that was found. The infimum is at most `error_estimate` below it: what the slopes of the loss
+    leave open, and how far the value moved on a finer rule. coefficients: of mu0_a, kappa_j mu1_a, dmu0_a/dc_a and
+    mu1_a z, in this order. at_infinity: they are those of a function of the label's sign, and the infimum is approached
+    as a multiple of it grows, and not reached.
     """
 
     value: float
@@ -31,6 +33,11 @@ class LeastLoss:
     at_infinity: bool
     error_estimate: float
     converged: bool
+
+    @property
+    def certain(self) -> float:
+        """What no function of the span is below, as far as the estimate holds."""
+        return max(0.0, self.value - self.error_estimate)
 
 
 @dataclass(frozen=True)
@@ -78,10 +85,11 @@ class Bounds(Shown):
 
 @dataclass(frozen=True)
 class Minimum:
-    """A local minimum of an error along one parameter."""
+    """A local minimum of an error along one parameter, with the estimate of the error's own error where it has one."""
 
     at: float
     error: float
+    error_estimate: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ class BestRidge:
     from infinity) or, when `at_zero`, the smallest ridge tried, below which the error still falls. `minima` lists the
     local minima at finite ridge; `converged` says that `solve` confirms the least error, to `error_estimate`. With
     another loss than the square one `left_out` ridges at the ends of the scan were not used, and converged is False
-    where the loss still fell there.
+    where the loss still fell there, and where the refinement of a dip did not end or met a ridge without a solution.
     """
 
     ridge: float

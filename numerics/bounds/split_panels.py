@@ -2,13 +2,17 @@
 
 On every panel the output is f = sum_j b_j phi_j(t), a combination of given functions, and the target a given g(t). The
 loss bends where f or g - f crosses a level. Each crossing is found by bisection and the panel split there, so that
-Gauss and Legendre's rule sees smooth pieces only and the average is a smooth function of b.
+Gauss and Legendre's rule sees smooth pieces only and the average is a smooth function of b. A level that is crossed and
+crossed back between two nodes shows no change of sign; it is looked for wherever the nodes come close to the level.
+Otherwise a search for the least average would find outputs that hide their losses between the nodes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +24,16 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 ORDER = 10
-# Bisections of the interval between two nodes: 1e-10 of it is left, and the average is off by the square of that.
-_BISECTIONS = 32
+# Bisections of the interval between two nodes: 1e-12 of it is left. The slope of the average is off by that share, the
+# average by its square.
+_BISECTIONS = 40
 # How far inside the panel its ends are looked at, as a share of it: a target may jump at the end itself.
-_INSIDE = 1e-9
+_INSIDE = 1e-12
+# A level is looked for between nodes that are closer to it than so many times the difference to their neighbours: a
+# parabola through three equally spaced nodes falls below the lowest one by a quarter of that. Golden sections leave
+# 1e-7 of the interval, the square root of rounding.
+_CLOSE, _SECTIONS = 4.0, 34
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,20 @@ class Panels:
         half = 0.5 * (right - left)[:, None]
         t = left[:, None] + half * (1.0 + x)
         return t, half * w * self.weight(which, t)
+
+
+class _Turns(NamedTuple):
+    """Minima and maxima of h inside panels, (M,): the panel, the place and an end on each side of it.
+
+    outer, inner: h at the node that is nearest, and at the place itself.
+    """
+
+    panel: Places
+    left: Array
+    place: Array
+    right: Array
+    outer: Array
+    inner: Array
 
 
 class AveragedLoss:
@@ -102,18 +126,21 @@ class AveragedLoss:
         """Which panels are crossed (N,), and the pieces that they are split into: panel, left and right end, (M,)."""
         residual = self.loss.of_residual if of_residual is None else of_residual
         h = self.label - f if residual else f
-        found: list[tuple[float, Places, Places]] = []
+        turns = self._turns(b, h, levels, residual)
+        found: list[tuple[Array, Places, Array, Array]] = []
         for level in levels:
             rows, columns = np.nonzero((h[:, 1:] > level) != (h[:, :-1] > level))
-            found.append((level, rows, columns))
-        which = np.concatenate([rows for _, rows, _ in found]) if found else np.zeros(0, dtype=np.intp)
+            found.append((np.full(len(rows), level), rows, self._t[rows, columns], self._t[rows, columns + 1]))
+            back = (turns.outer > level) != (turns.inner > level)
+            rows, left, middle, right = (part[back] for part in turns[:4])
+            found += [(np.full(len(rows), level), rows, *ends) for ends in ((left, middle), (middle, right))]
+        which = np.concatenate([rows for _, rows, _, _ in found]) if found else np.zeros(0, dtype=np.intp)
         crossed = np.zeros(len(h), dtype=bool)
         crossed[which] = True
         if not len(which):
             return crossed, which, np.zeros(0), np.zeros(0)
-        column = np.concatenate([columns for _, _, columns in found])
-        values = np.concatenate([np.full(len(rows), value) for value, rows, _ in found])
-        roots = self._roots(b, which, self._t[which, column], self._t[which, column + 1], values, residual)
+        values, low, high = (np.concatenate([entry[k] for entry in found]) for k in (0, 2, 3))
+        roots = self._roots(b, which, low, high, values, residual)
         panels = np.flatnonzero(crossed)
         where = np.concatenate([which, panels, panels])
         places = np.concatenate([roots, self.panels.left[panels], self.panels.right[panels]])
@@ -122,13 +149,35 @@ class AveragedLoss:
         same = where[1:] == where[:-1]
         return crossed, where[:-1][same], places[:-1][same], places[1:][same]
 
+    def _turns(self, b: Array, h: Array, levels: tuple[float, ...], residual: bool) -> _Turns:
+        """The minima and maxima of h between nodes that may lie beyond a level."""
+        last = h.shape[1] - 1
+        before, after = np.maximum(np.arange(last + 1) - 1, 0), np.minimum(np.arange(last + 1) + 1, last)
+        parts = []
+        for sign in (1.0, -1.0):  # minima, and maxima as minima of -h
+            rise = sign * (np.maximum(sign * h[:, before], sign * h[:, after]) - sign * h)
+            least = (sign * h <= sign * h[:, before]) & (sign * h <= sign * h[:, after])
+            ends = h, h - _CLOSE * rise
+            near = np.zeros_like(least)
+            for level in levels:
+                near |= (ends[0] > level) != (ends[1] > level)
+            rows, columns = np.nonzero(least & near)
+            parts.append((rows, columns, np.full(len(rows), sign)))
+        rows, columns, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        left, right = self._t[rows, before[columns]], self._t[rows, after[columns]]
+        middle, inner = _least(lambda t: signs * self._height(b, rows, t, residual), left, right)
+        return _Turns(rows, left, middle, right, h[rows, columns], signs * inner)
+
+    def _height(self, b: Array, which: Places, t: Array, residual: bool) -> Array:
+        """h at one place t (M,) of each of the panels `which`."""
+        f = np.tensordot(b, self.panels.features(which, t[:, None]), axes=1)[:, 0]
+        return np.asarray(self.panels.label(which, t[:, None])[:, 0] - f) if residual else f
+
     def _roots(self, b: Array, which: Places, low: Array, high: Array, level: Array, residual: bool) -> Array:
         """Where h crosses the level between low and high, by bisection."""
 
         def above(t: Array) -> NDArray[np.bool_]:
-            f = np.tensordot(b, self.panels.features(which, t[:, None]), axes=1)
-            h = self.panels.label(which, t[:, None]) - f if residual else f
-            return np.asarray(h[:, 0] > level)
+            return np.asarray(self._height(b, which, t, residual) > level)
 
         start = above(low)
         for _ in range(_BISECTIONS):
@@ -136,3 +185,17 @@ class AveragedLoss:
             left = above(middle) == start
             low, high = np.where(left, middle, low), np.where(left, high, middle)
         return 0.5 * (low + high)
+
+
+def _least(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Array]:
+    """Places (M,) of the least value between low and high, and these values, by golden sections."""
+    first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_first, at_second = function(first), function(second)
+    for _ in range(_SECTIONS if len(low) else 0):
+        lower = at_first < at_second
+        low, high = np.where(lower, low, first), np.where(lower, second, high)
+        new = np.where(lower, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        at_new = function(new)
+        first, second = np.where(lower, new, second), np.where(lower, first, new)
+        at_first, at_second = np.where(lower, at_new, at_second), np.where(lower, at_first, at_new)
+    return np.where(at_first < at_second, first, second), np.minimum(at_first, at_second)
