@@ -197,8 +197,8 @@ def _error(model: Model, loss: Loss | None, found: LeastLoss) -> float:
 # The scan, one point a decade. A dip is refined until its place is known to this share of 1 + the distance of its
 # logarithm from the smallest ridge: the loss there is off by the square.
 SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
-_SCAN, _SHARE = 7, 1e-5
-_MOST_STEPS = 60
+RIDGES = 7
+_SHARE, _MOST_STEPS = 1e-5, 60
 
 
 @within_reach
@@ -207,8 +207,8 @@ def best_ridge_of_loss(model: Model) -> BestRidge:
 
     The model's own ridge is ignored. The scan goes from ridge 1 both ways as far as the solver converges (large ridges
     leave no noise in the output, which the rules rely on), and no further down than to the second loss in a row above
-    the limit. `converged` is False where the best ridge is an end of the scan at which the loss still falls, and where
-    the refinement did not end or met a ridge at which the solver does not converge.
+    the limit. `converged` is False where the best ridge is an end of the scan at which the loss still falls, where the
+    solver converges at no ridge of the scan, and where the refinement did not end or met a ridge at which it does not.
     """
     bounded = loss_bounds(model)
     limit = bounded.upper
@@ -224,8 +224,8 @@ def best_ridge_of_loss(model: Model) -> BestRidge:
         there = found(log_ridge)
         return math.inf if there is None else there.error
 
-    grid = [float(x) for x in np.linspace(math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE), _SCAN)]
-    middle = _SCAN // 2
+    grid = [float(x) for x in np.linspace(math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE), RIDGES)]
+    middle = RIDGES // 2
     below: list[float] = []
     for x in reversed(grid[:middle]):
         if math.isinf(error(x)):
@@ -246,7 +246,7 @@ def best_ridge_of_loss(model: Model) -> BestRidge:
     # What still falls where the scan had to end, or between its last ridge and infinity, is not the least.
     whole = grid[0] in kept
     at_smallest = whole and best == ends[0]
-    converged = (best not in ends or at_smallest) and all(ended for _, ended in dips)
+    converged = bool(kept) and (best not in ends or at_smallest) and all(ended for _, ended in dips)
     return BestRidge(
         best.at, best.error, at_smallest, minima, converged, best.error_estimate, left_out=len(grid) - len(kept)
     )

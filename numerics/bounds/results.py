@@ -100,7 +100,8 @@ class BestRidge:
     from infinity) or, when `at_zero`, the smallest ridge tried, below which the error still falls. `minima` lists the
     local minima at finite ridge; `converged` says that `solve` confirms the least error, to `error_estimate`. With
     another loss than the square one `left_out` ridges at the ends of the scan were not used, and converged is False
-    where the loss still fell there, and where the refinement of a dip did not end or met a ridge without a solution.
+    where the loss still fell there, where no ridge has a solution, and where the refinement of a dip did not end or met
+    a ridge without one.
     """
 
     ridge: float

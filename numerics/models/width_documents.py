@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # The width whose value stands beside every limit, and by what share of the limit it may differ without a word.
 WIDTH = 1000
 APART = 0.05
+# Beside test and training error, of a loss other than the square one.
+OTHER_ERRORS = ("mean_squared_error", "classification_error")
 
 
 def finite(value: Any, reason: str = "it diverges") -> Any:
@@ -43,7 +45,10 @@ class Errors(Protocol):
 
 
 def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> dict[str, Any]:
-    """The entry `at_width`: both errors, or null with the reason in `why`."""
+    """The entry `at_width`: both errors and, for another loss than the square one, mean squared and classification error.
+
+    Where there are none it is null, with the reason in `why`.
+    """
     if not converged:
         return {"at_width": None, "why": "the limit did not converge, and the value at a finite width starts from it"}
     try:
@@ -53,27 +58,33 @@ def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> d
     if not getattr(there, "converged", True):
         return {"at_width": None, "why": str(getattr(there, "status", "it did not converge"))}
     errors = {"test_error": float(there.test_error), "training_error": float(there.training_error)}
+    errors |= {name: float(found) for name in OTHER_ERRORS if (found := getattr(there, name, None)) is not None}
     return {"at_width": {"width": width, **finite(errors)}}
 
 
-def is_apart(document: dict[str, Any]) -> bool:
-    """Whether the test error at the finite width differs from the limit by more than 5 %."""
-    limit, there = document.get("test_error"), document.get("at_width")
-    if there is None or not isinstance(limit, float) or not isinstance(there["test_error"], float):
+def is_apart(document: dict[str, Any], name: str = "test_error") -> bool:
+    """Whether an error at the finite width differs from the limit by more than 5 %."""
+    limit, there = document.get(name), (document.get("at_width") or {}).get(name)
+    if not isinstance(limit, float) or not isinstance(there, float):
         return False
-    return abs(there["test_error"] - limit) > APART * abs(limit)
+    return abs(there - limit) > APART * abs(limit)
 
 
 def apart_sentence(document: dict[str, Any]) -> str | None:
-    """The sentence for one solution; None where both values agree to 5 %."""
-    if not is_apart(document):
+    """The sentence for one solution; None where test and classification error agree to 5 % with their limits."""
+    parts = [_apart(document, name) for name in ("test_error", "classification_error") if is_apart(document, name)]
+    if not parts:
         return None
-    limit, there = document["test_error"], document["at_width"]
-    gap = there["test_error"] - limit
+    return f"at width {document['at_width']['width']} expect {' and '.join(parts)}"
+
+
+def _apart(document: dict[str, Any], name: str) -> str:
+    """How far an error at the finite width is from its limit, in words."""
+    limit, there = document[name], document["at_width"][name]
+    gap = there - limit
     # beside a limit that is nothing to six digits of the gap, a percentage says nothing
     size = f"{100.0 * abs(gap) / abs(limit):.3g} %" if abs(limit) > 1e-6 * abs(gap) else f"{abs(gap):.3g}"
-    side = "above" if gap > 0.0 else "below"
-    return f"at width {there['width']} expect a test error of {there['test_error']:.4g}, {size} {side} the limit"
+    return f"a {name.replace('_', ' ')} of {there:.4g}, {size} {'above' if gap > 0.0 else 'below'} its limit"
 
 
 def apart_points(width: float, count: int, total: int) -> str | None:

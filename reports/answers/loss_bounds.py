@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 
 _NONE_TRIED = "the loss falls towards the upper bound as the ridge grows, and no ridge of the scan does better"
+_NONE_SOLVED = "the solver converges at no ridge of the scan; this is the loss at infinite ridge"
 _GROWS = "the loss falls towards the bound as the output grows without limit, and does not reach it"
 
 
@@ -22,6 +23,7 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
 
     Raises ModelError where the loss is not built for the model.
     """
+    from giantsteps.numerics.bounds.any_loss import RIDGES
     from giantsteps.numerics.bounds.of_model import bounds
     from giantsteps.numerics.models.documents import ridge_document
 
@@ -29,7 +31,8 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
     step()
     best = found.best_ridge()
     step()
-    least = best_at_width(ridge_document(best, _NONE_TRIED), width, model)
+    reason = _NONE_SOLVED if best.left_out == RIDGES else _NONE_TRIED
+    least = best_at_width(ridge_document(best, reason), width, model)
     document: dict[str, Any] = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
     return document | found.to_dict() | {
         "best_ridge": least | {"ridges_left_out": best.left_out},
@@ -63,7 +66,7 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
             row.append(number(document["classification_error"]["upper"], 8))
         rows.append(row)
     lines = [
-        f"{first['loss']} loss per test sample, label noise included",
+        f"{first['loss']} loss per test sample, label noise included; every bound is a limit of infinite width",
         table(rows, header, right=frozenset(range(len(header)))),
     ]
     if any(not (document["lower_reached"] and document["upper_reached"]) for _, document in results):

@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.numerics.models.width_documents import apart_points, apart_sentence, at_width_json, is_apart
+from giantsteps.numerics.models.width_documents import (
+    OTHER_ERRORS,
+    apart_points,
+    apart_sentence,
+    at_width_json,
+    is_apart,
+)
 from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
@@ -43,14 +49,14 @@ def shown(document: dict[str, Any], digits: int = 10) -> str:
 
 
 def error_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """The errors for people: the limit and its value at the finite width. Where they are far apart, the value at the
+    """All errors for people: the limit and its value at the finite width. Where they are far apart, the value at the
     width comes first; where it is missing, its reason stands there.
     """
     limit, there = _errors(document), document.get("at_width")
     if there is None:
         return [*limit, *([("at finite width", document["why"])] if document.get("why") else [])]
     beside, where = _errors(there), f"at width {there['width']}"
-    if is_apart(document):
+    if apart_sentence(document):
         return [*((f"{name} {where}", value) for name, value in beside), ("limit", _together(limit))]
     return [*limit, (where, _together(beside))]
 
@@ -58,9 +64,11 @@ def error_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
 def _errors(document: dict[str, Any]) -> list[tuple[str, str]]:
     from giantsteps.reports.command_line.console import number
 
-    names = {"test_error": "test error", "training_error": "training error"}
+    names = ("test_error", "training_error", *OTHER_ERRORS)
     return [
-        (name, number(math.inf if isinstance(document[key], dict) else document[key])) for key, name in names.items()
+        (name.replace("_", " "), number(math.inf if isinstance(document[name], dict) else document[name]))
+        for name in names
+        if name in document
     ]
 
 

@@ -149,7 +149,10 @@ def why_not(failed: list[dict[str, Any]]) -> str:
             "double precision"
         )
     if len(loose) < len(failed):
-        reasons.append("the least error was not confirmed at its ridge, and a better ridge may lie beyond the scan")
+        reasons.append(
+            "the least error was not confirmed at its ridge: a better ridge may lie beyond the scan, or where the "
+            "solver does not converge"
+        )
     return "; ".join(reasons)
 
 

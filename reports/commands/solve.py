@@ -290,9 +290,8 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
     # Of the document the names alone: an infinite number is words there.
     if "loss" in document:
         rows.append(("loss", document["loss"]))
-    for name in ("mean_squared_error", "classification_error", "energy"):
-        if name in document:
-            rows.append((name.replace("_", " "), number(getattr(solution, name))))
+    if "energy" in document:
+        rows.append(("energy", number(solution.energy)))
     rows += [
         ("residual", number(solution.residual, 2)),
         ("error estimate", number(solution.error_estimate, 2)),

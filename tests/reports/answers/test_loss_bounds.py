@@ -44,7 +44,7 @@ def test_a_sweep_prints_a_line_per_point(capfd: pytest.CaptureFixture[str]) -> N
     arguments = [*ALIGNED[:-1], "0.9,1", "--loss", "absolute"]
     assert run(["bounds", *arguments]) == 0
     lines = capfd.readouterr().out.splitlines()
-    assert lines[0] == "absolute loss per test sample, label noise included"
+    assert lines[0] == "absolute loss per test sample, label noise included; every bound is a limit of infinite width"
     assert [name in lines[1] for name in ("alignment", "lower bound", "upper bound", "mse at least")] == [True] * 4
     assert [line.split()[0] for line in lines[2:4]] == ["0.9", "1"]
     for line in lines[2:4]:
@@ -67,6 +67,23 @@ def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: py
     assert said.count("\n") == 1
     for word in words:
         assert word in said
+
+
+def test_a_scan_in_which_no_ridge_converges_is_undecided(capfd: pytest.CaptureFixture[str]) -> None:
+    # Two groups separate the labels up to flips of probability 4e-9: no ridge leaves the outputs any noise.
+    arguments = [
+        "bounds", "--activation", "gelu", "--target", "sign", "--alpha", "2.18", "--beta", "1.92", "--ridge", "0.1",
+        "--spike", "1", "--bulk", "1", "--alignment", "1", "--readout", "-1.39:0.61:1.04:0.07,1.67:0.39:1.19",
+        "--noise", "0.03", "--loss", "hinge", "--json",
+    ]  # fmt: skip
+    assert run(arguments) == 3
+    said = capfd.readouterr()
+    found: dict[str, Any] = json.loads(said.out)
+    assert found["bounds_converged"]
+    assert not found["converged"]
+    assert found["lower_reached"]
+    assert "the solver converges at no ridge" in found["best_ridge"]["ridge"]["reason"]
+    assert "does not converge" in said.err
 
 
 def line_of(**more: Any) -> list[str]:

@@ -45,7 +45,7 @@ def test_a_limit_that_no_network_reaches_is_told(capfd: pytest.CaptureFixture[st
     assert found["test_error"] == pytest.approx(0.1563, abs=1e-4)
     assert found["at_width"]["test_error"] == pytest.approx(0.2038, abs=1e-4)
     (sentence,) = found["warnings"]
-    assert "expect a test error of 0.2038, 30.4 % above the limit" in sentence
+    assert "expect a test error of 0.2038, 30.4 % above its limit" in sentence
     code, out, err = outcome(capfd, ["solve", *SMALL_STEP, "--width", "800"])
     assert (code, err) == (0, "")
     assert out.endswith(f"{sentence}\n")
@@ -106,7 +106,7 @@ def test_bounds_carry_the_best_ridge_at_the_width(capfd: pytest.CaptureFixture[s
     again = document(capfd, ["solve", *replaced("ridge", repr(best["ridge"]), replaced("spike", "0.01"))])
     assert best["at_width"] == again["at_width"]
     (sentence,) = found["warnings"]
-    assert "above the limit" in sentence
+    assert "above its limit" in sentence
     _, out, _ = outcome(capfd, ["bounds", *replaced("spike", "0.01")])
     assert out.splitlines()[-1] == sentence
     never = document(capfd, ["bounds", *replaced("target", "he2", replaced("spike", "0"))])
@@ -169,6 +169,41 @@ def test_one_point_tells_the_size_of_the_difference() -> None:
 
     answer = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12}}
     assert apart_line([answer], 1000) == apart_sentence(answer)
-    assert "0.12, 20 % above the limit" in str(apart_sentence(answer))
+    assert "0.12, 20 % above its limit" in str(apart_sentence(answer))
     nothing = {"test_error": 1e-36, "at_width": {"width": 1000, "test_error": 0.12}}
-    assert "0.12, 0.12 above the limit" in str(apart_sentence(nothing))
+    assert "0.12, 0.12 above its limit" in str(apart_sentence(nothing))
+
+
+def test_errors_beside_the_loss_are_those_of_networks_of_the_width(capfd: pytest.CaptureFixture[str]) -> None:
+    given = [
+        "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "4",
+        "--eta", "0.1", "--bulk-model", "network", "--loss", "logistic",
+    ]  # fmt: skip
+    found = document(capfd, ["solve", *given, "--width", "300"])
+    there = found["at_width"]
+    drawn = document(
+        capfd, ["simulate", *(g for g in given if g not in ("--bulk-model", "network")), "--kind", "network",
+                "--dimension", "300", "--seeds", "12"]
+    )  # fmt: skip
+    for name, gap in (("test_error", 0.03), ("classification_error", 0.03), ("mean_squared_error", 0.03)):
+        # Five standard errors of twelve networks (false alarms: 4e-4 by Student's t), and what else is of order 1/p.
+        mean, error = drawn[name]["mean"], drawn[name]["standard_error"]
+        assert abs(there[name] - mean) < 5.0 * error + gap * mean
+        # The limit is much farther away than that.
+        assert abs(found[name] - mean) > 3.0 * (5.0 * error + gap * mean)
+    (sentence,) = found["warnings"]
+    assert "a classification error of 0.2525, 62.4 % above its limit" in sentence
+    _, out, _ = outcome(capfd, ["solve", *given, "--width", "300"])
+    assert "classification error at width 300  0.2524954" in out
+    assert out.endswith(f"{sentence}\n")
+
+
+@pytest.mark.parametrize("name", ["test_error", "classification_error"])
+def test_either_error_alone_may_be_far_from_its_limit(name: str) -> None:
+    from giantsteps.numerics.models.width_documents import apart_sentence
+
+    limits = {"test_error": 0.25, "classification_error": 0.125}
+    there = limits | {name: 1.5 * limits[name]}
+    said = str(apart_sentence(limits | {"at_width": {"width": 1000, **there}}))
+    assert f"expect a {name.replace('_', ' ')} of {there[name]:.4g}, 50 % above its limit" in said
+    assert apart_sentence(limits | {"at_width": {"width": 1000, **limits}}) is None
