@@ -49,6 +49,9 @@ _MOST_HALVINGS = 4
 _MANY_NUMBERS, _MOST_NUMBERS = 100_000, 1_000_000
 # Of a sum of probabilities times losses of order one, a hundred roundings.
 _ROUNDING = 1e-14
+# Errors of mu0 and mu1 on a panel, beside their size: sums of some ten terms of a series. They count where functions
+# that nearly coincide have large coefficients of opposite sign.
+_ERRORS_OF_MEANS = 1e-14
 # Directions of the span under this share of the largest are left out: the coefficients along them would lose digits.
 _RANK = 1e3 * RANK_TOLERANCE
 # A label that is missed with a smaller probability is rounding: the span has a function of the label's sign.
@@ -123,7 +126,7 @@ def least_loss(model: Model, *, across: bool) -> LeastLoss:
 
 @dataclass(frozen=True)
 class _Found:
-    """The least loss on one rule: `gap` is what the search leaves, `near` where to search on the next rule.
+    """The least loss on one rule: `gap` is what search and rounding leave, `near` where to search on the next rule.
 
     near: coefficients of the orthonormal functions `basis` (R, r), which are those of the first rule.
     """
@@ -154,7 +157,8 @@ def _least(model: Model, across: bool, average: AveragedLoss, before: _Found | N
     at = basis.T @ found.at
     if separable and average.wrong(at) <= _NEVER:
         return _Found(0.0, at, True, 0.0, basis, near)
-    return _Found(found.value, at, False, found.gap, basis, found.nearby)
+    gap = found.gap + _ERRORS_OF_MEANS * average.rounding(at)
+    return _Found(found.value, at, False, gap, basis, found.nearby)
 
 
 def _orthonormal(average: AveragedLoss) -> Array:

@@ -86,22 +86,31 @@ class AveragedLoss:
 
     def value_and_slope(self, b: Array) -> tuple[float, Array]:
         """The average and its gradient, (r,)."""
+        total, slope = 0.0, np.zeros(len(b))
+        for features, g, f, weights in self._parts(b):
+            total += float(np.sum(weights * self.loss.value(g, f)))
+            slope = slope + np.tensordot(features, weights * self.loss.slope(g, f), axes=2)
+        return total, slope
+
+    def rounding(self, b: Array) -> float:
+        """sum_j |b_j| E |l' phi_j|: how far the average moves, relative to the errors of the functions phi_j."""
+        total = 0.0
+        for features, g, f, weights in self._parts(b):
+            pulls = weights * np.abs(self.loss.slope(g, f))
+            total += float(np.abs(b) @ np.tensordot(np.abs(features), pulls, axes=2))
+        return total
+
+    def _parts(self, b: Array) -> list[tuple[Array, Array, Array, Array]]:
+        """Functions (r, M, q), g, f and weights (M, q): of panels that are not split, then of the others' pieces."""
         f = np.tensordot(b, self.features, axes=1)
         crossed, where, left, right = self._pieces(b, f, self.loss.levels)
         inner = slice(1, -1)
-        whole = np.where(crossed[:, None], 0.0, self.weights)
-        total, slope = self._sums(self._inner, self.label[:, inner], f[:, inner], whole)
+        parts = [(self._inner, self.label[:, inner], f[:, inner], np.where(crossed[:, None], 0.0, self.weights))]
         if len(where):
             t, weights = self.panels.nodes(where, left, right)
             features = self.panels.features(where, t)
-            g = self.panels.label(where, t)
-            more, along = self._sums(features, g, np.tensordot(b, features, axes=1), weights)
-            total, slope = total + more, slope + along
-        return total, slope
-
-    def _sums(self, features: Array, g: Array, f: Array, weights: Array) -> tuple[float, Array]:
-        value = float(np.sum(weights * self.loss.value(g, f)))
-        return value, np.asarray(np.tensordot(features, weights * self.loss.slope(g, f), axes=2))
+            parts.append((features, self.panels.label(where, t), np.tensordot(b, features, axes=1), weights))
+        return parts
 
     def wrong(self, b: Array) -> float:
         """P(g f <= 0): how often f has not the sign of the target."""

@@ -45,9 +45,9 @@ class Errors(Protocol):
 
 
 def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> dict[str, Any]:
-    """The entry `at_width`: both errors and, for another loss than the square one, mean squared and classification error.
+    """The entry `at_width`, or null with the reason in `why`.
 
-    Where there are none it is null, with the reason in `why`.
+    Both errors, and for another loss than the square one the mean squared and the classification error.
     """
     if not converged:
         return {"at_width": None, "why": "the limit did not converge, and the value at a finite width starts from it"}

@@ -23,9 +23,8 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 
 Array = NDArray[np.float64]
 
-STUDENTS = {"tanh": np.tanh, "gelu": lambda x: x * ndtr(x)}
 TARGETS = {"sign": np.sign, "sign(z - 1/2)": lambda x: np.sign(x - 0.5), "sin": np.sin}
-# E over z ~ N(0, 1) of the students: analytic, to rounding.
+# E over z ~ N(0, 1) of tanh: analytic, to 1e-13 at the bulks below.
 PLACES, WEIGHTS = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(100))
 WEIGHTS = WEIGHTS / np.sum(WEIGHTS)
 TWO = (ReadoutGroup(1.0, 0.5, None, 0.3), ReadoutGroup(-0.5, 0.5, 1.3))
@@ -36,14 +35,23 @@ def model(student: str, target: str, **changes: Any) -> Model:
     return Model(activation(student), activation(target), **(values | changes))
 
 
+def moments(student: str, mean: Array, deviation: float) -> tuple[Array, Array]:
+    """E s(mean + deviation z) and E z s(mean + deviation z): in closed form for gelu, x Phi(x), by a rule for tanh."""
+    if student == "tanh":
+        values = np.tanh(mean[:, None] + deviation * PLACES)
+        return values @ WEIGHTS, values @ (WEIGHTS * PLACES)
+    size = math.sqrt(1.0 + deviation**2)
+    t = mean / size
+    first = mean * ndtr(t) + deviation**2 / size * density(t)
+    return first, deviation * (ndtr(t) + t * density(t) * (1.0 - deviation**2 / size**2))
+
+
 def functions(given: Model, student: str, kappa: Array, z: Array) -> Array:
     """mu0_a, kappa mu1_a/sqrt(c_a) and, below alignment 1, mu1_a z, at places (N,) of kappa and z: (r, N)."""
     different, back = np.unique(np.round(kappa, 12), return_inverse=True)
-    mean, slope = [], []
-    for spike, bulk, bias in zip(given.slopes, given.bulks, given.biases, strict=True):
-        values = STUDENTS[student](spike * different[:, None] + bias + math.sqrt(bulk) * PLACES)
-        mean.append((values @ WEIGHTS)[back])
-        slope.append((values @ (WEIGHTS * PLACES))[back])
+    groups = list(zip(given.slopes, given.bulks, given.biases, strict=True))
+    both = [moments(student, spike * different + bias, math.sqrt(bulk)) for spike, bulk, bias in groups]
+    mean, slope = ([part[k][back] for part in both] for k in (0, 1))
     tilted = [along / math.sqrt(bulk) * kappa for along, bulk in zip(slope, given.bulks, strict=True)]
     across = [along * z for along in slope] if given.alignment < 1.0 else []
     return np.array(mean + tilted + across)
@@ -59,9 +67,12 @@ def density(x: Array) -> Array:
 
 
 def line(count: int) -> tuple[Array, Array]:
-    """Midpoints and weights of N(0, 1): x = 8 s^3 for even s, since a steep output bends within 1e-4 of the jump."""
+    """Midpoints and weights of N(0, 1): x = 10 s^3 for even s, since a steep output bends within 1e-4 of the jump.
+
+    Beyond 8 outputs of a million with the wrong sign still count 1e-9.
+    """
     s = 2.0 * (np.arange(count) + 0.5) / count - 1.0
-    return 8.0 * s**3, density(8.0 * s**3) * 24.0 * s**2 * (2.0 / count)
+    return 10.0 * s**3, density(10.0 * s**3) * 30.0 * s**2 * (2.0 / count)
 
 
 def rule(given: Model, count: int) -> tuple[Array, Array, Array]:
@@ -135,6 +146,10 @@ ALIGNED = {
         "loss": HINGE, "noise": 0.03,
         "readout": (ReadoutGroup(-1.39, 0.61, 1.04, 0.07), ReadoutGroup(1.67, 0.39, 1.19)),
     }),
+    "rare flips, groups that nearly coincide": ("gelu", "sign", {
+        "loss": HINGE, "noise": 0.03, "spike": 0.34,
+        "readout": (ReadoutGroup(0.29, 0.5, 0.58, 0.27), ReadoutGroup(-0.56, 0.5, 0.96, 0.03)),
+    }),
     "flips": ("tanh", "sign", {"loss": HINGE, "noise": 0.3}),
     "flips, two groups": ("tanh", "sign", {"loss": HINGE, "noise": 0.1, "readout": TWO}),
     "absolute": ("tanh", "sin", {"loss": ABSOLUTE}),
@@ -149,11 +164,13 @@ def test_the_least_loss_along_the_spike_is_that_of_a_linear_program(name: str) -
     found = least_loss(given, across=True)
     least, b = program(given, student, target, 4_000)
     assert found.converged
-    assert found.error_estimate <= 1e-9 * found.value
-    # The sum of half a million midpoints errs by 1e-9 of the loss.
+    # 1e-14 of outputs that are differences of a million times more.
+    assert found.error_estimate <= 1e-7 * found.value
     there, by_program = (attained(given, student, target, x, 500_000) for x in (np.array(found.coefficients), b))
-    assert there == pytest.approx(found.value, rel=1e-7)
-    assert found.certain <= by_program * (1.0 + 1e-7)
+    # Midpoints err at the kinks by the square of their distance: in the first model by 1e-7 of the loss for 125,000, by
+    # 1e-8 for half a million and by 2e-9 for two million; three times the largest seen at half a million.
+    assert abs(there - found.value) <= found.error_estimate + 6e-8 * found.value
+    assert found.certain <= by_program * (1.0 + 6e-8)
     # What four thousand nodes hide.
     assert found.value == pytest.approx(least, rel=1e-3)
 
