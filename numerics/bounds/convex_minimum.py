@@ -28,6 +28,8 @@ _LEVEL = 0.3
 # A level set farther away than this many times the last step is tried as if it were empty: the square of the inverse
 # has to stay above the rounding of nonnegative least squares.
 _FAR = 1e6
+# Steps beyond this many times the best point are given up.
+_FARTHEST = 1e12
 # What the sum of weighted slopes leaves counts at this many times the distance of the best point from the origin.
 _REACH = 1e3
 # Points that prove a bound are kept for a start on a function that is nearly the same, where the gap has fallen by this
@@ -65,55 +67,60 @@ def convex_minimum(
     """The minimum of a convex function that returns value and slope and is nowhere below `floor`.
 
     The search ends when the gap is under `relative` times the value plus `absolute`, when rounding leaves no progress,
-    or after 2,000 evaluations; `gap` says what it has left.
+    where the function overflows, or after 2,000 evaluations; `gap` says what it has left.
     """
-    cuts = _Cuts()
-    for start in starts:
-        cuts.add(function, np.array(start, dtype=float))
+    cuts = _Cuts([np.array(start, dtype=float) for start in starts], function)
     lower, step = floor, 1.0 + float(np.linalg.norm(cuts.best))
-    nearby, kept = [], math.inf
-    while len(cuts.values) < _MOST_EVALUATIONS:
+    nearby: list[Array] = []
+    kept = math.inf
+    while math.isfinite(cuts.value) and len(cuts.values) < _MOST_EVALUATIONS:
         gap = cuts.value - lower
         if gap <= relative * abs(cuts.value) + absolute:
             break
         moved, weights = cuts.projection(lower + _LEVEL * gap, gap, step)
-        if moved is None:
-            raised = cuts.bound(weights, step)
-            if raised > lower:
-                lower = raised
-                if gap <= _KEPT * kept:
-                    nearby, kept = nearby + [cuts.points[k] for k in np.flatnonzero(weights)], gap
-            elif step < 1e12 * (1.0 + float(np.linalg.norm(cuts.best))):
-                step *= _FAR  # the set is not empty, only far away
-            else:
+        if moved is not None:
+            size = float(np.linalg.norm(moved))
+            if np.array_equal(cuts.best + moved, cuts.best) or not cuts.add(cuts.best + moved):
                 break
+            step = size
             continue
-        size = float(np.linalg.norm(moved))
-        if size == 0.0 or np.array_equal(cuts.best + moved, cuts.best):
+        raised = cuts.bound(weights, step)
+        if raised >= lower + 0.5 * _LEVEL * gap:  # the level itself, but for rounding
+            lower = raised
+            if gap <= _KEPT * kept:
+                nearby += [cuts.points[k] for k in np.flatnonzero(weights)]
+                kept = gap
+        elif step < _FARTHEST * (1.0 + float(np.linalg.norm(cuts.best))):
+            step *= _FAR  # the set is not empty, only far away
+        else:
             break
-        step = size
-        cuts.add(function, cuts.best + moved)
     return ConvexMinimum(cuts.best, cuts.value, lower, (*nearby, cuts.best))
 
 
 class _Cuts:
     """All cuts so far, and the best point."""
 
-    def __init__(self) -> None:
+    def __init__(self, starts: list[Array], function: Callable[[Array], tuple[float, Array]]) -> None:
+        self._function = function
         self.points: list[Array] = []
         self.values: list[float] = []
         self.slopes: list[Array] = []
-        self.best: Array = np.zeros(0)
+        self.best: Array = starts[0]
         self.value = math.inf
+        for start in starts:
+            self.add(start)
 
-    def add(self, function: Callable[[Array], tuple[float, Array]], x: Array) -> None:
-        """The cut at x."""
-        value, slope = function(x)
+    def add(self, x: Array) -> bool:
+        """The cut at x; whether value and slope are finite, else there is none."""
+        value, slope = self._function(x)
+        if not (math.isfinite(value) and np.all(np.isfinite(slope))):
+            return False
         self.points.append(x)
         self.values.append(value)
         self.slopes.append(slope)
         if value < self.value:
             self.best, self.value = x, value
+        return True
 
     def _at_best(self) -> tuple[Array, Array]:
         """The cuts' values at the best point (K,) and their slopes (K, r)."""

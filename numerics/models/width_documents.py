@@ -58,7 +58,8 @@ def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> d
     if not getattr(there, "converged", True):
         return {"at_width": None, "why": str(getattr(there, "status", "it did not converge"))}
     errors = {"test_error": float(there.test_error), "training_error": float(there.training_error)}
-    errors |= {name: float(found) for name in OTHER_ERRORS if (found := getattr(there, name, None)) is not None}
+    others = {name: getattr(there, name, None) for name in OTHER_ERRORS}
+    errors |= {name: float(value) for name, value in others.items() if value is not None}
     return {"at_width": {"width": width, **finite(errors)}}
 
 

@@ -104,3 +104,16 @@ def test_the_next_function_starts_where_this_one_ended() -> None:
     warm = convex_minimum(moved, first.nearby)
     assert warm.value == pytest.approx(cold.value, rel=1e-9)
     assert calls < from_zero
+
+
+@pytest.mark.parametrize("beyond", [np.inf, np.nan])
+def test_a_function_that_overflows_is_not_minimised(beyond: float) -> None:
+    def function(x: Array) -> tuple[float, Array]:
+        inside = float(x[0]) < 2.0
+        return (float(np.exp(-x[0])) if inside else beyond), -np.exp(-x) if inside else np.full(1, beyond)
+
+    found = convex_minimum(function, [np.zeros(1)])
+    assert np.isfinite(found.value)
+    # What is beyond is not known to be better, and not known to be worse.
+    assert found.lower == 0.0
+    assert convex_minimum(lambda x: (beyond, x), [np.zeros(1)]).gap == np.inf
