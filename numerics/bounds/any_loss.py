@@ -17,6 +17,7 @@ Label noise is part of the loss. For the square loss both are those of `numerics
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -49,6 +50,8 @@ _MOST_HALVINGS = 4
 _MANY_NUMBERS, _MOST_NUMBERS = 100_000, 1_000_000
 # Of a sum of probabilities times losses of order one, a hundred roundings.
 _ROUNDING = 1e-14
+# Losses below this are not told from zero.
+_SMALLEST = 1e-15
 # Errors of mu0 and mu1 on a panel, beside their size: sums of some ten terms of a series. They count where functions
 # that nearly coincide have large coefficients of opposite sign.
 _ERRORS_OF_MEANS = 1e-14
@@ -114,7 +117,9 @@ def least_loss(model: Model, *, across: bool) -> LeastLoss:
         # One small move may be luck where panels of several directions err irregularly: halving leaves a quarter.
         earlier, moved = moved, math.inf if before is None else abs(now.value - before.value)
         before, numbers = now, average.features.size
-        if moved <= _GOAL * now.value + _ROUNDING or (moved <= _GOAL * (1.0 + now.value) and numbers > _MANY_NUMBERS):
+        if moved <= max(now.gap, _GOAL * now.value + _ROUNDING) or (
+            moved <= _GOAL * (1.0 + now.value) and numbers > _MANY_NUMBERS
+        ):
             break
         if numbers > _MOST_NUMBERS and math.isfinite(moved):
             break
@@ -141,7 +146,8 @@ class _Found:
 
 def _least(model: Model, across: bool, average: AveragedLoss, before: _Found | None) -> _Found:
     """The infimum on one rule."""
-    separable = isinstance(model.loss, ProximalLoss) and model.loss.margin and model.noise == 0.0
+    margin = isinstance(model.loss, ProximalLoss) and model.loss.margin
+    separable, rare = margin and model.noise == 0.0, margin and average.loss.flip <= _NEVER
     basis = _orthonormal(average) if before is None else before.basis
     near = (np.zeros(len(basis)),) if before is None else before.near
     if separable:
@@ -153,12 +159,13 @@ def _least(model: Model, across: bool, average: AveragedLoss, before: _Found | N
         value, slope = average.value_and_slope(basis.T @ b)
         return value, basis @ slope
 
-    found = convex_minimum(objective, near)
+    # Multiples of a function that has the sign of nearly every label are followed no farther than to the goal.
+    found = convex_minimum(objective, near, absolute=_GOAL if rare else _SMALLEST)
     at = basis.T @ found.at
     if separable and average.wrong(at) <= _NEVER:
         return _Found(0.0, at, True, 0.0, basis, near)
     gap = found.gap + _ERRORS_OF_MEANS * average.rounding(at)
-    return _Found(found.value, at, False, gap, basis, found.nearby)
+    return _Found(found.value, at, rare and found.value <= _GOAL, gap, basis, found.nearby)
 
 
 def _orthonormal(average: AveragedLoss) -> Array:
@@ -202,6 +209,8 @@ def _error(model: Model, loss: Loss | None, found: LeastLoss) -> float:
 # logarithm from the smallest ridge: the loss there is off by the square.
 SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
 RIDGES = 7
+# Where a dip beside an end of the scan is looked for, as a share of the way to the next place.
+_BESIDE = 0.1
 _SHARE, _MOST_STEPS = 1e-5, 60
 
 
@@ -239,6 +248,10 @@ def best_ridge_of_loss(model: Model) -> BestRidge:
             break
     above = list(takewhile(lambda x: math.isfinite(error(x)), grid[middle:]))
     kept = [*reversed(below), *above]
+    for end, beside in (kept[:2], kept[:-3:-1]) if len(kept) > 1 else ():
+        # A loss that falls from an end of the scan, and is least there among its places, has a dip beside it.
+        if error(end) < error(beside):
+            insort(kept, end + _BESIDE * (beside - end))
     triples = zip(kept, kept[1:], kept[2:], strict=False)
     dips = [_refined(found, x) for x in triples if error(x[1]) < min(error(x[0]), error(x[2])) - _GOAL]
     minima = tuple(minimum for minimum, _ in dips)
@@ -251,9 +264,8 @@ def best_ridge_of_loss(model: Model) -> BestRidge:
     whole = grid[0] in kept
     at_smallest = whole and best == ends[0]
     converged = bool(kept) and (best not in ends or at_smallest) and all(ended for _, ended in dips)
-    return BestRidge(
-        best.at, best.error, at_smallest, minima, converged, best.error_estimate, left_out=len(grid) - len(kept)
-    )
+    left_out = len(grid) - len(below) - len(above)
+    return BestRidge(best.at, best.error, at_smallest, minima, converged, best.error_estimate, left_out)
 
 
 def _refined(found: Callable[[float], Minimum | None], dip: tuple[float, float, float]) -> tuple[Minimum, bool]:

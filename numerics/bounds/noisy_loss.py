@@ -63,7 +63,7 @@ class NoisyLoss:
         return tuple(sorted(places | {-place for place in places})) if self.loss.margin else ()
 
     @property
-    def _flip(self) -> float:
+    def flip(self) -> float:
         """The probability that noise turns a label of +-1 round."""
         return 0.5 * math.erfc(1.0 / math.sqrt(2.0 * self.noise)) if self.noise > 0.0 else 0.0
 
@@ -72,18 +72,18 @@ class NoisyLoss:
         if isinstance(self.loss, ClippedLoss):
             return _clipped_value(self.loss, g - f, math.sqrt(self.noise))
         value = self.loss.value(g, f)
-        if self._flip == 0.0:
+        if self.flip == 0.0:
             return value
-        return np.asarray((1.0 - self._flip) * value + self._flip * self.loss.value(-g, f))
+        return np.asarray((1.0 - self.flip) * value + self.flip * self.loss.value(-g, f))
 
     def slope(self, g: Array, f: Array) -> Array:
         """Its derivative in f."""
         if isinstance(self.loss, ClippedLoss):
             return -_clipped_pull(self.loss, g - f, math.sqrt(self.noise))
         slope = _slope(self.loss, g, f)
-        if self._flip == 0.0:
+        if self.flip == 0.0:
             return slope
-        return np.asarray((1.0 - self._flip) * slope + self._flip * _slope(self.loss, -g, f))
+        return np.asarray((1.0 - self.flip) * slope + self.flip * _slope(self.loss, -g, f))
 
 
 def _slope(loss: ProximalLoss, y: Array, f: Array) -> Array:

@@ -173,6 +173,19 @@ def test_a_label_off_that_line_is_not() -> None:
     assert not found.least.at_infinity
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_sign_that_one_function_alone_has_is_found(noise: float) -> None:
+    # One combination of two means vanishes at kappa = 0; noise of 0.01 turns 1e-23 of the labels round.
+    readout = (ReadoutGroup(-0.26, 0.5, 0.68, -0.04), ReadoutGroup(1.06, 0.5, 0.9, -0.43))
+    given = model("erf", "sign", spike=1.8, alignment=1.0, noise=noise, readout=readout)
+    found = loss_bounds(given.changed(loss=HINGE))
+    assert found.converged
+    assert found.at_infinite_ridge.at_infinity
+    assert found.lower == 0.0
+    assert 0.0 <= found.upper <= found.error_estimate + 1e-13 <= 2.1e-9
+    assert found.mean_squared_error[1] is None
+
+
 def test_errors_beside_the_loss() -> None:
     found = loss_bounds(model(target="sign").changed(loss=ABSOLUTE))
     # The sign of mu0(kappa) is that of kappa, which differs from theta.x's with probability acos(gamma)/pi.
@@ -245,6 +258,17 @@ def test_no_ridge_near_the_best_one_does_better(given: Model) -> None:
     least = np.polynomial.Polynomial.fit(np.linspace(-1.0, 1.0, 9), [s.test_error for s in near], 6).deriv().roots()
     real = least[np.abs(least.imag) < 1e-9].real
     assert np.min(np.abs(real)) * math.log(2.0) < 0.02
+
+
+def test_a_best_ridge_beside_an_end_of_the_scan_is_found() -> None:
+    # An eighth of the features wants a 64th of the ridge: between the smallest one of the scan, 1e-3, and the next.
+    students = ("tanh", "tanh(z)/8")
+    whole, eighth = (best_ridge_of_loss(model(of, alpha=20.0, loss=huber(0.5))) for of in students)
+    assert 1e-3 < whole.ridge / 64.0 < 2e-3
+    assert eighth.ridge == pytest.approx(whole.ridge / 64.0, rel=1e-3)
+    assert eighth.test_error == pytest.approx(whole.test_error, rel=1e-8)
+    assert eighth.converged
+    assert not eighth.at_zero
 
 
 def test_the_best_ridge_of_the_square_loss_is_the_known_one() -> None:
