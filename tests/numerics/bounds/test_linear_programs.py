@@ -24,9 +24,9 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 Array = NDArray[np.float64]
 
 TARGETS = {"sign": np.sign, "sign(z - 1/2)": lambda x: np.sign(x - 0.5), "sin": np.sin}
-# E over z ~ N(0, 1) of tanh: analytic, to 1e-13 at the bulks below.
-PLACES, WEIGHTS = (np.asarray(part) for part in np.polynomial.hermite_e.hermegauss(100))
-WEIGHTS = WEIGHTS / np.sum(WEIGHTS)
+# E over z ~ N(0, 1) of tanh by the trapezoidal rule: to rounding for functions analytic in a strip of half-width 1.2.
+PLACES = np.linspace(-9.4, 9.4, 95)
+WEIGHTS = np.exp(-(PLACES**2) / 2.0) * 0.2 / math.sqrt(2.0 * math.pi)
 TWO = (ReadoutGroup(1.0, 0.5, None, 0.3), ReadoutGroup(-0.5, 0.5, 1.3))
 
 
