@@ -31,7 +31,7 @@ The least test error over the ridge lies between the lower bound (no features of
 bound (the error at infinite ridge); the best ridge is found by a scan and a refinement of every dip. With another
 --loss all three are of that loss per test sample, label noise included; beside them stands the square bound on the mean
 squared error, which holds whatever the loss, and for targets in {{-1, 1}} the classification error at infinite ridge,
-above the least over the ridge.
+above the least over the ridge. All bounds are limits of infinite width.
 
 --optimise-eta finds three learning rates by such scans: those of least test error at the given ridge, of least upper
 and of least lower bound. It certifies them in ball arithmetic where it can: a bracket with a local minimum inside, and
