@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import TracebackType
@@ -144,6 +145,28 @@ class Stoppable(Protocol):
 
     def stop(self) -> None:
         """Take it off the screen."""
+
+
+class Chapters:
+    """Without a terminal: one plain line on stderr for each chapter whose claims have all been checked."""
+
+    def __init__(self, modules: Sequence[str], quiet: bool) -> None:
+        """`modules` are those of the claims, `...CHAPTER.MODULE`."""
+        self._silent = quiet or sys.stderr.isatty()
+        self._left = Counter(map(self._chapter, modules))
+        self._all = len(self._left)
+
+    def arrived(self, module: str) -> None:
+        """The claims of one more module are checked."""
+        chapter = self._chapter(module)
+        self._left[chapter] -= 1
+        if not self._left[chapter]:
+            done = sum(not left for left in self._left.values())
+            note(f"{chapter.replace('_', ' ')} checked, {done} of {self._all} chapters", self._silent)
+
+    @staticmethod
+    def _chapter(module: str) -> str:
+        return module.split(".")[-2]
 
 
 class Progress:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.problems import DONE, FAILED, InputProblem, check_writable
+from giantsteps.reports.command_line.problems import FAILED, InputProblem, check_writable
 from giantsteps.reports.command_line.profiles import check_profile, profile_option
 
 HELP = """\b
@@ -27,7 +27,8 @@ interrupted run goes on where it stopped, and one of unchanged code ends soon; -
 With --check nothing is written, and nothing of an earlier run is used: the fresh ledger is compared with the committed
 one, and the exit code is 1 if they differ.
 
-Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
+Without a terminal each chapter of claims is one plain line on stderr. Exit code 1 also if a claim is refuted or a
+mutant is not, or if a claim is undecided that the committed ledger decides.
 """
 
 
@@ -64,11 +65,12 @@ def report(
     from giantsteps.reports.command_line.console import note, print_json
     from giantsteps.reports.command_line.machine.kept import forget
     from giantsteps.reports.page.build import build
-    from giantsteps.reports.text.ledger_files import KEPT, in_source_checkout
+    from giantsteps.reports.text.ledger_files import KEPT, committed, in_source_checkout
 
     keep = KEPT if in_source_checkout() else None
     if fresh and keep is not None:
         forget(keep)
+    before = committed()  # building refreshes it
     built = build(profile, directory, quiet=quiet, document=pdf, keep=keep)
     if as_json:
         print_json(built.document | {"files": [os.path.relpath(path) for path in built.files]})
@@ -77,9 +79,9 @@ def report(
 
         for line in remarks(built.ledger):
             note(line, quiet)
-        print(ledger_summary(built.ledger))
         print("\n".join(shown(built.files)))
-    return built.ledger.exit_code
+        print(ledger_summary(built.ledger))
+    return built.ledger.exit_code(before)
 
 
 def shown(files: Sequence[Path]) -> list[str]:
@@ -122,5 +124,6 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
         for line in [*remarks(ledger), *differences]:
             note(line, quiet)
         print(ledger_summary(ledger))
-        print(f"{len(differences)} differences from the committed ledger" if differences else "no drift")
-    return FAILED if differences else (ledger.exit_code or DONE)
+        end = f"{len(differences)} differences from the committed ledger" if differences else "no drift"
+        print(f"{end}; {len(ledger.undecided)} claims INCONCLUSIVE")
+    return FAILED if differences else ledger.exit_code(old)

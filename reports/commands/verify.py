@@ -43,8 +43,10 @@ With --properties what is searched is the properties (limits with their rates, o
 ...), all or those whose names begin so: models are drawn, the search turns towards the narrowest margin, and what fails
 is shrunk and printed as the command that shows it. Here, too, --seed draws others.
 
-Exit code 1 if a claim of ours is refuted or a mutant is not, or if a property fails; 3 if one stays undecided, as
-three of the committed ledger do. That a source's formula is refuted is what is claimed of a misprint.
+Exit code 0 if the verdicts are as in the committed ledger, in which three claims are INCONCLUSIVE, and nothing is
+refuted that has to hold; 1 if a claim of ours is refuted or a mutant is not, if a claim is undecided that the committed
+ledger decides, or if a property fails; 3 if one is undecided on draws of another seed, or a property is. A refuted
+formula of a source is a finding.
 """
 
 
@@ -99,7 +101,9 @@ def verify(
         print_json(ledger_json(ledger))
     else:
         print(ledger_table(ledger))
-    return ledger.exit_code
+    from giantsteps.reports.text.ledger_files import committed
+
+    return ledger.exit_code(committed())
 
 
 def export_proofs(claims: tuple[Claim, ...], directory: Path, as_json: bool, quiet: bool) -> int:
@@ -173,14 +177,20 @@ def _margin(margin: float | None) -> str:
 
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) -> Ledger:
     """Run the ledger on all cores, with progress; a seed other than 0 draws afresh."""
-    from giantsteps.reports.command_line.console import Progress
+    from giantsteps.reports.command_line.console import Chapters, Progress
     from giantsteps.reports.command_line.machine.workers import pool
     from giantsteps.verify.claims.index import run_ledger as run
     from giantsteps.verify.claims.paper import PAPER
 
     units = len(PAPER.modules)
+    said = Chapters(PAPER.modules, quiet)
+
+    def arrived(module: str) -> None:
+        said.arrived(module)
+        progress.step(module.rsplit(".", 1)[-1])
+
     with Progress("checking claims", units, quiet=quiet) as progress, pool(near=PAPER.modules) as executor:
-        return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]), seed=seed)
+        return run(profile, ids, executor, arrived, seed=seed)
 
 
 def ledger_table(ledger: Ledger) -> str:

@@ -63,7 +63,7 @@ def build(
     From a source checkout the quick profile refreshes the committed ledger too, as JSON and as Markdown. Files are
     written whole and last: an interrupted or failing run changes nothing.
     """
-    from giantsteps.reports.command_line.console import Progress, note
+    from giantsteps.reports.command_line.console import Chapters, Progress, note
     from giantsteps.reports.command_line.machine.workers import pool
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
@@ -71,6 +71,7 @@ def build(
     if used := examined.count + drawn.count:
         note(f"{used} parts of an earlier run of the same code are used again; --fresh runs them again", quiet)
     drawings = all_figures()
+    said = Chapters(PAPER.modules, quiet)
     units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 2
     with (
         telling(examined, drawn, quiet=quiet),
@@ -94,6 +95,7 @@ def build(
             asked.update(new)
             if new:
                 pending_formulas.append(executor.submit(drawn.unit, "\n".join(("formulas", *new)), blocks, new))
+            said.arrived(module)
             progress.step(module.rsplit(".", 1)[-1])
 
         ledger = run(profile, None, executor, arrived, described)

@@ -86,10 +86,10 @@ LEDGER = (
     Slip(_DRIFT, "for name in new if name not in old]", "for name in () if name not in old]", _NAMED),
     Slip("reports/commands/report.py", "differences = [*drift(old, document_of(ledger)), *beside]",
          "differences = drift(old, document_of(ledger))", _BESIDE),
-    Slip("reports/commands/report.py", "return FAILED if differences else (ledger.exit_code or DONE)",
+    Slip("reports/commands/report.py", "return FAILED if differences else ledger.exit_code(old)",
          "return FAILED if differences else DONE", _BESIDE),
-    Slip("reports/commands/report.py", "return FAILED if differences else (ledger.exit_code or DONE)",
-         "return ledger.exit_code or DONE", _BESIDE),
+    Slip("reports/commands/report.py", "return FAILED if differences else ledger.exit_code(old)",
+         "return ledger.exit_code(old)", _BESIDE),
 )
 
 # Obligations shown at another step.

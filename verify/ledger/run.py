@@ -71,13 +71,23 @@ class Ledger:
         return counts
 
     @property
-    def exit_code(self) -> int:
-        """0 all well; 1 a claim of ours refuted or a mutant not refuted; 3 a claim of ours not decided."""
-        ours = [e for e in self.entries if e.claim.role is Role.OURS]
-        if any(e.verdict is Verdict.REFUTED for e in ours) or any(e.surviving_mutants for e in self.entries):
+    def undecided(self) -> tuple[Entry, ...]:
+        """Our claims without a verdict that decides; definitions have nothing to decide."""
+        without = (Verdict.INCONCLUSIVE, Verdict.UNTESTED)
+        return tuple(e for e in self.entries if e.claim.role is Role.OURS and e.verdict in without and not e.by_fiat)
+
+    def exit_code(self, committed: Mapping[str, Any] | None = None) -> int:
+        """0 where nothing is refuted that has to hold and verdicts are as in the committed ledger.
+
+        1 where a claim of ours is refuted, a mutant is not refuted, or a claim is undecided that the committed ledger
+        decides; 3 where one is undecided and there is no committed ledger to say that it was, or all was drawn afresh.
+        """
+        refuted = any(e.verdict is Verdict.REFUTED and e.claim.role is Role.OURS for e in self.entries)
+        if refuted or any(e.surviving_mutants for e in self.entries):
             return 1
-        undecided = (Verdict.INCONCLUSIVE, Verdict.UNTESTED)
-        return 3 if any(e.verdict in undecided and not e.by_fiat for e in ours) else 0
+        known = {claim["id"]: claim["verdict"] for claim in (committed or {"claims": ()})["claims"]}
+        new = [e for e in self.undecided if known.get(e.claim.id) != e.verdict.value]
+        return 0 if not new else 1 if committed is not None and not self.seed else 3
 
 
 def examine(claim: Claim, profile_name: str, paper: Paper, seed: int = 0) -> Examined:

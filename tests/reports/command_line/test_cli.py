@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import resource
 import signal
 import subprocess
@@ -57,20 +58,36 @@ def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
 
 def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import giantsteps.reports.commands.verify as command
+    from giantsteps.reports.text import ledger_files
     from giantsteps.verify.ledger.run import Ledger
+    from giantsteps.verify.protocol.verdict import Verdict
+    from tests.shared.report_page import toy_ledger
 
-    class Ended(Ledger):
-        code = 0
+    ran, (entry, *_) = [toy_ledger()], toy_ledger().entries
+    monkeypatch.setattr(command, "run_ledger", lambda *_: ran[0])
+    for verdict, was, seed, code in (
+        (Verdict.PROVED, Verdict.PROVED, 0, 0),
+        (Verdict.REFUTED, Verdict.REFUTED, 0, 1),
+        (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE, 0, 0),
+        (Verdict.INCONCLUSIVE, Verdict.CONFIRMED, 0, 1),  # drift
+        (Verdict.INCONCLUSIVE, Verdict.CONFIRMED, 7, 3),  # other draws
+        (Verdict.INCONCLUSIVE, None, 0, 3),  # there is nothing to compare with
+    ):
+        known = {"claims": [{"id": entry.claim.id, "verdict": was.value}]} if was else None
+        monkeypatch.setattr(ledger_files, "committed", lambda known=known: known)
+        ran[0] = Ledger("quick", (dataclasses.replace(entry, verdict=verdict),), seed=seed)
+        for more in ([], ["--json"]):
+            assert outcome(capfd, ["verify", *more])[0] == code
 
-        @property
-        def exit_code(self) -> int:
-            return self.code
 
-    monkeypatch.setattr(command, "run_ledger", lambda profile, *_: Ended(profile, ()))
-    for code in (0, 1, 3):
-        monkeypatch.setattr(Ended, "code", code)
-        assert outcome(capfd, ["verify"])[0] == code
-        assert outcome(capfd, ["verify", "--json"])[0] == code
+def test_without_a_terminal_each_chapter_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    from giantsteps.reports.command_line.console import Chapters
+
+    for quiet, lines in ((False, ["two words checked, 1 of 2 chapters", "b checked, 2 of 2 chapters"]), (True, [])):
+        said = Chapters(("claims.b.x", "claims.two_words.y", "claims.b.z"), quiet)
+        for module in ("claims.b.x", "claims.two_words.y", "claims.b.z"):
+            said.arrived(module)
+        assert capfd.readouterr().err.splitlines() == [f"giantsteps: {line}" for line in lines]
 
 
 def test_an_interruption_is_quiet() -> None:

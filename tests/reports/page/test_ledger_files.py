@@ -225,9 +225,9 @@ def test_the_drift_check_reads_the_markdown_beside_the_ledger_and_passes_on_what
             answer, out, err = check()
             assert (answer, f"{name} is missing" in err) == (1, True)
             (tmp_path / name).write_text(text, encoding="utf-8")
-    # A ledger that follows from the code and does not pass is no drift, and no success either.
+    # A refuted claim is no success, committed or not; one that was INCONCLUSIVE and is so is as committed.
     entry = toy_ledger().entries[0]
-    for verdict, code in ((Verdict.REFUTED, 1), (Verdict.INCONCLUSIVE, 3)):
+    for verdict, code in ((Verdict.REFUTED, 1), (Verdict.INCONCLUSIVE, 0)):
         ran = Ledger("quick", (dataclasses.replace(entry, verdict=verdict),))
         commit()
         answer, out, _ = check()

@@ -93,18 +93,18 @@ def test_only_our_claims_fail_and_only_by_what_is_refuted_or_not_decided(role: R
     codes = {Verdict.REFUTED: 1, Verdict.INCONCLUSIVE: 3, Verdict.UNTESTED: 3}
     expected = codes.get(verdict, 0) if role is Role.OURS else 0
     good = entry(Verdict.PROVED, Role.OURS, Kind.LIMIT, CAUGHT)
-    assert Ledger("quick", (good, entry(verdict, role))).exit_code == expected
+    assert Ledger("quick", (good, entry(verdict, role))).exit_code() == expected
     # A mutant that lives is a defect of the checks, whoever's claim it is.
     survived = entry(verdict, role, Kind.LIMIT, CAUGHT, SURVIVOR)
     assert survived.surviving_mutants == (SURVIVOR,)
-    assert Ledger("quick", (good, survived)).exit_code == 1
+    assert Ledger("quick", (good, survived)).exit_code() == 1
 
 
 def test_a_definition_is_by_fiat_only_where_nothing_was_asked() -> None:
     untested = entry(Verdict.UNTESTED, Role.OURS, Kind.DEFINITION)
     asked = entry(Verdict.INCONCLUSIVE, Role.OURS, Kind.DEFINITION)
     assert [one.by_fiat for one in (untested, asked, entry(Verdict.UNTESTED))] == [True, False, False]
-    assert [Ledger("quick", (one,)).exit_code for one in (untested, asked)] == [0, 3]
+    assert [Ledger("quick", (one,)).exit_code() for one in (untested, asked)] == [0, 3]
 
 
 # ---- one claim examined ----

@@ -50,7 +50,7 @@ def wrong(id_: str = "toy.wrong", **changes: object) -> Claim:
 
 def test_a_good_ledger_exits_with_zero(planted: list[Claim]) -> None:
     result = run_ledger("quick")
-    assert result.exit_code == 0
+    assert result.exit_code() == 0
     assert result.summary["PROVED"] == 1
 
 
@@ -97,7 +97,7 @@ def test_a_refuted_claim_of_ours_exits_with_one(planted: list[Claim]) -> None:
     planted.append(wrong())
     result = run_ledger("quick")
     assert result.entries[-1].verdict is Verdict.REFUTED
-    assert result.exit_code == 1
+    assert result.exit_code() == 1
 
 
 def test_a_refuted_printed_claim_is_a_finding_not_a_failure(planted: list[Claim]) -> None:
@@ -105,12 +105,12 @@ def test_a_refuted_printed_claim_is_a_finding_not_a_failure(planted: list[Claim]
     result = run_ledger("quick")
     assert result.entries[-1].verdict is Verdict.REFUTED
     assert all(m.verdict is Verdict.REFUTED for m in result.entries[-1].mutants)
-    assert result.exit_code == 0
+    assert result.exit_code() == 0
 
 
 def test_no_checks_is_untested_and_exits_with_three(planted: list[Claim]) -> None:
     planted[0] = claim(checks=(), statement=sp.Le(norm, LIMIT))
-    assert run_ledger("quick").exit_code == 3
+    assert run_ledger("quick").exit_code() == 3
 
 
 def test_a_definition_without_checks_neither_passes_nor_weakens(planted: list[Claim]) -> None:
@@ -118,7 +118,7 @@ def test_a_definition_without_checks_neither_passes_nor_weakens(planted: list[Cl
     planted[:] = [definition, claim(uses=("toy.definition",))]
     result = run_ledger("quick")
     entries = {e.claim.id: e for e in result.entries}
-    assert result.exit_code == 0
+    assert result.exit_code() == 0
     assert entries["toy.definition"].verdict is Verdict.UNTESTED
     assert entries["toy.limit"].weakest is Verdict.PROVED
 

@@ -164,7 +164,7 @@ def test_the_numbers_beside_a_derivation_are_weighed() -> None:
     assert "five per cent more" in blunt.power.missed
     assert blunter.surviving_mutants == ()
     assert blunter.verdict is Verdict.INCONCLUSIVE
-    assert Ledger("quick", (blunter,)).exit_code == 3
+    assert Ledger("quick", (blunter,)).exit_code() == 3
 
 
 def test_what_confirms_too_bluntly_does_not_confirm() -> None:
@@ -178,7 +178,7 @@ def test_what_confirms_too_bluntly_does_not_confirm() -> None:
     # The claim's own mutants are all refuted, and generic ones are no defect of their own: only the score says it.
     assert blunt.surviving_mutants == ()
     assert (blunt.verdict is Verdict.INCONCLUSIVE) is not blunt.power.enough
-    assert Ledger("quick", (sharp,)).exit_code == 0
+    assert Ledger("quick", (sharp,)).exit_code() == 0
 
 
 def test_a_proof_does_not_lend_its_kills_to_what_confirms() -> None:
@@ -192,7 +192,7 @@ def test_a_proof_does_not_lend_its_kills_to_what_confirms() -> None:
     assert found.power.earned_by == blunter.name
     assert "eight per cent more" in found.power.missed
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert Ledger("quick", (found,)).exit_code == 3
+    assert Ledger("quick", (found,)).exit_code() == 3
     (line,) = troubles(found)
     assert f"{blunter.name}: caught {found.power.caught_alone} of {found.power.of} alone, " in line
 

@@ -42,7 +42,7 @@ def test_claims_pass_and_the_misprint_is_refuted(ledger: Ledger) -> None:
     assert verdicts.pop("double-descent.ridgeless") is Verdict.PROVED
     assert len(verdicts) == 6
     assert set(verdicts.values()) == {Verdict.DERIVED}
-    assert ledger.exit_code == 0
+    assert ledger.exit_code() == 0
 
 
 def test_every_mutant_is_refuted(ledger: Ledger) -> None:

@@ -63,7 +63,7 @@ def test_a_convention_that_differs_is_listed_apart_and_is_no_misprint() -> None:
     assert ledger.entries[1].verdict is Verdict.CONVENTION
     assert ledger.entries[1].mutants
     assert ledger.entries[1].surviving_mutants == ()  # a slip of the pen in it is refuted like any other
-    assert ledger.exit_code == 0
+    assert ledger.exit_code() == 0
     (report,) = conventions(ledger, APART)
     assert (report.printed_verdict, report.corrected_verdict) == (Verdict.CONVENTION, Verdict.PROVED)
     assert report.witness
@@ -79,7 +79,7 @@ def test_a_convention_that_is_ours_too_is_not_listed() -> None:
 
 def test_a_refuted_reading_is_listed_apart_and_fails_nothing() -> None:
     ledger = ledger_of(RIGHT, replace(WRONG, role=Role.READING))
-    assert ledger.exit_code == 0
+    assert ledger.exit_code() == 0
     assert [report.printed_verdict for report in conventions(ledger, APART)] == [Verdict.REFUTED]
     assert errata(ledger, TOY) == ()
 
