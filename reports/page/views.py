@@ -20,6 +20,7 @@ from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import prose
 from giantsteps.reports.text.words import caught_lines, theorem_line
+from giantsteps.verify.checks.evaluate import ABSOLUTE
 from giantsteps.verify.checks.mutants import MORE_NAMED
 from giantsteps.verify.checks.proofs import MADE_AGAIN
 from giantsteps.verify.ledger.document import entry_json, statement_latex, theorem_json
@@ -179,11 +180,18 @@ def _neighbour(mutant: MutantResult, claim: Claim, written: bool) -> Markup:
 def evidence_summary(evidence: Evidence) -> str:
     """What was found, with the smallest relative error that would have been caught."""
     match evidence:
-        case Agreement(smallest_detectable=smallest):
-            return f"{evidence.summary}; would have caught a relative error of {smallest:.0e}"
+        case Agreement():
+            return f"{evidence.summary}; would have caught {_caught(evidence)}"
         case FiniteSize(smallest_detectable=smallest):
             return f"{evidence.summary}; would have caught a relative error of {smallest:.1%}"
     return evidence.summary
+
+
+def _caught(evidence: Agreement) -> str:
+    """The smallest error that a comparison catches; where all sides are near zero it is absolute (`ABSOLUTE`)."""
+    if evidence.smallest_detectable < 1.0:
+        return f"a relative error of {evidence.smallest_detectable:.0e}"
+    return f"an absolute error of {evidence.tolerance * ABSOLUTE:.0e} (all sides are near zero)"
 
 
 def short_summary(evidence: Evidence) -> str:
@@ -193,8 +201,8 @@ def short_summary(evidence: Evidence) -> str:
     match evidence:
         case Proof(obligations=obligations):
             return f"proof of {len(obligations)} obligation{'s' * (len(obligations) != 1)}"
-        case Agreement(points=points, smallest_detectable=smallest):
-            return f"{points} points, sees errors of {smallest:.0e}"
+        case Agreement(points=points):
+            return f"{points} points, sees {_caught(evidence)}"
         case FiniteSize(smallest_detectable=smallest):
             return f"simulation, sees errors of {smallest:.1%}"
         case Certificate(points=points):

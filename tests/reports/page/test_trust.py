@@ -237,3 +237,18 @@ def test_certificates_and_replayed_theorems_are_counted_by_what_they_are(monkeyp
     ledger = Ledger("quick", tuple(entries))
     assert found("Certificates", ledger).text.startswith("3 claims rest on ball arithmetic alone.")
     assert found("A second kernel", ledger).text.startswith("2 of 3 theorems were replayed by Rocq")
+
+
+def test_a_comparison_of_what_is_near_zero_sees_absolute_errors() -> None:
+    from giantsteps.reports.page.views import evidence_summary, short_summary
+    from giantsteps.verify.protocol.evidence import Agreement
+
+    near = {"check": "numbers", "points": 3, "worst": 0.0, "tolerance": 1e-9, "worst_at": "x=1", "reason": "rounding"}
+    for smallest, said in (
+        (1e-9, "a relative error of 1e-09"),
+        (2e3, "an absolute error of 1e-12 (all sides are near zero)"),
+        (float("inf"), "an absolute error of 1e-12 (all sides are near zero)"),
+    ):
+        evidence = Agreement(**near, asked=3, smallest_detectable=smallest)  # type: ignore[arg-type]
+        assert evidence_summary(evidence).endswith(f"would have caught {said}")
+        assert short_summary(evidence) == f"3 points, sees {said}"
