@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 80
 _TINY = 1e-300
+# A gap that Newton's method squares: two steps from rounding.
+_NEAR = 1e-5
 UNDECIDED = (
     "the mean of the features along the spike is lost in rounding, and in the limit of infinite width a readout may "
     "take any multiple of it; a larger spike or a smaller bulk brings it back"
@@ -47,7 +49,7 @@ UNDECIDED = (
 class NonlinearPart:
     """The solved pair (T, tau), packed, with the equivalent there and the slope of F.
 
-    inverse is 1/(1+V) on the nodes; slope = dF/dx.
+    inverse is 1/(1+V) on the nodes; slope = dF/dx. gap: |x - F(x)| over the size of x, what Newton's method left.
     """
 
     values: Array
@@ -57,6 +59,16 @@ class NonlinearPart:
     slope: Array
     iterations: int
     converged: bool
+    gap: float
+
+
+def at_rounding(gap: float, previous: float) -> bool:
+    """Whether Newton's method has ended: the gap |x - F(x)| is rounding.
+
+    Near the solution a step squares the gap. One that does not even halve it is at the rounding of F, whatever the size
+    of that is in this model; what the gap left moves the test error by is part of `LinearPart.rounding`.
+    """
+    return gap < 1e-15 or (gap < _NEAR and gap >= 0.5 * previous)
 
 
 def nonlinear_part(
@@ -77,8 +89,8 @@ def nonlinear_part(
         gap = values - point.values
         sizes = _magnitude(values)
         size = float((np.abs(gap) / sizes).max()) if sizes.min() > 0.0 else math.inf
-        # Newton's method has ended when the gap is at rounding, or stops shrinking near it; it may at a T that is none.
-        ended = size < 1e-15 or (size < 1e-13 and size >= previous)
+        # It may end at a T that is none.
+        ended = at_rounding(size, previous)
         converged = ended and bool(unpack(values)[0].diagonal().min() > 0.0)
         if converged:
             break
@@ -88,7 +100,7 @@ def nonlinear_part(
             values = moved
         else:
             values, above = above, 10.0 * above
-    return NonlinearPart(values, conjugates, point, inverse, slope, iteration, converged)
+    return NonlinearPart(values, conjugates, point, inverse, slope, iteration, converged, size)
 
 
 def _solution(matrix: Array, right: Array, sizes: Array) -> Array:
@@ -137,8 +149,9 @@ class LinearPart:
     """All that follows linearly from the nonlinear part; q packed as (Q, q2), forces as (zeta, psi) of 2k entries.
 
     rounding: about how far the test error moves per rounding of one operation. That is the largest relative change of
-    (T, tau), and so of q, when operations and tabulated functions in F change by one part, times the sizes of the terms
-    that the test error is the sum of; and what moves the fit (`fit_rounding`). Infinite where the fit is `undecided`.
+    (T, tau), and so of q, when operations and tabulated functions in F change by one part, and x - F(x) by the gap that
+    is left, times the sizes of the terms that the test error is the sum of; and what moves the fit (`fit_rounding`).
+    Infinite where the fit is `undecided`.
     """
 
     m: Array
@@ -196,7 +209,7 @@ def linear_part(
     if not rough:
         cross = 2.0 * float(table.weights @ (table.y1 * (overlaps[count:] @ table.mu1)))
         condition = _condition(matrix, sizes) * (
-            1.0 + solved.point.lost + _roughness(table, weights, squared, solved.values)
+            1.0 + solved.point.lost + _roughness(table, weights, squared, solved.values) + solved.gap / ROUNDING
         )
         whole, parts = float(table.weights @ fixed), float(table.weights @ np.abs(quadratic))
         fitted = _fit_rounding(table, weights, m, zeta, overlap)

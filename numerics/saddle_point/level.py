@@ -27,12 +27,12 @@ from giantsteps.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]
-RESIDUAL_GOAL = 1e-12
 # The quadrature is refined until a finer one moves the test error by less than this share of 1 + test error, or as far
 # as there are rules; what then is more than the goal is said.
 _SETTLED = 1e-13
 QUADRATURE_GOAL = 1e-11
-# Moving more than this share is not convergence.
+# Moving more than this share is not convergence, whatever moves it: a finer rule, rounding, or what Newton's method has
+# left (`LinearPart.rounding` has both). Nor is an equation that holds to no more than that.
 QUADRATURE_LIMIT = 1e-7
 MOST_REFINEMENTS = 6
 

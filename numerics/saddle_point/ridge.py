@@ -20,7 +20,6 @@ from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
-    RESIDUAL_GOAL,
     Bulk,
     Level,
     check_tails,
@@ -104,11 +103,9 @@ def _moved_by_the_map(
 
 def judged(level: Level, left: float, moved: float, scale: float) -> tuple[bool, str]:
     """Whether a solution is one, and the sentence that says what it is worth."""
-    if not level.converged or not left <= RESIDUAL_GOAL:
-        return False, (
-            f"not converged: the residual is {left:.2e} and has to be under {RESIDUAL_GOAL:.0e}; "
-            "a larger ridge makes the problem better conditioned"
-        )
+    if not level.converged or not left <= QUADRATURE_LIMIT:
+        why = f"a residual of {left:.2e} is left" if level.converged else "Newton's method found no solution"
+        return False, f"not converged: {why}; a larger ridge makes the problem better conditioned"
     if not moved <= QUADRATURE_LIMIT * scale:
         return False, (
             f"not converged in the quadrature: finer rules still move the test error by {moved:.1e}; "

@@ -35,7 +35,6 @@ from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
-    RESIDUAL_GOAL,
     extra_reach,
     settled,
 )
@@ -403,7 +402,7 @@ def _judged(
 ) -> BatchSolution:
     """The solution in the shape of its grid, with `chi` where rows may differ in norm."""
     residual, scale = rows[9], 1.0 + np.abs(rows[0])
-    solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows[:10]).all(axis=0) & ~np.isnan(rows[10])
+    solved = (residual <= QUADRATURE_LIMIT) & np.isfinite(rows[:10]).all(axis=0) & ~np.isnan(rows[10])
     resolved, precise = moved <= QUADRATURE_LIMIT * scale, rows[10] <= QUADRATURE_LIMIT * scale
     conditions = [~accepted, ~solved, ~resolved, np.isinf(rows[10]), ~precise]
     codes = np.select(conditions, [0, 1, 2, 4, 3], 5)

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from giantsteps.numerics.bulk.equivalent import IsotropicUniform
 from giantsteps.numerics.bulk.network import NetworkBulk, relative
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.saddle_point.equations import (
     MOST_ITERATIONS,
     LinearPart,
     NonlinearPart,
     State,
+    at_rounding,
     fit_rounding,
     in_all,
     nonlinear_part,
@@ -36,8 +38,8 @@ Square = tuple[float, float, float, float]
 # A step of this size squares to less than rounding: where it was made, the next one is rounding if it is as small as
 # any that counts as such.
 _FULL, _SMALL = 1e-8, 1e-13
-# Of the start, whose last step is a hundredth of this: few digits of the other bulk's solution are right.
-_ROUGHLY = 1.0
+# Of the start: few digits of the other bulk's solution are right.
+_ROUGHLY = 0.01
 
 
 def solve_nonlinear(
@@ -75,10 +77,10 @@ def _together(
         gaps = overlap - step.values[0], tau - step.values[1]
         size = max(abs(gaps[0]) / overlap, abs(gaps[1]) / tau, relative(step.move, place))
         matrix = one_minus(step.jacobian, bend)
-        if size < 1e-15 or (size < _SMALL and (size >= previous or previous < _FULL)):
+        if at_rounding(size, previous) or (size < _SMALL and previous < _FULL):
             conjugates, slope = np.array([C, D]), np.eye(2) - np.array(matrix).reshape(2, 2)
             point = bulk.kept(conjugates, step, place)
-            return NonlinearPart(np.array([overlap, tau]), conjugates, point, inverse, slope, iteration, True)
+            return NonlinearPart(np.array([overlap, tau]), conjugates, point, inverse, slope, iteration, True, size)
         previous = size
         first, second = solve_pair(matrix, *gaps)
         overlap, tau = overlap - first, tau - second
@@ -120,7 +122,7 @@ def solve_linear(
         fitted = fit_rounding(left, table.terms(m, zeta, chi), share)
         fitted += _force_rounding(table, inverse, overlap, moments, math.sqrt(left))
         condition = _condition(matrix, solved.values.tolist())
-        condition *= 1.0 + solved.point.lost + _roughness(table, square, solved, ratio)
+        condition *= 1.0 + solved.point.lost + _roughness(table, square, solved, ratio) + solved.gap / ROUNDING
         rounding = in_all(whole + parts + cross + abs(cross), condition, fitted, whole + cross)
     return LinearPart(
         m=np.array([m]),

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.bulk.equivalent import IsotropicUniform
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
-from giantsteps.numerics.saddle_point.equations import fit_rounding, in_all
+from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.saddle_point.equations import at_rounding, fit_rounding, in_all
 from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
@@ -99,17 +100,17 @@ def solve_pair(matrix: tuple[float, float, float, float], x: float, y: float) ->
 
 def solve_one_group(table: OneGroupTable, problem: Problem, start: tuple[float, float] | None = None) -> OneGroupState:
     """Newton's method for (T, tau) as in `saddle_point.nonlinear_part`, then all that follows linearly."""
-    return _followed(table, problem, *_newton(table, problem, start, 1e-13))
+    return _followed(table, problem, *_newton(table, problem, start))
 
 
 def isotropic_values(table: OneGroupTable, problem: Problem, enough: float) -> tuple[float, float]:
-    """(T, tau), to about the share `enough` of them."""
+    """(T, tau), to the share `enough` of them."""
     return _newton(table, problem, None, enough)[0]
 
 
 def _newton(
-    table: OneGroupTable, problem: Problem, start: tuple[float, float] | None, enough: float
-) -> tuple[tuple[float, float], _Point, int, bool]:
+    table: OneGroupTable, problem: Problem, start: tuple[float, float] | None, enough: float = 0.0
+) -> tuple[tuple[float, float], _Point, int, bool, float]:
     largest = tuple(problem.equivalent.largest().tolist())
     overlap, tau = largest if start is None else start
     higher, previous, converged = 1.0, math.inf, False
@@ -118,8 +119,8 @@ def _newton(
         image, jacobian, bend = point[3:]
         gaps = overlap - image[0], tau - image[1]
         size = max(abs(gaps[0]) / abs(overlap), abs(gaps[1]) / abs(tau)) if overlap and tau else math.inf
-        # Converged when the gap is at rounding, or stops shrinking near it. There is a solution of negative T, too.
-        ended = size < 0.01 * enough or (size < enough and size >= previous)
+        # There is a solution of negative T, too.
+        ended = size < enough or at_rounding(size, previous)
         converged = ended and overlap > 0.0
         if converged:
             break
@@ -130,11 +131,12 @@ def _newton(
         else:
             # A step from below led to something negative or nowhere: begin again, higher each time.
             overlap, tau, higher = higher * largest[0], higher * largest[1], 10.0 * higher
-    return (overlap, tau), point, iteration, converged
+    return (overlap, tau), point, iteration, converged, size
 
 
 def _followed(
-    table: OneGroupTable, problem: Problem, values: tuple[float, float], point: _Point, iterations: int, converged: bool
+    table: OneGroupTable, problem: Problem, values: tuple[float, float], point: _Point, iterations: int,
+    converged: bool, gap: float,
 ) -> OneGroupState:
     """The linear part: m, zeta, psi, q and the errors."""
     inverse, square, conjugates, _, jacobian, bend = point
@@ -155,7 +157,8 @@ def _followed(
     whole = float(table.whole[0] @ fixed)
     features = q[0] * float(table.expected[1]) + q[1] * float(table.expected[2])
     cross = 2.0 * psi * float(table.expected[3])
-    condition = _condition(matrix, values) * (1.0 + _roughness(table, problem, values, square, conjugates))
+    rough = _roughness(table, problem, values, square, conjugates)
+    condition = _condition(matrix, values) * (1.0 + rough + gap / ROUNDING)
     left = float(table.whole[0] @ deviation)
     along, across = (table.force_scatter @ inverse).tolist()
     stiffness = problem.along * values[1]

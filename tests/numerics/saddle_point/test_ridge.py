@@ -12,7 +12,7 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bulk.equivalent import isotropic
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.saddle_point.equations import nonlinear_part
-from giantsteps.numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
+from giantsteps.numerics.saddle_point.level import MOST_REFINEMENTS, QUADRATURE_LIMIT, solve_on
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.second_route.saddle_point import plain
@@ -48,7 +48,7 @@ def test_tanh_student_sin_target() -> None:
     for name, value in PRINTED.items():
         assert _scalars(solution)[name] == pytest.approx(value, abs=5e-6)
     assert solution.converged
-    assert solution.residual <= RESIDUAL_GOAL
+    assert solution.residual <= 1e-12
     assert solution.status == "converged"
 
 
@@ -71,7 +71,7 @@ def test_two_groups() -> None:
     groups = (ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3))
     solution = solve(_model("tanh", "sin", **WORKED, readout=groups))
     assert solution.test_error == pytest.approx(0.1278618, abs=5e-8)
-    assert solution.residual <= RESIDUAL_GOAL
+    assert solution.residual <= 1e-12
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_random_models_converge_and_stay_under_refinement(seed: int) -> None:
     model = _random_model(np.random.default_rng(seed))
     solution = solve(model)
     assert solution.converged, solution.status
-    assert solution.residual <= RESIDUAL_GOAL
+    assert solution.residual <= 1e-12
     assert solution.training_error >= 0.0
     assert solution.test_error >= 0.0
     refined = solve(model, refine=1)
@@ -193,7 +193,7 @@ def test_nearly_equal_groups_converge() -> None:
 def test_no_spike_and_an_odd_activation_leave_no_mean() -> None:
     solution = solve(_model("tanh", "sin", **(WORKED | {"spike": 0.0})))
     assert _scalars(solution)["m"] == 0.0
-    assert solution.residual <= RESIDUAL_GOAL
+    assert solution.residual <= 1e-12
 
 
 def test_without_spike_the_alignment_does_not_matter() -> None:
@@ -315,11 +315,11 @@ def test_means_that_cancel_by_more_than_the_digits_are_not_called_converged() ->
 
 
 def test_a_residual_too_large_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("giantsteps.numerics.saddle_point.level.residual", lambda *_: 2 * RESIDUAL_GOAL)
+    monkeypatch.setattr("giantsteps.numerics.saddle_point.level.residual", lambda *_: 2 * QUADRATURE_LIMIT)
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
     solution = solve(_model("tanh", "sin", **WORKED, readout=groups))
     assert not solution.converged
-    assert solution.residual == 2 * RESIDUAL_GOAL
+    assert solution.residual == 2 * QUADRATURE_LIMIT
     assert "residual" in solution.status
     assert "a larger ridge" in solution.status
 

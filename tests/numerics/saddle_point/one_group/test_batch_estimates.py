@@ -44,7 +44,7 @@ def judged(**changes: float) -> tuple[bool, str, float]:
 @pytest.mark.parametrize(
     ("good", "bad", "words"),
     [
-        ({"residual": 0.99e-12}, {"residual": 1.01e-12}, "residual"),
+        ({"residual": 0.99e-7}, {"residual": 1.01e-7}, "residual"),
         # A test error of three: a ten-millionth of four.
         ({"test": 3.0, "moved": 3.99e-7}, {"test": 3.0, "moved": 4.01e-7}, "quadrature"),
         ({"test": 3.0, "rounding": 3.99e-7}, {"test": 3.0, "rounding": 4.01e-7}, "its rounding"),
