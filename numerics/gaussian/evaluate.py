@@ -33,6 +33,10 @@ _FALLBACK_DIGITS = 50
 # What a value in double precision is compared with may itself cancel, to half of its digits.
 _MEANT_DIGITS = 40
 # Places where rounding is looked for: no decimals of few digits, at which an activation may have a breakpoint.
+# What a summand is known to: functions of the C library to an ulp, and a sum rounds once more.
+_LAST = 2.0 * float(np.finfo(float).eps)
+# A sum this much smaller than its summands: less is seen in the values that are tried.
+_CANCELLED = 1000.0
 _TRIED = 3.0 * np.cos(math.pi * (np.arange(10) + 0.5) / 10 + 0.01)
 # Where functions are looked for, most of which live within a few standard deviations.
 _GRID = np.linspace(-4.001, 4.003, 401)
@@ -153,6 +157,9 @@ def relative_rounding(
     """The same within three standard deviations of zero, where `map_` of the branches says what is meant: the root mean
     square, relative to the largest value there and at other `places`, under the root of the density.
 
+    A sum that nearly cancels is off by a rounding of its summands wherever it is evaluated, not of itself
+    (`summands`): 1 + tanh(z - 9) by that of 1.
+
     0 where all values are zero, or one is out of reach: that is seen elsewhere.
     """
     ends = [float(panel.right.place.value) for panel in panels if panel.right is not None]
@@ -160,9 +167,31 @@ def relative_rounding(
     places = np.concatenate([_TRIED, _GRID, places])
     with suppress(ExpressionError, ZeroDivisionError), np.errstate(all="ignore"):
         size = float(np.max(np.abs(function(places)) * np.exp(-0.25 * places**2)))
-        errors = rounding(function, meant, _TRIED) * np.exp(-0.25 * _TRIED**2)
-        return float(np.sqrt(np.mean((errors / size) ** 2))) if 0.0 < size < math.inf else 0.0
+        cancelled = np.array([_of_summands(one, x) for one, x in zip(meant, _TRIED, strict=True)])
+        density = np.exp(-0.25 * _TRIED**2)
+        errors = rounding(function, meant, _TRIED) * density
+        if not 0.0 < size < math.inf:
+            return 0.0
+        # What a sum has lost is alike at neighbouring places and does not average out: the largest counts.
+        return max(float(np.sqrt(np.mean((errors / size) ** 2))), float(np.max(cancelled * density)) / size)
     return 0.0
+
+
+def _of_summands(expr: Expression, x: float) -> float:
+    """The rounding of the summands at a place, where a sum is a small difference of them; else 0."""
+    size, value = summands(expr, x), abs(float(compile_numpy(expr)(x)))
+    return _LAST * size if size > _CANCELLED * value else 0.0
+
+
+def summands(expr: Expression, x: float) -> float:
+    """The size of an expression at a place with every sum replaced by the sum of its summands' sizes."""
+    if isinstance(expr, tree.Sum) and not (len(expr.terms) == 2 and _exponent(expr.terms[0]) is not None):
+        return sum(summands(term, x) for term in expr.terms)
+    if isinstance(expr, tree.Product):
+        return math.prod(summands(factor, x) for factor in expr.factors)
+    if isinstance(expr, tree.Quotient):
+        return summands(expr.numerator, x) / abs(float(compile_numpy(expr.denominator)(x)))
+    return abs(float(compile_numpy(expr)(x)))
 
 
 def value_at(expr: Expression, z: npt.ArrayLike) -> float | Array:
@@ -213,6 +242,10 @@ def _build(expr: Expression) -> Evaluator:
     match expr:
         case tree.Sum(terms):
             constant, parts = _split_constants(terms)
+            if _is_number(constant, -1) and (power := _exponent(parts[0])) is not None:  # exp(u) - 1
+                rest = [_build(t) for t in parts[1:]]
+                argument = _build(power)
+                return lambda x: functools.reduce(np.add, [f(x) for f in rest], np.expm1(argument(x)))
             inner = [_build(t) for t in parts]
             start = _constant_value(tree.Sum(constant)) if constant else 0.0
             return lambda x: functools.reduce(np.add, [f(x) for f in inner]) + start
@@ -228,6 +261,9 @@ def _build(expr: Expression) -> Evaluator:
             root = _build(base)
             exponent = int(q) if q.denominator == 1 else float(q)
             return lambda x: np.asarray(root(x) ** exponent)
+        case tree.Call("log", tree.Sum(terms)) if _is_number(terms[-1:], 1):  # log(1 + u)
+            above_one = _build(terms[0] if len(terms) == 2 else tree.Sum(terms[:-1]))
+            return lambda x: np.log1p(above_one(x))
         case tree.Call(name, argument):
             function, arg = _NUMPY[name], _build(argument)
             return lambda x: function(arg(x))
@@ -238,6 +274,16 @@ def _build(expr: Expression) -> Evaluator:
         case tree.Piecewise(pieces):
             return _build_piecewise(pieces)
     raise TypeError(f"not an expression node: {expr!r}")
+
+
+def _is_number(terms: tuple[Expression, ...], value: int) -> bool:
+    """Whether these terms are one number."""
+    return len(terms) == 1 and isinstance(terms[0], tree.Number) and terms[0].value == value
+
+
+def _exponent(expr: Expression) -> Expression | None:
+    """u of exp(u)."""
+    return expr.argument if isinstance(expr, tree.Call) and expr.name == "exp" else None
 
 
 def _split_constants(parts: tuple[Expression, ...]) -> tuple[tuple[Expression, ...], list[Expression]]:

@@ -37,12 +37,7 @@ Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 80
 _TINY = 1e-300
-# A gap that Newton's method squares: two steps from rounding.
-_NEAR = 1e-5
-UNDECIDED = (
-    "the mean of the features along the spike is lost in rounding, and in the limit of infinite width a readout may "
-    "take any multiple of it; a larger spike or a smaller bulk brings it back"
-)
+_NEAR = 1e-5  # of a gap: two steps of Newton's method from rounding
 
 
 @dataclass(frozen=True)
@@ -63,10 +58,8 @@ class NonlinearPart:
 
 
 def at_rounding(gap: float, previous: float) -> bool:
-    """Whether Newton's method has ended: the gap |x - F(x)| is rounding.
-
-    Near the solution a step squares the gap. One that does not even halve it is at the rounding of F, whatever the size
-    of that is in this model; what the gap left moves the test error by is part of `LinearPart.rounding`.
+    """Whether Newton's method has ended. Near the solution a step squares the gap |x - F(x)|: one that does not even halve
+    it is at the rounding of F, and what the gap moves the test error by is part of `LinearPart.rounding`.
     """
     return gap < 1e-15 or (gap < _NEAR and gap >= 0.5 * previous)
 
@@ -305,11 +298,6 @@ def _condition(matrix: Array, sizes: Array) -> float:
     except np.linalg.LinAlgError:
         return math.inf
     return float((np.abs(inverse) @ sizes / np.where(sizes > 0.0, sizes, math.inf)).max())
-
-
-def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: Array) -> tuple[Array, Array]:
-    """(m, zeta) of `fit_with_force`."""
-    return fit_with_force(table, weights, overlap, psi_force, tau)[:2]
 
 
 def fit_with_force(

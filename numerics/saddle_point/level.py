@@ -35,6 +35,10 @@ QUADRATURE_GOAL = 1e-11
 # left (`LinearPart.rounding` has both). Nor is an equation that holds to no more than that.
 QUADRATURE_LIMIT = 1e-7
 MOST_REFINEMENTS = 6
+UNDECIDED = (
+    "the mean of the features along the spike is lost in rounding, and in the limit of infinite width a readout may "
+    "take any multiple of it; a larger spike or a smaller bulk brings it back"
+)
 
 
 def settled(

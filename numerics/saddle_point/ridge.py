@@ -14,12 +14,12 @@ from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.models.given import square_only
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
-from giantsteps.numerics.saddle_point.equations import UNDECIDED
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
+    UNDECIDED,
     Bulk,
     Level,
     check_tails,

@@ -31,9 +31,9 @@ from giantsteps.numerics.saddle_point.any_loss.envelope import known_by_its_map_
 from giantsteps.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
 from giantsteps.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
 from giantsteps.numerics.saddle_point.any_loss.system import System
-from giantsteps.numerics.saddle_point.equations import UNDECIDED, undecided
+from giantsteps.numerics.saddle_point.equations import undecided
 from giantsteps.numerics.saddle_point.finite_width import checked_width
-from giantsteps.numerics.saddle_point.level import extra_reach, solve_on
+from giantsteps.numerics.saddle_point.level import UNDECIDED, extra_reach, solve_on
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from giantsteps.numerics.saddle_point.profile import profile
 

@@ -29,12 +29,12 @@ from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model, ModelErro
 from giantsteps.numerics.models.notebook import ShownGrid
 from giantsteps.numerics.models.solution import Overlaps
 from giantsteps.numerics.models.width_documents import WIDTH
-from giantsteps.numerics.saddle_point.equations import UNDECIDED
 from giantsteps.numerics.saddle_point.finite_width import checked_width
 from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
+    UNDECIDED,
     extra_reach,
     settled,
 )

@@ -143,6 +143,17 @@ def test_mirrored_groups_are_within_their_estimates_of_more_digits() -> None:
         assert abs(found.test_error - exact) <= found.error_estimate < 1e-11
 
 
+@pytest.mark.parametrize(
+    ("student", "ridge"),
+    [("1+tanh(z-9)", 1e-15), ("6.57e7*(1+tanh(z-10))", 1e-15), ("1+tanh(z-8)", 1e-13), ("1-erf(4-z)", 1e-10)],
+)
+def test_a_sum_that_cancels_in_the_tail_is_within_its_estimate_of_more_digits(student: str, ridge: float) -> None:
+    model = Model(student, "sin", **(BASE | {"ridge": ridge}))
+    found = solve(model)
+    assert found.converged
+    assert abs(float(solve(model, digits=20).test_error) - found.test_error) <= found.error_estimate
+
+
 def test_digits_of_an_activation_whose_mean_vanishes_by_its_norm() -> None:
     # Not odd, and without a spike: mu0 = E[z^2 - 1] = 0 at bulk 1 is a number, by which nothing may be divided.
     model = Model("z**2-1+tanh(z)", "sin", **(BASE | {"spike": 0.0}))

@@ -12,7 +12,7 @@ import pytest
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bulk.network_law import step_laws
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.saddle_point.equations import UNDECIDED
+from giantsteps.numerics.saddle_point.level import UNDECIDED
 from giantsteps.numerics.saddle_point.one_group import batch, batch_equations, network_equations
 from giantsteps.numerics.saddle_point.one_group.batch_equations import Workspace, _inverse, _linearised
 from giantsteps.numerics.saddle_point.one_group.network_equations import NetworkPoints
