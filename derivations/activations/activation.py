@@ -227,11 +227,10 @@ def activation(text: str | Activation) -> Activation:
 def _no_formula(given: object) -> str:
     """The sentence for what is neither text nor an activation: a function of another library, say."""
     name = getattr(given, "__name__", "")
-    meant = {"arctan": "atan", "arcsinh": "asinh", "absolute": "abs"}.get(name, name)
     what = f"the function {name}" if callable(given) and name else f"a value of type {type(given).__name__}"
     try:
-        parse(meant)
-        example = f'"{meant}"'
+        parse(name)
+        example = f'"{name}"'
     except ExpressionError:
         example = '"tanh(z)" or "Max(z, 0)"'
     return f"{what} was given, and an activation is a formula in z, given as text, for example {example}"

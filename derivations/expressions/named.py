@@ -26,18 +26,28 @@ from giantsteps.derivations.expressions.algebra import (
 from giantsteps.derivations.expressions.tree import FUNCTIONS, ONE, Expression, ExpressionError, Z, number
 
 LARGEST_DEGREE = 64
+# Called like functions, with conditions among their arguments.
+CONSTRUCTIONS = ("Piecewise", "where")
 ZERO = number(0)
+_MINUS_ONE, _FOUR = number(-1), number(4)
+_HALF, _QUARTER = number(Fraction(1, 2)), number(Fraction(1, 4))
 _ONE_PERCENT = tree.Number(Fraction(1, 100))
+# With these two a layer keeps mean 0 and variance 1 (Klambauer et al. 2017); the digits of PyTorch, JAX and Keras.
+_SELU_SCALE = tree.Number(Fraction("1.0507009873554804934193349852946"))
+_SELU_ALPHA = tree.Number(Fraction("1.6732632423543772848170429916717"))
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFunction:
-    """A function of the language: its builder, how many arguments it needs and allows, and an example."""
+    """A function of the language: its builder, how many arguments it needs and allows, an example, and the other names
+    that it has in PyTorch, JAX, Keras or NumPy.
+    """
 
     build: Callable[..., Expression]
     least: int
     most: int | None
     example: str
+    also: tuple[str, ...] = ()
 
 
 def hermite(degree: int) -> Expression:
@@ -61,14 +71,40 @@ def _he(degree: Expression, argument: Expression) -> Expression:
 
 
 def _elu(argument: Expression, scale: Expression = ONE) -> Expression:
-    below = multiply(scale, add(call("exp", argument), number(-1)))
-    return piecewise((argument, tree.Comparison(argument, ">", ZERO)), (below, tree.Always()))
+    return _right_of_zero(argument, argument, multiply(scale, _expm1(argument)))
+
+
+def _selu(argument: Expression) -> Expression:
+    below = multiply(_SELU_SCALE, _SELU_ALPHA, _expm1(argument))
+    return _right_of_zero(argument, multiply(_SELU_SCALE, argument), below)
+
+
+def _celu(argument: Expression, scale: Expression = ONE) -> Expression:
+    return _right_of_zero(argument, argument, multiply(scale, _expm1(divide(argument, scale))))
+
+
+def _expm1(argument: Expression) -> Expression:
+    return add(call("exp", argument), number(-1))
+
+
+def _right_of_zero(argument: Expression, above: Expression, below: Expression) -> Expression:
+    return piecewise((above, tree.Comparison(argument, ">", ZERO)), (below, tree.Always()))
+
+
+def _threshold(argument: Expression, place: Expression, below: Expression) -> Expression:
+    return piecewise((argument, tree.Comparison(argument, ">", place)), (below, tree.Always()))
 
 
 def _gelu(argument: Expression) -> Expression:
     # erfc keeps the relative accuracy of the left tail, where 1 + erf cancels
     tail = call("erfc", negate(divide(argument, call("sqrt", number(2)))))
-    return multiply(tree.Number(Fraction(1, 2)), argument, tail)
+    return multiply(_HALF, argument, tail)
+
+
+def _gelu_tanh(argument: Expression) -> Expression:
+    # (1 + tanh(u))/2 = sigmoid(2 u), which does not cancel in the left tail
+    cubic = add(argument, multiply(tree.Number(Fraction("0.044715")), power(argument, number(3))))
+    return multiply(argument, call("sigmoid", multiply(call("sqrt", divide(number(8), tree.Constant("pi"))), cubic)))
 
 
 def _swish(argument: Expression, slope: Expression = ONE) -> Expression:
@@ -76,41 +112,115 @@ def _swish(argument: Expression, slope: Expression = ONE) -> Expression:
 
 
 def _leaky_relu(argument: Expression, slope: Expression = _ONE_PERCENT) -> Expression:
-    return piecewise((argument, tree.Comparison(argument, ">", ZERO)), (multiply(slope, argument), tree.Always()))
+    return _right_of_zero(argument, argument, multiply(slope, argument))
+
+
+def _prelu(argument: Expression, slope: Expression = _QUARTER) -> Expression:
+    return _leaky_relu(argument, slope)
+
+
+def _softplus(argument: Expression, slope: Expression = ONE) -> Expression:
+    return divide(call("softplus", multiply(slope, argument)), slope)
+
+
+def _squareplus(argument: Expression, curvature: Expression = _FOUR) -> Expression:
+    return multiply(_HALF, add(argument, call("sqrt", add(power(argument, number(2)), curvature))))
+
+
+def _clip(argument: Expression, low: Expression, high: Expression) -> Expression:
+    return minimum(maximum(argument, low), high)
+
+
+def _hardtanh(argument: Expression, low: Expression = _MINUS_ONE, high: Expression = ONE) -> Expression:
+    return maximum(low, minimum(argument, high))
+
+
+def _relu6(argument: Expression) -> Expression:
+    return _clip(argument, ZERO, number(6))
+
+
+def _hardsigmoid(argument: Expression) -> Expression:
+    return divide(_relu6(add(argument, number(3))), number(6))
+
+
+def _hardshrink(argument: Expression, half_width: Expression = _HALF) -> Expression:
+    inside = tree.AllOf(
+        (tree.Comparison(negate(half_width), "<=", argument), tree.Comparison(argument, "<=", half_width))
+    )
+    return piecewise((ZERO, inside), (argument, tree.Always()))
+
+
+def _softshrink(argument: Expression, half_width: Expression = _HALF) -> Expression:
+    if isinstance(half_width, tree.Number) and half_width.value < 0:
+        raise ExpressionError(f"softshrink(z, l) needs l >= 0, not {half_width}; for example softshrink(z, 1/2)")
+    return add(maximum(add(argument, negate(half_width)), ZERO), minimum(add(argument, half_width), ZERO))
+
+
+def _sparse_sigmoid(argument: Expression) -> Expression:
+    return _clip(multiply(_HALF, add(argument, ONE)), ZERO, ONE)
+
+
+def _sparse_plus(argument: Expression) -> Expression:
+    between = multiply(_QUARTER, power(add(argument, ONE), number(2)))
+    below, above = tree.Comparison(argument, "<=", _MINUS_ONE), tree.Comparison(argument, "<", ONE)
+    return piecewise((ZERO, below), (between, above), (argument, tree.Always()))
 
 
 def _primitive(name: str) -> Callable[..., Expression]:
     return lambda argument: call(name, argument)
 
 
-def _unary(build: Callable[..., Expression], example: str) -> NamedFunction:
-    return NamedFunction(build, 1, 1, example)
+def _unary(build: Callable[..., Expression], example: str, *also: str) -> NamedFunction:
+    return NamedFunction(build, 1, 1, example, also)
 
 
-NAMED: dict[str, NamedFunction] = {name: _unary(_primitive(name), f"{name}(z)") for name in FUNCTIONS}
-NAMED |= {
-    "abs": NAMED["Abs"],
-    "arctan": _unary(_primitive("atan"), "arctan(z)"),
-    "arcsinh": _unary(_primitive("asinh"), "arcsinh(z)"),
-    "step": _unary(_primitive("Heaviside"), "step(z)"),
+# The functions under the names that messages use. docs/model.md says what each means, and a test compares the two.
+_TABLE: dict[str, NamedFunction] = {name: _unary(_primitive(name), f"{name}(z)") for name in FUNCTIONS} | {
+    "exp": _unary(_primitive("exp"), "exp(z)", "exponential"),
+    "Abs": _unary(_primitive("Abs"), "Abs(z)", "abs", "absolute", "fabs"),
+    "atan": _unary(_primitive("atan"), "atan(z)", "arctan"),
+    "asinh": _unary(_primitive("asinh"), "asinh(z)", "arcsinh"),
+    "Heaviside": _unary(_primitive("Heaviside"), "Heaviside(z)", "heaviside", "step"),
+    "sigmoid": _unary(_primitive("sigmoid"), "sigmoid(z)", "expit"),
+    "softplus": NamedFunction(_softplus, 1, 2, "softplus(z, 2)"),
+    "identity": _unary(lambda u: u, "identity(z)", "linear"),
+    "expm1": _unary(_expm1, "expm1(z)"),
     "relu": _unary(lambda u: maximum(u, ZERO), "relu(z)"),
-    "hardtanh": _unary(lambda u: maximum(number(-1), minimum(u, ONE)), "hardtanh(z)"),
-    "softsign": _unary(lambda u: divide(u, add(call("Abs", u), ONE)), "softsign(z)"),
+    "relu6": _unary(_relu6, "relu6(z)"),
+    "hardtanh": NamedFunction(_hardtanh, 1, 3, "hardtanh(z, -1, 1)", ("hard_tanh",)),
+    "hardsigmoid": _unary(_hardsigmoid, "hardsigmoid(z)", "hard_sigmoid"),
+    "hardswish": _unary(
+        lambda u: multiply(u, _hardsigmoid(u)), "hardswish(z)", "hard_swish", "hardsilu", "hard_silu"
+    ),
+    "hardshrink": NamedFunction(_hardshrink, 1, 2, "hardshrink(z, 1/2)", ("hard_shrink",)),
+    "softshrink": NamedFunction(_softshrink, 1, 2, "softshrink(z, 1/2)", ("soft_shrink",)),
+    "tanhshrink": _unary(lambda u: add(u, negate(call("tanh", u))), "tanhshrink(z)", "tanh_shrink"),
+    "sparse_sigmoid": _unary(_sparse_sigmoid, "sparse_sigmoid(z)"),
+    "sparse_plus": _unary(_sparse_plus, "sparse_plus(z)"),
+    "softsign": _unary(lambda u: divide(u, add(call("Abs", u), ONE)), "softsign(z)", "soft_sign"),
+    "logsigmoid": _unary(lambda u: negate(call("softplus", negate(u))), "logsigmoid(z)", "log_sigmoid"),
     "gelu": _unary(_gelu, "gelu(z)"),
+    "gelu_tanh": _unary(_gelu_tanh, "gelu_tanh(z)"),
     "silu": _unary(_swish, "silu(z)"),
-    "mish": _unary(lambda u: multiply(u, call("tanh", call("softplus", u))), "mish(z)"),
-    "leaky_relu": NamedFunction(_leaky_relu, 1, 2, "leaky_relu(z, 1/10)"),
-    "elu": NamedFunction(_elu, 1, 2, "elu(z, 1)"),
     "swish": NamedFunction(_swish, 1, 2, "swish(z, 2)"),
+    "mish": _unary(lambda u: multiply(u, call("tanh", call("softplus", u))), "mish(z)"),
+    "squareplus": NamedFunction(_squareplus, 1, 2, "squareplus(z, 4)"),
+    "leaky_relu": NamedFunction(_leaky_relu, 1, 2, "leaky_relu(z, 1/10)"),
+    "prelu": NamedFunction(_prelu, 1, 2, "prelu(z, 1/4)"),
+    "elu": NamedFunction(_elu, 1, 2, "elu(z, 1)"),
+    "selu": _unary(_selu, "selu(z)"),
+    "celu": NamedFunction(_celu, 1, 2, "celu(z, 1)"),
+    "threshold": NamedFunction(_threshold, 3, 3, "threshold(z, 1, 20)"),
+    "clip": NamedFunction(_clip, 3, 3, "clip(z, -1, 1)", ("clamp",)),
     "he": NamedFunction(_he, 2, 2, "he(3, z)"),
-    "Max": NamedFunction(maximum, 1, None, "Max(z, 0)"),
-    "Min": NamedFunction(minimum, 1, None, "Min(z, 1)"),
-}
-NAMED |= {"max": NAMED["Max"], "min": NAMED["Min"]}
-# The argument z alone is not real or not finite on the whole line.
-NAMED |= {name: _unary(_primitive(name), f"{name}(1 + z**2)") for name in ("sqrt", "log")}
-
-_NEEDS_ARGUMENTS = frozenset({"he", "Max", "Min", "max", "min"})
+    "Max": NamedFunction(maximum, 1, None, "Max(z, 0)", ("max", "maximum")),
+    "Min": NamedFunction(minimum, 1, None, "Min(z, 1)", ("min", "minimum")),
+    # The argument z alone is not real or not finite on the whole line.
+    "sqrt": _unary(_primitive("sqrt"), "sqrt(1 + z**2)"),
+    "log": _unary(_primitive("log"), "log(1 + z**2)"),
+    "log1p": _unary(lambda u: call("log", add(u, ONE)), "log1p(z**2)"),
+}  # fmt: skip
+NAMED: dict[str, NamedFunction] = _TABLE | {other: known for known in _TABLE.values() for other in known.also}
 
 
 def named_function(name: str) -> NamedFunction | None:
@@ -123,16 +233,16 @@ def named_function(name: str) -> NamedFunction | None:
 
 def nearest_names(name: str) -> tuple[str, ...]:
     """The functions that a misspelt name may stand for, at most two; none where none is close."""
-    lowered = name.lower()
-    return (lowered,) if lowered in NAMED else tuple(get_close_matches(lowered, NAMED, n=2, cutoff=0.7))
+    lowered, known = name.lower(), [*NAMED, *CONSTRUCTIONS]
+    return (lowered,) if lowered in known else tuple(get_close_matches(lowered, known, n=2, cutoff=0.7))
 
 
 def function_names() -> str:
-    """The functions of the language, separated by commas."""
-    names = {name.lower(): name for name in NAMED}
-    return ", ".join([*(names[lowered] for lowered in sorted(names)), "he2, he3, ...", "Piecewise"])
+    """The functions of the language under the names that messages use, separated by commas."""
+    return ", ".join([*sorted(_TABLE, key=str.lower), "he2, he3, ...", *CONSTRUCTIONS])
 
 
 def stands_alone(name: str) -> bool:
-    """Whether the bare name means name(z)."""
-    return named_function(name) is not None and name not in _NEEDS_ARGUMENTS
+    """Whether the bare name means name(z): a function that can do with one argument."""
+    known = named_function(name)
+    return known is not None and known.least == 1 and known.most is not None

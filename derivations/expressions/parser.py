@@ -1,7 +1,8 @@
 """The safe parser: text to expression tree, by a whitelist over Python's `ast`; nothing is ever evaluated.
 
 The language: z, integers, decimals (exact rationals), pi, e, + - * / **, the functions of `named_activations`,
-Max, Min, Piecewise((value, condition), ..., (value, True)).  Everything else is refused in one sentence.
+Max, Min, Piecewise((value, condition), ..., (value, True)), where(condition, value, value).  Everything else is refused
+in one sentence.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from itertools import islice
 
 from giantsteps.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
 from giantsteps.derivations.expressions.calculus import derivative
-from giantsteps.derivations.expressions.named import function_names, named_function, nearest_names, stands_alone
+from giantsteps.derivations.expressions.named import (
+    CONSTRUCTIONS,
+    named_function,
+    nearest_names,
+    stands_alone,
+)
 from giantsteps.derivations.expressions.tree import (
     AllOf,
     Always,
@@ -76,6 +82,8 @@ DEEPEST_TREE = 100
 LONGEST_NUMBER = 1024
 
 _EXAMPLE = 'for example "tanh(z)" or "Piecewise((z, z > 0), (0, True))"'
+_PIECEWISE = "Piecewise takes (value, condition) pairs, the last condition True: Piecewise((z, z > 0), (0, True))"
+_WHERE = "where takes a condition and two values, for example where(z > 0, z, 0)"
 _ACCEPTED = f"a formula in z is accepted, {_EXAMPLE}"
 _CONSTANTS = ("pi", "e", "E")
 # A number with what it is to be multiplied by written after it, as on paper: 2z, 2 tanh(z).
@@ -99,10 +107,8 @@ def parse(text: str, *, limited: bool = True) -> Expression:
         try:
             root = ast.parse(stripped, mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError):
-            written = _JUXTAPOSED.finditer(stripped)
-            product = next((p for p in written if p[2] in ("z", *_CONSTANTS) or named_function(p[2])), None)
-            hint = f"the product {product[0]!r} is written {product[1]}*{product[2]}" if product else _ACCEPTED
-            raise ExpressionError(f"the expression {_short(stripped)} is not well formed; {hint}") from None
+            repair = _repair(stripped)
+            raise ExpressionError(f"the expression {_short(stripped)} is not well formed; {repair}") from None
     expr = _Reader(stripped, DEEPEST_NESTING if limited else 400).read(root, 0)
     _check_size(expr, limited)
     return expr
@@ -178,12 +184,49 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def _unknown(kind: str, name: str) -> str:
+def _repair(text: str) -> str:
+    """What to change in a text that is not well formed."""
+    written = _JUXTAPOSED.finditer(text)
+    product = next((p for p in written if p[2] in ("z", *_CONSTANTS) or named_function(p[2])), None)
+    if product:
+        return f"the product {product[0]!r} is written {product[1]}*{product[2]}"
+    missing = text.count("(") - text.count(")")
+    if missing < 0:
+        return f"it has {_counted(-missing)} too many"
+    if missing > 0:
+        closed = text + ")" * missing
+        return f"it lacks {_counted(missing)}{f': write {_short(closed)}' if _well_formed(closed) else ''}"
+    return _ACCEPTED
+
+
+def _counted(closing: int) -> str:
+    return "a closing parenthesis" if closing == 1 else f"{closing} closing parentheses"
+
+
+def _well_formed(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _unknown(kind: str, name: str, text: str) -> str:
     close = nearest_names(name)
-    nearest = f"; perhaps {' or '.join(close)} is meant" if close else ""
+    others = set(re.findall(r"[A-Za-z_]\w*", text)) - {name}
+    if kind == "name" and (len(name) == 1 or not (close or "z" in others)):
+        meant = re.sub(rf"\b{name}\b", "z", text)
+        return f"the name {_short(name)} is unknown; the variable is z, " + (
+            _EXAMPLE if "z" in others else f"write {_short(meant)}"
+        )
+    if close:
+        known = named_function(close[-1])
+        example = f'for example "{known.example}"' if known else _EXAMPLE
+        return f"the {kind} {_short(name)} is unknown; perhaps {' or '.join(close)} is meant, {example}"
     return (
-        f"the {kind} {_short(name)} is unknown{nearest}; the variable is z, the constants are pi and e, and the "
-        f'functions are {function_names()}, for example "tanh(z)"'
+        f"the {kind} {_short(name)} is unknown; the variable is z, the constants are pi and e, and the functions are "
+        "those of docs/model.md and giantsteps activation --help, such as tanh, erf, relu, gelu, sin, sign, exp, he3, "
+        'Max and where, for example "tanh(z)"'
     )
 
 
@@ -216,13 +259,15 @@ class _Reader:
         raise ExpressionError(self._refusal(node))
 
     def _refusal(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Attribute) and (named_function(node.attr) or node.attr in _CONSTANTS):
+            return f"{self._source(node)} is not part of the language; write {node.attr}"
         kinds: list[tuple[type[ast.expr], str]] = [
             (ast.Attribute, "attribute access"),
-            (ast.Compare, "a comparison outside a condition of Piecewise"),
-            (ast.Lambda, "a lambda"),
+            (ast.Compare, "a comparison outside a condition, as in where(z > 0, z, 0),"),
+            (ast.Lambda, "a lambda (write its formula alone, in z)"),
             (ast.NamedExpr, "an assignment"),
             (ast.BoolOp, "and/or"),
-            (ast.IfExp, "if/else (write Piecewise)"),
+            (ast.IfExp, "if/else (write where(z > 0, z, 0))"),
             (ast.Subscript, "an index"),
             (ast.Tuple, "a tuple outside Piecewise"),
         ]
@@ -257,7 +302,9 @@ class _Reader:
             return known.build(Z)
         if known is not None:
             raise ExpressionError(f"the function {name} needs an argument, for example {known.example}")
-        raise ExpressionError(_unknown("name", name))
+        if name in CONSTRUCTIONS:
+            raise ExpressionError(_WHERE if name == "where" else _PIECEWISE)
+        raise ExpressionError(_unknown("name", name, self.text))
 
     def _operation(self, node: ast.BinOp, depth: int) -> Expression:
         # walk down the left spine: a long sum or product is a loop here, not a recursion
@@ -300,38 +347,50 @@ class _Reader:
     def _call(self, node: ast.Call, depth: int) -> Expression:
         if not isinstance(node.func, ast.Name) or node.func.id in ("z", *_CONSTANTS):
             first = self._source(node.func)
+            if isinstance(node.func, ast.Attribute) and (named_function(node.func.attr) or node.func.attr == "where"):
+                raise ExpressionError(f"{first} is not part of the language; write {node.func.attr}")
             hint = "a product is written with *, as in 2*(z + 1)" if len(node.args) == 1 else _EXAMPLE
             raise ExpressionError(f"only a function of the language can be called, not {first}; {hint}")
         name = node.func.id
+        known = named_function(name)
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
-            raise ExpressionError(f"{name} takes plain arguments only, {_EXAMPLE}")
+            example = f"for example {known.example}" if known else _EXAMPLE
+            raise ExpressionError(f"{name} takes plain arguments without names, {example}")
         if name == "Piecewise":
             return self._piecewise(node, depth)
-        known = named_function(name)
+        if name == "where":
+            return self._where(node, depth)
         if known is None:
-            raise ExpressionError(_unknown("function", name))
+            raise ExpressionError(_unknown("function", name, self.text))
         args = [self.read(arg, depth + 1) for arg in node.args]
         if len(args) < known.least or (known.most is not None and len(args) > known.most):
             raise ExpressionError(f"{name} was given {len(args)} arguments; write for example {known.example}")
         return _checked_nodes(known.build(*args))
 
     def _piecewise(self, node: ast.Call, depth: int) -> Expression:
-        usage = "Piecewise takes (value, condition) pairs, the last condition True: Piecewise((z, z > 0), (0, True))"
         pieces: list[tuple[Expression, Condition]] = []
         for pair in node.args:
             if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
-                raise ExpressionError(usage)
+                raise ExpressionError(_PIECEWISE)
             pieces.append((self.read(pair.elts[0], depth + 1), self._condition(pair.elts[1], depth + 1)))
         if not pieces or not isinstance(pieces[-1][1], Always):
-            raise ExpressionError(usage)
+            raise ExpressionError(_PIECEWISE)
         return piecewise(*pieces)
+
+    def _where(self, node: ast.Call, depth: int) -> Expression:
+        if len(node.args) != 3:
+            raise ExpressionError(_WHERE)
+        condition = self._condition(node.args[0], depth + 1)
+        holds, fails = (self.read(value, depth + 1) for value in node.args[1:])
+        return piecewise((holds, condition), (fails, Always()))
 
     def _condition(self, node: ast.expr, depth: int) -> Condition:
         if isinstance(node, ast.Constant) and node.value is True:
             return Always()
         if not isinstance(node, ast.Compare) or any(type(op) not in _COMPARISONS for op in node.ops):
             raise ExpressionError(
-                f"the condition {self._source(node)} is not accepted: write a comparison with < <= > >=, or True"
+                f"the condition {self._source(node)} is not accepted: write a comparison with < <= > >=, a chain, as "
+                "in -1 < z < 1, or True"
             )
         sides = [self.read(side, depth + 1) for side in (node.left, *node.comparators)]
         parts = tuple(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.derivations.expressions.named import function_names
 from giantsteps.reports.command_line.options import common_options, expression_of
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from giantsteps.reports.command_line.values import parse_seconds, parse_values, parse_whole
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from giantsteps.reports.activation.study import ActivationStudy
 
 
-HELP = """\b
+HELP = f"""\b
 Examples:
   giantsteps activation tanh
   giantsteps activation "-tanh(z)" --target sin --spike 1.5 --bulk 1.2
@@ -34,6 +35,9 @@ An EXPR is a formula in z; a name alone (tanh, relu, sign, erf, sin, gelu, he3 .
 default the target is the activation itself, spike 1, bulk 1. The work is limited by counted operations, some ten
 seconds: the same command gives the same answer on a busy machine. What they leave undecided or unfinished is named,
 with exit code 3.
+
+The functions: {function_names()}. docs/model.md says what each means and under which other names PyTorch, JAX and Keras
+have it.
 """
 
 # The operations that the curves may take: about a second.

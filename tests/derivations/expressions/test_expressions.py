@@ -322,10 +322,13 @@ def test_sympy_reads_the_same_function() -> None:
         ("1 or 2z +", "the product '2z' is written 2*z"),
         ("1 + .5 exp(z)", "the product '.5 exp' is written .5*exp"),
         ("he2 z", "a formula in z is accepted"),
-        ("tanh(z", "a formula in z is accepted"),
+        ("tanh(z", "it lacks a closing parenthesis: write 'tanh(z)'"),
+        ("relu(Max(z, 1", "it lacks 2 closing parentheses: write 'relu(Max(z, 1))'"),
+        ("(z +", "it lacks a closing parenthesis"),
+        ("tanh(z))", "it has a closing parenthesis too many"),
     ],
 )
-def test_a_product_without_its_sign_is_answered_by_one_with_it(text: str, hint: str) -> None:
+def test_a_text_that_is_not_well_formed_is_answered_by_its_repair(text: str, hint: str) -> None:
     with pytest.raises(ExpressionError, match=rf"is not well formed; {re.escape(hint)}"):
         parse(text)
 
@@ -334,3 +337,31 @@ def test_a_product_without_its_sign_is_answered_by_one_with_it(text: str, hint: 
 def test_a_product_before_a_parenthesis_is_told(text: str) -> None:
     with pytest.raises(ExpressionError, match=r"called, not '.*'; a product is written with \*, as in 2\*\(z \+ 1\)"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("tanh(x)", "the variable is z, write 'tanh(z)'"),
+        ("T", "the variable is z, write 'z'"),
+        ("tanh(inputs)", "the variable is z, write 'tanh(z)'"),
+        ("tanh(x*z)", "the name 'x' is unknown; the variable is z"),
+        ("tahn", "perhaps tan or tanh is meant"),
+        ("2*GELU(z)", "perhaps gelu is meant"),
+        ("HardSwish", "perhaps hardswish is meant"),
+        ("Where(z > 0, z, 0)", "perhaps where is meant"),
+        ("np.tanh(z)", "'np.tanh' is not part of the language; write tanh"),
+        ("jax.nn.hard_swish(z)", "write hard_swish"),
+        ("np.pi*z", "write pi"),
+        ("celu(z, alpha=2)", "celu takes plain arguments without names, for example celu(z, 1)"),
+        ("where", "for example where(z > 0, z, 0)"),
+        ("where(z > 0, z)", "for example where(z > 0, z, 0)"),
+        ("where(z > -1 and z < 1, z, 0)", "as in -1 < z < 1"),
+        ("z*(z > 0)", "where(z > 0, z, 0)"),
+        ("clip(z)", "write for example clip(z, -1, 1)"),
+        ("threshold", "for example threshold(z, 1, 20)"),
+        ("softshrink(z, -1)", "l >= 0, not -1; for example softshrink(z, 1/2)"),
+    ],
+)
+def test_a_first_wrong_word_is_answered_by_the_right_one(text: str, hint: str) -> None:
+    assert hint in refusal(ExpressionError, parse, text)

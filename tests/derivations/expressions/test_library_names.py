@@ -1,0 +1,140 @@
+"""The functions of PyTorch, JAX and Keras under their own names, and the table of docs/model.md that lists them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from giantsteps.derivations.expressions.named import CONSTRUCTIONS, NAMED, function_names
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.numerics.gaussian.evaluate import activation, compile_numpy
+from tests.shared.documents import ROOT
+
+# Both sides of every kink, none of them on one.
+PLACES = np.array([-7.3, -3.2, -2.9, -1.4, -0.7, -0.3, -0.01, 0.02, 0.4, 0.8, 1.3, 2.6, 3.4, 5.8, 6.1, 9.0])
+# Rounding of some ten operations on numbers up to a hundred.
+ROUNDING = 1e-13
+
+
+# What the libraries document, with their defaults, in plain Python.
+DOCUMENTED: dict[str, Callable[[float], float]] = {
+    "hardswish": lambda x: 0.0 if x <= -3 else x if x >= 3 else x * (x + 3) / 6,
+    "hardsigmoid": lambda x: 0.0 if x <= -3 else 1.0 if x >= 3 else x / 6 + 0.5,
+    "relu6": lambda x: min(max(0.0, x), 6.0),
+    "selu": lambda x: 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * math.expm1(x)),
+    "celu": lambda x: max(0.0, x) + min(0.0, math.expm1(x)),
+    "celu(z, 2)": lambda x: max(0.0, x) + min(0.0, 2.0 * math.expm1(x / 2)),
+    "elu(z, 3)": lambda x: x if x > 0 else 3.0 * math.expm1(x),
+    "logsigmoid": lambda x: -math.log1p(math.exp(-x)),
+    "hardshrink": lambda x: x if abs(x) > 0.5 else 0.0,
+    "hardshrink(z, 1)": lambda x: x if abs(x) > 1.0 else 0.0,
+    "softshrink": lambda x: math.copysign(max(abs(x) - 0.5, 0.0), x),
+    "softshrink(z, 2)": lambda x: math.copysign(max(abs(x) - 2.0, 0.0), x),
+    "tanhshrink": lambda x: x - math.tanh(x),
+    "threshold(z, 1, 20)": lambda x: x if x > 1 else 20.0,
+    "prelu": lambda x: x if x >= 0 else 0.25 * x,
+    "prelu(z, 1/8)": lambda x: x if x >= 0 else 0.125 * x,
+    "leaky_relu": lambda x: x if x >= 0 else 0.01 * x,
+    "gelu": lambda x: x * 0.5 * math.erfc(-x / math.sqrt(2)),
+    "gelu_tanh": lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "squareplus": lambda x: (x + math.sqrt(x * x + 4)) / 2,
+    "squareplus(z, 1)": lambda x: (x + math.sqrt(x * x + 1)) / 2,
+    "softplus(z, 2)": lambda x: math.log1p(math.exp(2 * x)) / 2,
+    "hardtanh(z, -2, 1/2)": lambda x: min(max(x, -2.0), 0.5),
+    "expm1": math.expm1,
+    "log1p(z**2)": lambda x: math.log1p(x * x),
+    "clip(z, -1, 1)": lambda x: min(max(x, -1.0), 1.0),
+    "clamp(z, 0, 2)": lambda x: min(max(x, 0.0), 2.0),
+    "where(z > 0, z, 0)": lambda x: x if x > 0 else 0.0,
+    "where(-1 < z < 1, z**2, where(z >= 1, 1, -1))": lambda x: x * x if -1 < x < 1 else 1.0 if x >= 1 else -1.0,
+    "sparse_plus": lambda x: 0.0 if x <= -1 else x if x >= 1 else 0.25 * (x + 1) ** 2,
+    "sparse_sigmoid": lambda x: 0.0 if x <= -1 else 1.0 if x >= 1 else 0.5 * (x + 1),
+}
+SPELLINGS = {
+    "hard_swish": "hardswish",
+    "hard_silu": "hardswish",
+    "hard_sigmoid": "hardsigmoid",
+    "hard_tanh": "hardtanh",
+    "log_sigmoid": "logsigmoid",
+    "hard_shrink": "hardshrink",
+    "soft_shrink": "softshrink",
+    "tanh_shrink": "tanhshrink",
+    "soft_sign": "softsign",
+    "exponential": "exp",
+    "linear": "z",
+    "arctan": "atan",
+    "maximum(z, 0)": "relu",
+    "2*hard_swish(z - 1)": "2*hardswish(z - 1)",
+}
+
+
+@pytest.mark.parametrize("text", DOCUMENTED)
+def test_a_function_of_a_library_is_what_the_library_documents(text: str) -> None:
+    expected = np.array([DOCUMENTED[text](float(x)) for x in PLACES])
+    assert np.max(np.abs(activation(text)(PLACES) - expected) / (1 + np.abs(expected))) < ROUNDING
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_another_spelling_is_the_same_function(text: str) -> None:
+    assert parse(text) == parse(SPELLINGS[text])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table in docs/model.md."""
+
+    call: str
+    default: str
+    formula: str
+    other: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.call.split("(")[0]
+
+
+def _rows() -> list[Row]:
+    text = (ROOT / "docs" / "model.md").read_text(encoding="utf-8")
+    section = text.split("## Functions by name")[1].split("\n## ")[0]
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("| `")
+    ]
+    return [Row(c[0].strip("`"), c[1], c[2].strip("`"), tuple(filter(None, c[3].split(", ")))) for c in cells]
+
+
+ROWS = _rows()
+GIVEN = {"a": "(-3/10)", "b": "(7/10)"}
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.formula], ids=lambda row: row.name)
+def test_the_formula_of_the_table_is_the_function(row: Row) -> None:
+    # softshrink has a parameter >= 0, squareplus a square root of it
+    given = GIVEN | ({"a": "(3/10)"} if row.name in ("softshrink", "squareplus", "hardshrink", "celu") else {})
+    defaults = dict(part.split(" = ") for part in row.default.split(", ") if part)
+    cases = [(row.call, given)] + ([(f"{row.name}(z)", defaults)] if defaults else [])
+    for call, values in cases:
+        places = PLACES[PLACES > 0] if row.name in ("log", "log1p", "sqrt") else PLACES
+        found, expected = (compile_numpy(parse(_with(values, text)))(places) for text in (call, row.formula))
+        # The logarithm for asinh(z) is of exp(-7.3) at -7.3, as a difference of numbers of size exp(2).
+        bar = ROUNDING * (1e2 if row.name == "asinh" else 1.0)
+        assert np.max(np.abs(found - expected) / (1 + np.abs(expected))) < bar
+
+
+def _with(values: dict[str, str], text: str) -> str:
+    return re.sub(r"\b[ab]\b", lambda letter: values[letter[0]], text)
+
+
+def test_the_table_lists_every_name_once() -> None:
+    listed = [name for row in ROWS for name in (row.name, *row.other)]
+    assert sorted(listed) == sorted(set(NAMED))
+    for row in ROWS:
+        for other in row.other:
+            assert NAMED[other] is NAMED[row.name]
+    shown = {name for name in function_names().split(", ") if "he" not in name[:2] and name != "..."}
+    assert shown == {row.name for row in ROWS if row.name != "he"} | set(CONSTRUCTIONS)
