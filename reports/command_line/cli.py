@@ -84,7 +84,12 @@ class LazyGroup(click.Group):
                 f"there is no command {shown(args[0])}{meant}; accepted are {', '.join(COMMANDS)}, for example "
                 f"giantsteps solve --help"
             )
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            from giantsteps.reports.command_line.misuse import check_values
+
+            check_values(command, rest)
+        return name, command, rest
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands that begin so, without importing any of them, then options."""

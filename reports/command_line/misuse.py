@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import click
@@ -28,7 +29,46 @@ OTHER_NAMES: Mapping[str, str] = {
     "dim": "--dimension",
     "steps": "--gradient-steps",
     "output": "--out",
+    "n": "--alpha",
+    "n0": "--alpha0",
+    "batch-size": "--alpha0",
+    "p": "--beta",
+    "neurons": "--beta",
+    "d": "--dimension",
+    "l2": "--ridge",
+    "penalty": "--ridge",
+    "phi": "--activation",
+    "nonlinearity": "--activation",
+    "label": "--target",
+    "overlap": "--alignment",
+    "cosine": "--alignment",
+    "variance": "--bulk",
+    "repeats": "--seeds",
+    "replicas": "--seeds",
 }
+# What an option holds where it is no plain renaming.
+RATIOS: Mapping[str, str] = {
+    "--alpha": ", n/d",
+    "--alpha0": ", n0/d",
+    "--beta": ", p/d",
+    "--eta": ", the learning rate over d",
+}
+
+
+def check_values(command: click.Command, args: Sequence[str]) -> None:
+    """Raises click.BadOptionUsage where an option that takes a value is followed by another option instead.
+
+    click would take that for the value, since an expression may begin with a minus.
+    """
+    options = {*options_of(command), "--help"}
+    valued = {name for p in command.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+    rest = iter(args)
+    for word in rest:
+        if word == "--":
+            return
+        value = next(rest, "") if word in valued else ""
+        if value.split("=")[0] in options:
+            raise click.BadOptionUsage(word, f"{word} is followed by {value}")
 
 
 def usage_sentence(
@@ -65,15 +105,25 @@ def unknown_option(
     beginning = f"{path} has no option {given!a}; "
     ending = f"; {path} --help shows what is accepted, with examples"
     other = OTHER_NAMES.get(given.lstrip("-").lower())
-    close = [name for name in sorted(error.possibilities or ()) if name in accepted][:2]
+    close = close_to(given, accepted)
     takers = [name for name, options in others.items() if given in options]
     if other in accepted:
-        return f"{beginning}it is called {other} here{ending}"
+        return f"{beginning}it is called {other} here{RATIOS.get(other, '')}{ending}"
     if takers:
         return f"{beginning}giantsteps {takers[0]} takes it{ending}"
     if close:
         return f"{beginning}perhaps {' or '.join(close)} is meant{ending}"
     return f"{beginning}accepted are {', '.join(accepted)}{ending}"
+
+
+def close_to(given: str, accepted: Sequence[str]) -> list[str]:
+    """The options, at most three, that begin as the one given does, or else those with a name spelt like it."""
+    from difflib import get_close_matches
+
+    name = given.lstrip("-").lower()
+    names = [option.removeprefix("--") for option in accepted]
+    found = [other for other in names if len(name) > 1 and other.startswith(name)]
+    return [f"--{other}" for other in (found or get_close_matches(name, names, n=2, cutoff=0.6))[:3]]
 
 
 def bad_option(error: click.BadOptionUsage, command: click.Command) -> str:
@@ -84,11 +134,13 @@ def bad_option(error: click.BadOptionUsage, command: click.Command) -> str:
         return " ".join(error.format_message().split()).rstrip(".")
     if option.is_flag:
         return f"{name} was given a value and takes none"
+    followed = re.search(r"followed by (--[\w-]+)", error.message)
+    given = f"no value, but is followed by {followed[1]}" if followed else "no value"
     rule = RULES.get(name.lstrip("-"))
     if rule:
-        return f"{name} was given no value; {rule.accepted} is accepted, for example {name} {rule.example}"
+        return f"{name} was given {given}; {rule.accepted} is accepted, for example {name} {rule.example}"
     meaning = (option.help or "").rstrip(".")
-    return f"{name} was given no value; it takes {option.metavar or 'a value'}: {meaning[:1].lower()}{meaning[1:]}"
+    return f"{name} was given {given}; it takes {option.metavar or 'a value'}: {meaning[:1].lower()}{meaning[1:]}"
 
 
 def options_of(command: click.Command) -> list[str]:

@@ -11,6 +11,7 @@ import click
 
 from giantsteps.reports.command_line.options import common_options
 from giantsteps.reports.command_line.problems import DONE, InputProblem
+from giantsteps.reports.text.plain_formulas import plain, readable
 from giantsteps.reports.text.words import (
     LEAVES,
     by_fiat,
@@ -32,14 +33,15 @@ Examples:
   giantsteps claims
   giantsteps claims result-3-1.spike-strength
   giantsteps claims result-3-1
+  giantsteps claims "(9)"
   giantsteps claims --leaves
   giantsteps claims --json
 
-List the claims (those whose ids begin with CLAIM), or show one whole: statement, source, assumptions, dependencies,
-evidence, mutants. One claim is shown as the committed ledger has it. In a list verdicts are those of the committed
-ledger, and UNTESTED where the statement has changed since; `giantsteps verify` runs the checks. With --leaves: what the
-theorems of the committed ledger stand on, each hypothesis, lemma, part of the model and definition with its claim, its
-test and the number of claims that rest on it.
+List the claims (those whose ids begin with CLAIM, or whose source names the equation of that number), or show one
+whole: statement, source, assumptions, dependencies, evidence, mutants. One claim is shown as the committed ledger has
+it. In a list verdicts are those of the committed ledger, and UNTESTED where the statement has changed since;
+`giantsteps verify` runs the checks. With --leaves: what the theorems of the committed ledger stand on, each hypothesis,
+lemma, part of the model and definition with its claim, its test and the number of claims that rest on it.
 """
 
 
@@ -106,8 +108,8 @@ def leaves_text(listed: Sequence[Mapping[str, Any]]) -> str:
         lines += [f"{len(of_kind)} {plural}", ""]
         for leaf in of_kind:
             count = len(leaf["claims"])
-            lines.append(f"  {'; '.join(leaf['names'])}   ({count} claim{'s' * (count != 1)})")
-            lines += [f"      {statement}" for statement in leaf["statements"]]
+            lines.append(f"  {readable('; '.join(leaf['names']))}   ({count} claim{'s' * (count != 1)})")
+            lines += [f"      {plain(statement)}" for statement in leaf["statements"]]
             lines += textwrap.wrap(leaf["claim"] or "; ".join(leaf["references"]), 110, **_INDENTED)
             lines += [f"      test {leaf['test']}"] if leaf["test"] else []
         lines += [""] if of_kind else []
@@ -138,8 +140,11 @@ def beginning_with(ids: Sequence[str], text: str) -> list[str]:
 
 
 def find(known: Sequence[Claim], id_: str) -> list[Claim]:
-    """The claim called ``id_``, or those whose ids begin so. Raises InputProblem naming those that may be meant."""
-    ids = beginning_with([claim.id for claim in known], id_)
+    """The claim called ``id_``, those whose ids begin so, or those of an equation, as of "(9)" or "eq. 9".
+
+    Raises InputProblem naming those that may be meant.
+    """
+    ids = beginning_with([claim.id for claim in known], id_) or of_equation(known, id_)
     if ids:
         return [claim for claim in known if claim.id in ids]
     close = meant(known, id_.strip().lower())
@@ -151,16 +156,20 @@ def find(known: Sequence[Claim], id_: str) -> list[Claim]:
     )
 
 
+def of_equation(known: Sequence[Claim], text: str) -> list[str]:
+    """The ids of the claims that cover the equation whose number a text is, or whose source names it."""
+    number = re.fullmatch(r"(?:eq(?:uation|n)?)?[.\s-]*\(?(\d{1,4})\)?", text.strip().lower())
+    return [claim.id for claim in known if number and f"({number[1]})" in str(claim.source)]
+
+
 def meant(known: Sequence[Claim], text: str) -> list[str]:
-    """The ids that a text may stand for: a part of the id, the number of an equation, or a misspelling."""
+    """The ids that a text may stand for: a part of the id, or a misspelling."""
     from difflib import get_close_matches
 
     ids = [claim.id for claim in known]
     part = text.replace(" ", "-")
-    number = re.fullmatch(r"(?:eq(?:uation)?)?[.\s-]*\(?(\d+)\)?", text)
-    by_number = [claim.id for claim in known if number and int(number[1]) in claim.source.equations]
     by_part = [id_ for id_ in ids if part and part in id_]
-    return by_number or by_part or get_close_matches(part, ids, n=3, cutoff=0.4) or ids[:1]
+    return by_part or get_close_matches(part, ids, n=3, cutoff=0.4) or ids[:1]
 
 
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
@@ -237,13 +246,13 @@ def numbers(equations: Sequence[int]) -> str:
 
 
 def claim_text(document: Mapping[str, Any]) -> str:
-    """One claim whole, for people."""
+    """One claim whole, for people: its formulas as lines of plain text; --json has them as LaTeX."""
     from giantsteps.reports.command_line.console import verdict_text
 
     lines = [
         f"{document['id']}: {document['title']}",
         "",
-        f"  {document['statement']}",
+        *textwrap.wrap(plain(document["statement"]), 118, initial_indent="  ", subsequent_indent="    "),
         "",
         f"verdict    {verdict_text(document['verdict'])}, weakest link {verdict_text(document['weakest'])}",
         f"source     {document['source']}",
@@ -263,7 +272,7 @@ def claim_text(document: Mapping[str, Any]) -> str:
 def _listed(label: str, items: Sequence[str]) -> list[str]:
     lines = []
     for position, item in enumerate(items):
-        wrapped = textwrap.wrap(item, 110) or [""]
+        wrapped = textwrap.wrap(readable(item), 110) or [""]
         lines.append(f"{label if position == 0 else '':<9}  {wrapped[0]}")
         lines += [f"{'':<11}{rest}" for rest in wrapped[1:]]
     return lines

@@ -10,6 +10,7 @@ import click
 
 from giantsteps.reports.command_line.options import common_options
 from giantsteps.reports.command_line.problems import DONE, InputProblem
+from giantsteps.reports.text.plain_formulas import plain, readable
 
 if TYPE_CHECKING:
     from giantsteps.verify.ledger.errata import ErratumReport
@@ -93,14 +94,14 @@ def erratum_text(report: ErratumReport, theirs: str, ours: str) -> str:
     """One erratum for people."""
     rows = (
         ("source", report.source),
-        (theirs, report.printed),
-        (ours, f"{report.corrected}   ({report.corrected_claim}: {report.corrected_verdict})"),
+        (theirs, plain(report.printed)),
+        (ours, f"{plain(report.corrected)}   ({report.corrected_claim}: {report.corrected_verdict})"),
         # What was simulated stands beside what their formula says, which is no theory.
         ("witness", report.witness.replace(", theory ", f", {theirs} ")),
         ("consequence", report.consequence),
     )
     lines = [f"{report.id}: {report.title}"]
     for label, text in rows:
-        wrapped = textwrap.wrap(text, 106, break_long_words=False) or [""]
+        wrapped = textwrap.wrap(readable(text), 106, break_long_words=False) or [""]
         lines += [f"  {label if position == 0 else '':<11}  {line}" for position, line in enumerate(wrapped)]
     return "\n".join(lines)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from giantsteps.reports.command_line.cli import COMMANDS, cli
@@ -18,6 +20,10 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["solve", *WORKED, "--aplha", "2"], ("'--aplha'", "perhaps --alpha")),
     (["solve", *WORKED, "--learning-rate", "3"], ("it is called --eta here",)),
     (["solve", *WORKED, "--lambda", "3"], ("it is called --ridge here",)),
+    (["solve", *WORKED, "--n0", "300"], ("it is called --alpha0 here, n0/d",)),
+    (["solve", *WORKED, "--act", "tanh"], ("perhaps --activation is meant",)),
+    (["bounds", *STEPPED, "--opt"], ("perhaps --optimise-eta",)),
+    (["solve", *WORKED, "--zz"], ("accepted are --activation",)),
     (["bounds", *STEPPED, "--optimize-eta"], ("perhaps --optimise-eta",)),
     (["solve", *WORKED, "--frobnicate"], ("accepted are --activation",)),
     (["-x"], ("'-x'", "giantsteps --help")),
@@ -31,6 +37,10 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     # values missing or too many
     (["solve", *WORKED, "--ridge"], ("--ridge was given no value", "for example --ridge 0.1")),
     (["solve", "--activation"], ("--activation was given no value", "giantsteps solve --help")),
+    (["solve", "--target", *WORKED], ("--target was given no value, but is followed by --activation",)),
+    (["solve", *WORKED, "--ridge", "--json"], ("--ridge was given no value, but is followed by --json", "--ridge 0.1")),
+    (["simulate", *WORKED, "--seeds", "--seed=3"], ("--seeds was given no value, but is followed by --seed",)),
+    (["activation", "tanh", "--spike", "--bulk", "2"], ("--spike was given no value",)),
     (["solve", *WORKED, "--json=yes"], ("--json was given a value and takes none",)),
     (["solve", *WORKED, "--digits", "many"], ("--digits was given 'many'", "for example --digits 50")),
     (["activation"], ("EXPR", "for example giantsteps activation tanh")),
@@ -86,8 +96,6 @@ def test_what_cannot_be_meant_is_refused(
     ("text", "words"),
     [
         ("esult-3-1", ("result-3-1.spike-strength", "...")),
-        ("eq. (39)", ("result-3-1.spike-norm-exact",)),
-        ("39", ("result-3-1.spike-norm-exact",)),
         ("resutl-3-1.spilt", ("result-3-1.split",)),
         ("spike norm exact", ("result-3-1.spike-norm-exact",)),
     ],
@@ -97,6 +105,23 @@ def test_a_claim_is_found_by_what_one_remembers(
 ) -> None:
     all_claims()  # built once: a refusal does not wait for them twice
     refused(capfd, ["claims", text], *words)
+
+
+@pytest.mark.parametrize("text", ["(9)", "9", "eq. (9)", "Equation 9"])
+def test_an_equation_finds_every_claim_whose_source_names_it(capfd: pytest.CaptureFixture[str], text: str) -> None:
+    all_claims()
+    code, out, _ = outcome(capfd, ["claims", text, "--json"])
+    found = {claim["id"] for claim in json.loads(out)["claims"]}
+    assert code == 0
+    assert found == {
+        "result-3-1.spike-strength", "result-3-1.spike-strength-noisy", "result-3-1.spike-order",
+        "slides.spike-strength",
+    }  # fmt: skip
+
+
+def test_an_expression_may_look_like_an_option(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = outcome(capfd, ["solve", *replaced("target", "--z"), "--json"])
+    assert (code, json.loads(out)["converged"]) == (0, True)
 
 
 def test_a_misuse_has_no_traceback_even_with_debug(capfd: pytest.CaptureFixture[str]) -> None:
