@@ -20,6 +20,7 @@ __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE
 # What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
     from giantsteps.derivations.expressions.parser import ExpressionError as ExpressionError
+    from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
     from giantsteps.numerics.bounds.of_model import bounds as bounds
     from giantsteps.numerics.bounds.results import Bounds as Bounds
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
     from giantsteps.numerics.certificates.ranges.branch import Branch as Branch
     from giantsteps.numerics.certificates.ranges.branch import certify_branch as certify_branch
     from giantsteps.numerics.experiments.inputs import Inputs as Inputs
+    from giantsteps.numerics.experiments.inputs import InputsError as InputsError
     from giantsteps.numerics.experiments.ridge import Simulation as Simulation
     from giantsteps.numerics.experiments.simulate import simulate as simulate
     from giantsteps.numerics.gaussian.evaluate import Activation as Activation
     from giantsteps.numerics.gaussian.evaluate import activation as activation
+    from giantsteps.numerics.models.losses import LossError as LossError
     from giantsteps.numerics.models.model import Model as Model
     from giantsteps.numerics.models.network import Network as Network
+    from giantsteps.numerics.models.network import SimulationError as SimulationError
     from giantsteps.numerics.models.parameters import ModelError as ModelError
     from giantsteps.numerics.models.parameters import ReadoutGroup as ReadoutGroup
     from giantsteps.numerics.models.readout_law import ReadoutLaw as ReadoutLaw
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution as BatchSolution
     from giantsteps.numerics.saddle_point.one_group.batch import solve_batch as solve_batch
     from giantsteps.numerics.saddle_point.solve import solve as solve
+    from giantsteps.numerics.spectrum.axis import SpectrumError as SpectrumError
     from giantsteps.numerics.spectrum.density import Spectrum as Spectrum
     from giantsteps.numerics.spectrum.density import spectrum as spectrum
     from giantsteps.reports.answers.comparison import compare as compare
@@ -52,12 +57,15 @@ if TYPE_CHECKING:
 # Where each public name lives: it is imported from there when it is first used.
 _HOMES = {
     "Activation": "giantsteps.numerics.gaussian.evaluate",
+    "BallError": "giantsteps.numerics.balls.arithmetic",
     "BatchSolution": "giantsteps.numerics.saddle_point.one_group.batch",
     "Bounds": "giantsteps.numerics.bounds.results",
     "Branch": "giantsteps.numerics.certificates.ranges.branch",
     "Certificate": "giantsteps.numerics.certificates.certify",
     "ExpressionError": "giantsteps.derivations.expressions.parser",
     "Inputs": "giantsteps.numerics.experiments.inputs",
+    "InputsError": "giantsteps.numerics.experiments.inputs",
+    "LossError": "giantsteps.numerics.models.losses",
     "Model": "giantsteps.numerics.models.model",
     "ModelError": "giantsteps.numerics.models.parameters",
     "Network": "giantsteps.numerics.models.network",
@@ -65,7 +73,9 @@ _HOMES = {
     "ReadoutGroup": "giantsteps.numerics.models.parameters",
     "ReadoutLaw": "giantsteps.numerics.models.readout_law",
     "Simulation": "giantsteps.numerics.experiments.ridge",
+    "SimulationError": "giantsteps.numerics.models.network",
     "Solution": "giantsteps.numerics.models.solution",
+    "SpectrumError": "giantsteps.numerics.spectrum.axis",
     "Spectrum": "giantsteps.numerics.spectrum.density",
     "activation": "giantsteps.numerics.gaussian.evaluate",
     "bounds": "giantsteps.numerics.bounds.of_model",
@@ -80,14 +90,25 @@ _HOMES = {
 }
 
 
+def _version() -> str:
+    """The version of the installed distribution, or of the checkout that is used without being installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("giantsteps")
+    except PackageNotFoundError:
+        import tomllib
+
+        with open(os.path.join(os.path.dirname(_HERE), "pyproject.toml"), "rb") as file:
+            return str(tomllib.load(file)["project"]["version"])
+
+
 if not TYPE_CHECKING:  # a checker knows the names above, and would believe in every other one here
 
     def __getattr__(name: str) -> Any:
         """Import a public name on first use."""
         if name == "__version__":
-            from importlib.metadata import version
-
-            return version("giantsteps")
+            return _version()
         if name == "__all__":
             return sorted(_HOMES)
         if name.startswith("_") or name not in _HOMES:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
@@ -18,10 +18,15 @@ def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[Parameters, R
     """
 
     def reading(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        order = tuple(readers.get(name) for name in signature(function).parameters)
+        known = signature(function).parameters
+        order = tuple(readers.get(name) for name in known)
+        anything = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known.values())
 
         @wraps(function)
         def read(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            for name in kwargs:
+                if name not in known and not anything:
+                    raise TypeError(_without(function.__name__, name, kwargs[name], known))
             values: list[Any] = [reader(x) if reader else x for reader, x in zip(order, args, strict=False)]
             named: dict[str, Any] = {name: readers[name](x) if name in readers else x for name, x in kwargs.items()}
             return function(*values, *args[len(order) :], **named)  # type: ignore[arg-type]
@@ -31,3 +36,21 @@ def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[Parameters, R
         return read
 
     return reading
+
+
+# What a model holds, and what a caller may think that a function of the model takes beside it.
+_OF_MODEL = frozenset(
+    ("activation", "target", "alpha", "beta", "ridge", "noise", "spike", "bulk", "alignment", "alpha0", "eta", "loss",
+     "readout", "bulk_model", "gaussian_rows", "further_alignments")
+)  # fmt: skip
+
+
+def _without(function: str, name: str, value: object, known: Iterable[str]) -> str:
+    """The sentence for a keyword that a function does not have."""
+    if name not in _OF_MODEL or "model" not in known:
+        return f"{function}() has no argument {name}: it takes {', '.join(known)}"
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    return (
+        f"{function}() takes one model and no {name}: one other value is {function}(model.changed({name}=...)), and a "
+        f"grid is solve_batch(model, {name}={value if several else [value]!r})"
+    )

@@ -391,6 +391,7 @@ def test_the_public_face_offers_what_it_names() -> None:
     learned |= {"simulate", "solve", "solve_batch", "spectrum"}
     types = {"Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
     types |= {"Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
+    types |= {"BallError", "InputsError", "LossError", "SimulationError", "SpectrumError"}
     assert set(dir(giantsteps)) == set(giantsteps.__all__) == learned | types
     for name in giantsteps.__all__:
         assert getattr(giantsteps, name) is not None

@@ -74,13 +74,17 @@ class Activation:
 
     # How an expression is evaluated at a number or an array: `numerics.gaussian.evaluate` puts NumPy's interpreter
     # here.
-    evaluate: ClassVar[Callable[[Expression, Any], Any] | None] = None
+    _interpreter: ClassVar[list[Callable[[Expression, Any], Any]]] = []
 
     def __call__(self, z: Any) -> Any:
         """sigma(z) in double precision: a float at a number, an array of the same shape at an array."""
-        if Activation.evaluate is None:
+        return self.evaluate(z)
+
+    def evaluate(self, z: Any) -> Any:
+        """sigma(z) in double precision, as a call of sigma. Raises ExpressionError where the value is not finite."""
+        if not self._interpreter:
             raise ExpressionError("to evaluate an activation at a point import giantsteps first")
-        return Activation.evaluate(self.expression, z)
+        return self._interpreter[0](self.expression, z)
 
     def __str__(self) -> str:
         return str(self.expression)

@@ -225,8 +225,8 @@ def _unknown(kind: str, name: str, text: str) -> str:
         return f"the {kind} {_short(name)} is unknown; perhaps {' or '.join(close)} is meant, {example}"
     return (
         f"the {kind} {_short(name)} is unknown; the variable is z, the constants are pi and e, and the functions are "
-        "those of docs/model.md and giantsteps activation --help, such as tanh, erf, relu, gelu, sin, sign, exp, he3, "
-        'Max and where, for example "tanh(z)"'
+        "those of docs/model.md, such as tanh, erf, relu, gelu, sin, sign, exp, he3, Max and where, "
+        'for example "tanh(z)"'
     )
 
 

@@ -140,7 +140,8 @@ def learned_bias(model: Model, points: int = _POINTS) -> LearnedBias:
                 raise
     raise ModelError(
         "the search for a learned bias takes too long here, where the argument of the activation reaches "
-        f"{scan_reach(model):.3g}; give the bias, for example --bias 0.3:1, or take a smaller spike and bulk"
+        f"{scan_reach(model):.3g}; give a bias, for example readout=(ReadoutGroup(1.0, 1.0, bias=0.3),), or use a "
+        "smaller spike and bulk"
     )
 
 

@@ -157,7 +157,7 @@ def unsupported(model: Model) -> str:
     if model.gaussian_rows:
         return "certificates are built for rows of equal norm before the step"
     if model.ridge == 0.0:
-        return "certificates need a positive ridge, for example --ridge 1e-3"
+        return "certificates need a positive ridge, for example 1e-3"
     return ""
 
 

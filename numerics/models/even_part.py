@@ -71,7 +71,7 @@ def even_part_warning(
         f"the isotropic bulk neglects the even part of the activation (E[sigma''] = {curvature:.3g}), which turns the "
         f"rows by (eta/beta) {length} sqrt(E[y^2]/alpha0) = {found:.2g} of their length"
     )
-    instead = "--bulk-model network does not neglect it, and giantsteps simulate --kind network measures this one"
+    instead = "the network's own bulk (bulk model network) does not neglect it, and simulations of kind network have it"
     ranges = _range(found, alpha0)
     if ranges is None:
         ends = (f"{max(cell[0] for cell in MEASURED):g}", *(f"{end(c[1] for c in MEASURED):g}" for end in (min, max)))

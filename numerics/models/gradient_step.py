@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
 _ZERO = 1e-11
-INSTEAD = "give --spike, --bulk and --alignment directly instead, for example --spike 1 --bulk 1 --alignment 0.8"
+INSTEAD = "give spike, bulk and alignment directly instead, for example spike=1, bulk=1, alignment=0.8"
 
 
 @dataclass(frozen=True)
@@ -290,6 +290,8 @@ def _check_network_bulk(model: Model, made: StepMap) -> None:
         if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:
             raise ModelError(
                 f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
-                f"beside the weight {group.weight:g}: omit it, for example 1:0.5,-1:0.5 or, with biases, "
-                "1:0.5::0.3,-1:0.5::-0.3, or use --bulk-model isotropic"
+                f"beside the weight {group.weight:g}: omit it, for example "
+                "readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), or with biases "
+                "readout=(ReadoutGroup(1.0, 0.5, bias=0.3), ReadoutGroup(-1.0, 0.5, bias=-0.3)), "
+                'or use the isotropic bulk, bulk_model="isotropic"'
             )

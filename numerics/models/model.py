@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.activation import activation as function
@@ -44,7 +44,30 @@ __all__ = [
     "gradient_step",
 ]  # fmt: skip
 
+Made = TypeVar("Made")
 
+
+def _naming_what_is_missing(model: type[Made]) -> type[Made]:
+    """The class with a sentence for what is left out, or belongs to a gradient step."""
+    made = model.__init__
+
+    @wraps(made)
+    def checked(self: Made, *args: Any, **given: Any) -> None:
+        step = [name for name in ("alpha0", "eta") if name in given]
+        missing = [name for name in ("spike", "bulk", "alignment") if name not in given]
+        if step or missing:
+            what = f"takes no {' and '.join(step)}" if step else f"is missing {', '.join(missing)}"
+            raise TypeError(
+                f"Model() {what}: it is made with spike, bulk and alignment, for example spike=1, bulk=1, "
+                "alignment=0.8; a model after a gradient step is Model.from_gradient_step(..., alpha0=2, eta=3)"
+            )
+        made(self, *args, **given)
+
+    model.__init__ = checked  # type: ignore[method-assign]
+    return model
+
+
+@_naming_what_is_missing
 @dataclass(frozen=True, repr=False)
 class Model:
     """A readout fitted on spiked random features, in the proportional limit.
@@ -192,7 +215,8 @@ class Model:
         if self.rank > 1:
             raise ModelError(
                 f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
-                'and one alignment, for example --readout "1:0.5,-1:0.5" --alignment 0.8'
+                "and one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
+                "alignment=0.8"
             )
         return tuple(slope for (slope,) in self.spikes)
 

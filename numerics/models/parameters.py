@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,7 +99,11 @@ def checked_number(name: str, value: object, accepts: Callable[[float], bool], r
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or not accepts(number):
-        raise ModelError(f"{name} = {value} is not accepted: it has to be {range_}, for example {name} = {example}")
+        grid = isinstance(value, Iterable) and not isinstance(value, str) and name in RANGES
+        many = f"; a grid of values is for solve_batch(model, {name}=[{example}])" if grid else ""
+        raise ModelError(
+            f"{name} = {value} is not accepted: it has to be {range_}, for example {name} = {example}{many}"
+        )
     return number
 
 
@@ -168,7 +172,7 @@ def checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float,
     if square > 1.0 + ROUNDED_NORM:
         raise ModelError(
             f"the alignments have norm {math.sqrt(square):.6g} together, and theta has norm 1: give components whose "
-            "squares add up to at most 1, for example 0.6/0.5"
+            "squares add up to at most 1, for example alignment=0.6, further_alignments=(0.5,)"
         )
     return checked
 
@@ -178,7 +182,7 @@ def check_rank(model: Model) -> None:
     if model.rank > MOST_DIRECTIONS:
         raise ModelError(
             f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
-            "--alignment 0.6/0.5"
+            "alignment=0.6, further_alignments=(0.5,)"
         )
     if model.law is not None:
         if model.rank > 1 or model.unequal_norms:
@@ -191,7 +195,8 @@ def check_rank(model: Model) -> None:
     if len(counts) > 1:
         raise ModelError(
             f"alignment and readout weights have {' and '.join(map(str, counts))} components: give as many in each, "
-            'for example --alignment 0.6/0.5 --readout "1.5/1:0.5,1.5/-1:0.5"'
+            "for example alignment=0.6, further_alignments=(0.5,), readout=(ReadoutGroup(1.5, 0.5, "
+            "further_weights=(1,)), ReadoutGroup(1.5, 0.5, further_weights=(-1,)))"
         )
     if model.rank > 1 and model.unequal_norms:
         raise ModelError("a spike of several directions requires rows of equal norm: use --rows unit")

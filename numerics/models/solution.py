@@ -119,6 +119,46 @@ class Solution(Shown):
     digits: int | None = None
 
     @property
+    def m(self) -> Array:
+        """The readout's mean of each group, times sqrt p: as `order_parameters.m`."""
+        return self.order_parameters.m
+
+    @property
+    def zeta(self) -> Array:
+        """The overlap with the spike of each group: as `order_parameters.zeta`."""
+        return self.order_parameters.zeta
+
+    @property
+    def psi(self) -> Array:
+        """The overlap with the target across the spike of each group: as `order_parameters.psi`."""
+        return self.order_parameters.psi
+
+    @property
+    def q1(self) -> Array:
+        """The overlaps of W^T a across the spike, (k, k): as `order_parameters.q1`."""
+        return self.order_parameters.q1
+
+    @property
+    def q2(self) -> Array:
+        """|a|^2/p of each group: as `order_parameters.q2`."""
+        return self.order_parameters.q2
+
+    @property
+    def V1(self) -> Array:
+        """The response along the bulk, (k, k): as `order_parameters.V1`."""
+        return self.order_parameters.V1
+
+    @property
+    def V2(self) -> Array:
+        """The response of each group: as `order_parameters.V2`."""
+        return self.order_parameters.V2
+
+    @property
+    def chi(self) -> Array:
+        """What rows of unequal norm add, without entries where norms are equal: as `order_parameters.chi`."""
+        return self.order_parameters.chi
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be known before these numbers are used: the model's warnings."""
         return self.model.warnings

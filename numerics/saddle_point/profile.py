@@ -97,7 +97,8 @@ class Profile:
         if self.rank > 1:
             raise ModelError(
                 f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
-                'and one alignment, for example --readout "1:0.5,-1:0.5" --alignment 0.8'
+                "and one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
+                "alignment=0.8"
             )
         line: Array = self.nodes[0]
         return line

@@ -107,8 +107,8 @@ def equations_of(model: Model) -> Equations:
         return Equations(model)
     if len(model.groups) > 1 or model.biases != (0.0,):
         raise ModelError(
-            "the spectrum of a network's own bulk requires one readout group without bias: omit the groups, or "
-            "take another bulk, for example --bulk-model isotropic"
+            "the spectrum of a network's own bulk is only supported for one readout group without bias: omit the "
+            'groups, or use the isotropic bulk, bulk_model="isotropic"'
         )
     return NetworkEquations(model)
 

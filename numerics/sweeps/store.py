@@ -54,7 +54,7 @@ class Store:
         self.path = path = directory / FILE
         if not resume and directory.is_dir() and any(directory.iterdir()):
             raise SweepError(
-                f"{directory} is not empty: give a new directory, or --resume to go on with a sweep begun there"
+                f"{directory} is not empty: give a new directory, or resume=True to go on with a sweep begun there"
             )
         if resume and directory.is_dir() and not path.exists() and any(x.name != LOCK for x in directory.iterdir()):
             raise SweepError(f"{directory} holds other files and no {FILE} to go on with: give a new directory")

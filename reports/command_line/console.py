@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -36,9 +37,7 @@ _COLOURS = {
 @cache
 def suite_version() -> str:
     """The version of this suite."""
-    from importlib.metadata import version
-
-    return version("giantsteps")
+    return str(import_module("giantsteps").__version__)
 
 
 def provenance(command: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from giantsteps.reports.command_line.in_options import in_options
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -19,11 +21,12 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE, as for any program whose reader went away
 class InputProblem(Exception):
     """Unusable input, exit code 2 unless another one is given.
 
-    The message is one sentence: what was given, what is accepted, an example.
+    The message is one sentence: what was given, what is accepted, an example. Where it quotes the library, arguments
+    are options here.
     """
 
     def __init__(self, message: str, code: int = UNUSABLE) -> None:
-        super().__init__(message)
+        super().__init__(in_options(message))
         self.code = code
 
 

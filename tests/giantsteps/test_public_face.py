@@ -73,7 +73,7 @@ def test_an_activation_is_called_at_numbers_and_arrays(text: str, exact: Any) ->
     ("given", "what", "instead"),
     [
         (np.tanh, "the function tanh", 'for example "tanh"'),
-        (np.arctan, "the function arctan", 'for example "atan"'),
+        (np.arctan, "the function arctan", 'for example "arctan"'),
         (lambda z: z, "the function <lambda>", '"Max(z, 0)"'),
         (0.5, "a value of type float", '"Max(z, 0)"'),
         (None, "a value of type NoneType", '"Max(z, 0)"'),

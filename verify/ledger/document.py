@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import sympy as sp
@@ -19,8 +20,6 @@ from giantsteps.verify.protocol.power import MutantResult, Power
 
 def as_json(ledger: Ledger) -> dict[str, Any]:
     """The ledger as one JSON document, without clock, host or timing; one of fresh draws says of which seed."""
-    from importlib.metadata import version
-
     return {
         "claims": [entry_json(entry) for entry in ledger.entries],
         "leaves": [ground_json(ground) for ground in grounds(ledger)],
@@ -31,7 +30,7 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
             "alone": alone(ledger),
         },
         "provenance": {
-            "suite": version("giantsteps"),
+            "suite": str(import_module("giantsteps").__version__),
             "profile": ledger.profile,
             "sympy": sp.__version__,
             **({"seed": ledger.seed} if ledger.seed else {}),

@@ -92,8 +92,8 @@ def solve(model: Model, *, refine: int = 0, width: float | None = None) -> Solut
         raise ModelError("ridge = 0 is built for the square loss only: give a small ridge, for example ridge = 1e-3")
     if model.rank > 2:
         raise ModelError(
-            f"convex losses are built for spikes of at most two directions, and here there are {model.rank}: take the "
-            "square loss, or for example --alignment 0.6/0.5"
+            f"convex losses are built for spikes of at most two directions, and here there are {model.rank}: use the "
+            "square loss, or for example alignment=0.6, further_alignments=(0.5,)"
         )
     labelled = labelled_model(model)
     with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it

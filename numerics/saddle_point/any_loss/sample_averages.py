@@ -87,13 +87,13 @@ def labelled_model(model: Model) -> Model:
         return model
     if model.noise > 0.0 and not has_signs(model.target):
         raise ModelError(
-            "label noise beside a margin loss is built for targets in {-1, 1}: leave --noise out, or take for example "
-            "--target sign"
+            "label noise beside a margin loss is built for targets in {-1, 1}: omit the noise, or use for example "
+            'target="sign"'
         )
     if model.network_step is not None and not has_signs(model.target):
         raise ModelError(
             "a margin loss beside the network's own bulk is built for targets in {-1, 1}, since the gradient step sees "
-            "the labels too: use for example --target sign, or --bulk-model isotropic"
+            'the labels too: use for example target="sign", or the isotropic bulk, bulk_model="isotropic"'
         )
     if has_signs(model.target):
         return model

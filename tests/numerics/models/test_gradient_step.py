@@ -190,7 +190,7 @@ def test_bulks_of_a_network_are_those_of_its_step() -> None:
     checked(1.5 * (1.0 - 0.9e-9), parity="", rows=False)
     checked(1.5, rows=True)
     for off in (1.1e-9, -1.1e-9):
-        with pytest.raises(ModelError, match="omit it"):
+        with pytest.raises(ModelError, match=r"omit it, for example readout=\(ReadoutGroup"):
             checked(1.5 * (1.0 + off))
     for parity in ("even", "", "none"):
         with pytest.raises(ModelError, match="odd activations"):

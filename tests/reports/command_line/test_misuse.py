@@ -77,7 +77,7 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
         ["simulate", *STEPPED, "--kind", "srf", "--initial-overlap", "0.1"],
         ("--initial-overlap was given with --kind srf", "for example"),
     ),
-    (["simulate", *STEPPED, "--kind", "network", "--readout", "1:0.5:2,-1:0.5"], ("bulk", "for example 1:0.5,-1:0.5")),
+    (["simulate", *STEPPED, "--kind", "network", "--readout", "1:0.5:2,-1:0.5"], ("bulk", '--readout "1:0.5,-1:0.5"')),
     (["simulate", *STEPPED, "--kind", "network", "--readout", "0:1"], ("no gradient step", "for example 1:0.5,0:0.5")),
     (["simulate", *STEPPED, "--kind", "equivalent", "--bias", "learned"], ("learned bias", "kinds srf and network")),
     (["bounds", *STEPPED, "--optimise-eta", "--bias", "learned"], ("--optimise-eta with --bias", "for example")),

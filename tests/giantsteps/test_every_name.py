@@ -1,0 +1,203 @@
+"""Every public name and method, called as its signature says; what a person reads of them is true."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import os
+import re
+import site
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import giantsteps
+from tests.shared.documents import ROOT
+
+NUMBERS = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1}
+MODEL = giantsteps.Model("tanh", "sin", **NUMBERS, spike=1.0, bulk=1.0, alignment=0.8)
+NETWORK = giantsteps.Network("tanh", "sin", **NUMBERS, alpha0=2.0, eta=1.0)
+SMALL = {"dimension": 30, "seeds": 2}
+
+# An argument by its name, where it is always the same.
+ARGUMENTS: dict[str, Any] = {
+    **NUMBERS, **SMALL, "alpha0": 2.0, "eta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8,
+    "model": MODEL, "subject": MODEL, "activation": "tanh", "target": "sin", "text": "tanh", "dimensions": (20, 30),
+    "parameter": "ridge", "low": 0.1, "high": 0.11, "weight": 1.0, "z": 0.5,
+    "expression": giantsteps.activation("tanh").expression,
+    "count": 4, "rows": 3, "d": 30, "name": "normal", "scale": 0.5,
+}  # fmt: skip
+# The same for one call where the name alone does not say it.
+OF: dict[str, dict[str, Any]] = {"Simulation.values": {"name": "test_error"}}
+# What is made of functions: objects of each class whose methods are called.
+MADE: dict[str, Callable[[], Any]] = {
+    "Activation": lambda: giantsteps.activation("tanh"),
+    "BatchSolution": lambda: giantsteps.solve_batch(MODEL, alpha=[1.0, 2.0]),
+    "Bounds": lambda: giantsteps.bounds(MODEL),
+    "Branch": lambda: giantsteps.certify_branch(MODEL, "ridge", 0.1, 0.11),
+    "Certificate": lambda: giantsteps.certify(MODEL),
+    "Inputs": lambda: giantsteps.Inputs(),
+    "Model": lambda: MODEL,
+    "Network": lambda: NETWORK,
+    "ReadoutGroup": lambda: giantsteps.ReadoutGroup(),
+    "ReadoutLaw": lambda: giantsteps.ReadoutLaw("normal", 0.5),
+    "Simulation": lambda: giantsteps.simulate(MODEL, **SMALL),
+    "Solution": lambda: giantsteps.solve(MODEL),
+    "Spectrum": lambda: giantsteps.spectrum(MODEL),
+}
+# What is said not to exist.
+REFUSED = {"Certificate.plot": "a Certificate has no drawing"}
+# Made by the functions above, not by a person.
+BY_FUNCTIONS = ("Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Simulation", "Solution", "Spectrum")
+FUNCTIONS = [name for name in giantsteps.__all__ if inspect.isfunction(getattr(giantsteps, name))]
+EXCEPTIONS = [
+    name for name in giantsteps.__all__
+    if inspect.isclass(getattr(giantsteps, name)) and issubclass(getattr(giantsteps, name), Exception)
+]  # fmt: skip
+CLASSES = sorted(set(giantsteps.__all__) - set(FUNCTIONS) - set(EXCEPTIONS))
+
+
+def called(path: str, function: Callable[..., Any]) -> Any:
+    """The function called with what it requires, and again with every default spelt out."""
+    given, spelt = {}, {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            continue
+        if parameter.default is not parameter.empty:
+            spelt[name] = parameter.default
+        elif name in ("rng", "generator"):
+            given[name] = np.random.default_rng(1)
+        else:
+            given[name] = OF.get(path, {}).get(name, ARGUMENTS.get(name, parameter.empty))
+            assert given[name] is not parameter.empty, f"{path} has the parameter {name}: give it an example here"
+    function(**given)
+    return function(**given, **spelt) if spelt else None
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "compare"])
+def test_a_public_function_is_called_as_its_signature_says(name: str) -> None:
+    called(name, getattr(giantsteps, name))
+
+
+def test_compare_is_called_as_its_signature_says() -> None:
+    called("compare", giantsteps.compare)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in BY_FUNCTIONS])
+def test_a_public_class_is_made_as_its_signature_says(name: str) -> None:
+    called(name, getattr(giantsteps, name))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_method_is_called_as_its_signature_says(name: str) -> None:
+    made = MADE[name]()
+    assert type(made) is getattr(giantsteps, name)
+    for method in [attribute for attribute in dir(made) if not attribute.startswith("_")]:
+        value = getattr(made, method)  # a property answers here
+        if callable(value) and callable(getattr(type(made), method, None)):
+            path = f"{name}.{method}"
+            with expected(path):
+                called(path, value)
+
+
+def expected(path: str) -> AbstractContextManager[object]:
+    """What a call may end in: nothing, what is said not to exist, or a sentence on pandas where that is missing."""
+    if path in REFUSED:
+        return pytest.raises(ValueError, match=REFUSED[path])
+    if path.endswith(".to_frame") and find_spec("pandas") is None:
+        return pytest.raises(ModuleNotFoundError, match="frames")
+    return nullcontext()
+
+
+def test_an_activation_has_its_value_by_either_name() -> None:
+    sigma = giantsteps.activation("tanh")
+    assert sigma.evaluate(0.5) == sigma(0.5) == pytest.approx(np.tanh(0.5), rel=1e-15)
+    assert sigma.evaluate(np.array([0.5, 1.0])).shape == (2,)
+
+
+def test_a_solution_has_its_order_parameters_by_name() -> None:
+    solution = giantsteps.solve(MODEL)
+    for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2", "chi"):
+        assert getattr(solution, name) is getattr(solution.order_parameters, name)
+
+
+def test_every_exception_that_a_docstring_names_is_public() -> None:
+    for name in giantsteps.__all__:
+        value = getattr(giantsteps, name)
+        texts = [value.__doc__ or ""]
+        if inspect.isclass(value):
+            members = (inspect.getattr_static(value, one) for one in dir(value) if not one.startswith("_"))
+            texts += [getattr(member, "__doc__", None) or "" for member in members]
+        for text in texts:
+            for sentence in re.findall(r"Raises ([^.]*)", text):
+                for error in re.findall(r"\b[A-Z]\w*Error\b", sentence):
+                    assert hasattr(builtins, error) or error in giantsteps.__all__, f"{name} raises {error}"
+    assert all(issubclass(getattr(giantsteps, name), (ValueError, ArithmeticError)) for name in EXCEPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: giantsteps.solve(MODEL, alpha=[1, 2]), ("solve_batch(model, alpha=[1, 2])", "model.changed(alpha=")),
+        (lambda: giantsteps.certify(MODEL, ridge=1), ("certify(model.changed(ridge=", "solve_batch")),
+        (lambda: giantsteps.solve(MODEL, digts=30), ("no argument digts", "digits")),
+        (lambda: giantsteps.Model("tanh", "sin", **NUMBERS), ("missing spike, bulk, alignment", "from_gradient_step")),
+        (lambda: giantsteps.Model("tanh", "sin", **NUMBERS, alpha0=1, eta=2), ("alpha0", "from_gradient_step")),
+    ],
+)
+def test_a_call_with_the_wrong_arguments_names_the_right_one(call: Callable[[], Any], words: tuple[str, ...]) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_a_list_in_place_of_a_number_leads_to_a_batch() -> None:
+    with pytest.raises(giantsteps.ModelError, match=r"alpha = \[1, 2\] is not accepted.*solve_batch"):
+        MODEL.changed(alpha=[1, 2])
+
+
+def test_the_library_speaks_python() -> None:
+    """No sentence of the library names an option of the command line: those are said where the command line is."""
+    for file in [path for room in ("numerics", "derivations") for path in (ROOT / room).rglob("*.py")]:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents:
+                assert not re.search(r"(?<![\w-])--[a-z]", node.value), f"{file}: {node.value}"
+
+
+def _run(code: list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *code], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_an_import_of_the_main_module_runs_nothing(tmp_path: Path) -> None:
+    done = _run(["-c", "import giantsteps.__main__; print('imported')"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "imported\n"), done.stderr
+
+
+def test_a_checkout_that_is_not_installed_is_the_same_command(tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for folder in map(Path, site.getsitepackages()):
+        for entry in folder.iterdir():
+            if "giantsteps" not in entry.name.lower() and not (packages / entry.name).exists():
+                (packages / entry.name).symlink_to(entry)
+    command = ["-S", "-m", "giantsteps", "solve", "--activation", "tanh", "--target", "sin"]
+    numbers = [text for name, value in (NUMBERS | {"spike": 1, "bulk": 1, "alignment": 0.8}).items()
+               for text in (f"--{name}", str(value))]  # fmt: skip
+    for further in ([], ["--json"]):
+        done = _run([*command, *numbers, *further], ROOT, PYTHONPATH=f"{packages}{os.pathsep}{ROOT}")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "0.1258656085" in done.stdout
+    shown = _run(["-S", "-m", "giantsteps", "--version"], ROOT, PYTHONPATH=f"{packages}{os.pathsep}{ROOT}")
+    assert shown.stdout.strip() == f"giantsteps {giantsteps.__version__}"
