@@ -18,12 +18,12 @@ from giantsteps.derivations.activations.intervals import Interval, Undecided, en
 from giantsteps.derivations.activations.locations import Location, difference_sign, order
 from giantsteps.derivations.activations.panels import JUMP, ROOT, Panel, panels
 from giantsteps.derivations.activations.strip_growth import HalfWidth, strip_growth, strip_half_width
-from giantsteps.derivations.expressions.algebra import negate, substitute, subtract
+from giantsteps.derivations.expressions.algebra import add, multiply, negate, substitute, subtract
 from giantsteps.derivations.expressions.budget import TookTooLong, at_most
 from giantsteps.derivations.expressions.calculus import derivative
-from giantsteps.derivations.expressions.normal_form import TooComplex, normal
+from giantsteps.derivations.expressions.normal_form import TooComplex, as_polynomial, normal
 from giantsteps.derivations.expressions.parser import meant_by_constant, parse
-from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Number, Z, depends_on_z, walk
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Number, Z, depends_on_z, number, walk
 
 # The most operations that one question about an expression may take: some seconds.
 _MOST_OPERATIONS = 4_000_000
@@ -169,6 +169,15 @@ class Activation:
     def parity(self) -> str:
         """odd, even, neither or undecided (the zero function is even)."""
         return _answered(lambda: _parity(self), "undecided")
+
+    @functools.cached_property
+    def polynomial_parts(self) -> tuple[list[Fraction] | None, list[Fraction] | None]:
+        """The even part (sigma(z) + sigma(-z))/2 and the odd part (sigma(z) - sigma(-z))/2: coefficients c_0, c_1, ...
+
+        Almost everywhere; None for a part that is no polynomial with rational coefficients, or not known to be one. The
+        odd part of relu is z/2, the even part of the sigmoid 1/2.
+        """
+        return _answered(lambda: (_polynomial_part(self, 1), _polynomial_part(self, -1)), (None, None))
 
     @functools.cached_property
     def strip(self) -> HalfWidth:
@@ -332,6 +341,11 @@ def _witnesses(function: Activation) -> list[Fraction]:
     ends = sorted({abs(panel.right.place.enclosure(64)[0]) for panel in function.panels if panel.right is not None})
     values |= {(a + b) / 2 for a, b in pairwise(ends)}
     return sorted(values)
+
+
+def _polynomial_part(function: Activation, sign: int) -> list[Fraction] | None:
+    mirrored = multiply(number(sign), substitute(function.expression, negate(Z)))
+    return as_polynomial(multiply(number(Fraction(1, 2)), add(function.expression, mirrored)))
 
 
 def _mirror_sign(function: Activation) -> int | None:

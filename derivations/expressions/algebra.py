@@ -155,7 +155,29 @@ def call(name: str, argument: Expression) -> Expression:
             return tree.Number(root)
     if name == "log" and isinstance(argument, tree.Call) and argument.name == "exp":
         return argument.argument  # real arguments only
+    if name == "log" and (area := _area_sine(argument)) is not None:
+        return area
     return tree.Call(name, argument)
+
+
+def _area_sine(argument: Expression) -> Expression | None:
+    """log(p (u + q sqrt(v))) with v - (u/q)^2 = b > 0: asinh(u/(q sqrt(b))) + log(p^2 q^2 b)/2, which does not cancel.
+
+    None for another argument, and where b is not seen to be a positive number.
+    """
+    outer, rest = split_coefficient(argument)
+    if outer <= 0 or not isinstance(rest, tree.Sum):
+        return None
+    for term in rest.terms:
+        factor, root = split_coefficient(term)
+        if factor > 0 and isinstance(root, tree.Call) and root.name == "sqrt":
+            u = multiply(number(1 / factor), subtract(rest, term))
+            size, direction = split_coefficient(u)
+            gap = subtract(root.argument, multiply(number(size**2), power(direction, number(2))))
+            if isinstance(gap, tree.Number) and gap.value > 0:
+                shift = divide(call("log", number((outer * factor) ** 2 * gap.value)), number(2))
+                return add(call("asinh", divide(u, call("sqrt", gap))), shift)
+    return None
 
 
 def maximum(*args: Expression) -> Expression:
@@ -234,6 +256,35 @@ def substitute(expr: Expression, replacement: Expression) -> Expression:
     if isinstance(expr, tree.Variable):
         return replacement
     return map_children(expr, lambda child: substitute(child, replacement))
+
+
+def damped(expr: Expression, rate: Fraction) -> Expression:
+    """expr exp(-rate z^2), the exponentials multiplied out where that cancels them: neither factor overflows then."""
+    exponent = multiply(tree.Number(-rate), power(tree.Z, number(2)))
+    match expr:
+        case tree.Sum(terms):
+            return add(*(damped(term, rate) for term in terms))
+        case tree.Product(factors):
+            grown = next((k for k, f in enumerate(factors) if _is_exponential(f)), None)
+            if grown is not None:
+                return multiply(*factors[:grown], damped(factors[grown], rate), *factors[grown + 1 :])
+        case tree.Quotient(numerator, denominator):
+            return divide(damped(numerator, rate), denominator)
+        case tree.Call("exp", argument):
+            return call("exp", add(argument, exponent))
+        case tree.Call("cosh" | "sinh", argument):
+            signed = number(1 if expr.name == "cosh" else -1)
+            both = add(call("exp", argument), multiply(signed, call("exp", negate(argument))))
+            return multiply(number(Fraction(1, 2)), damped(both, rate))
+        case tree.Power(tree.Call("exp", argument), power_):
+            return call("exp", add(multiply(power_, argument), exponent))
+    return multiply(expr, call("exp", exponent))
+
+
+def _is_exponential(expr: Expression) -> bool:
+    return (isinstance(expr, tree.Call) and expr.name in ("exp", "cosh", "sinh")) or (
+        isinstance(expr, tree.Power) and isinstance(expr.base, tree.Call) and expr.base.name == "exp"
+    )
 
 
 def polynomial_tree(p: list[Fraction]) -> Expression:

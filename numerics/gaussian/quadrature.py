@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation, Growth
+from giantsteps.derivations.expressions.algebra import damped
 from giantsteps.derivations.expressions.budget import spend
 from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
 from giantsteps.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
@@ -77,7 +78,8 @@ class Integrand:
     the splits (the breakpoints, and places found by bisection) resolve it. `rough`: bisection never ended, so that f is
     not smooth up to a breakpoint; `hidden`: steep places may be left unresolved. |f(x)| grows no faster than
     |x|^degree exp(rate |x| + quadratic x^2), and oscillates no faster than sin(frequency x), as far as that is seen.
-    `rounding` is what its values lose in double precision, relative to their size.
+    `rounding` is what its values lose in double precision, relative to their size. Where quadratic > 0 `damped` is
+    f(x) exp(-quadratic x^2), since f itself overflows where its square times a Gaussian still counts.
     """
 
     values: Callable[[Array], Array]
@@ -91,6 +93,7 @@ class Integrand:
     hidden: bool = False
     frequency: float = 0.0
     rounding: float = 0.0
+    damped: Callable[[Array], Array] | None = None
 
 
 class Moments(NamedTuple):
@@ -149,6 +152,9 @@ def _followed(activation: Activation, growth: Growth, map_: _Map, values: Evalua
         rough=False,
         frequency=frequency(map_(activation.expression)),
     )
+    if growth.quadratic > 0:
+        bounded = compile_branches(activation.panels, lambda branch: damped(map_(branch), growth.quadratic))
+        function = replace(function, damped=bounded)
     edges, found = _coarse_edges(function), []
     for panel in activation.panels:
         # Each branch on its own panel: elu is exp on one side, which is as steep as can be on the other.
@@ -174,7 +180,7 @@ def with_splits(function: Integrand, known: tuple[float, ...] = ()) -> Integrand
     """The function with panels in place of the trapezoidal rule: of width 4 on [-64, 64], cut at breakpoints and at the
     places `known`, and bisected until each is resolved."""
     edges = distinct([_coarse_edges(function), np.asarray(known)])
-    found = smooth_panels(function.values, edges, known, PANEL_ORDER)
+    found = smooth_panels(function.damped or function.values, edges, known, PANEL_ORDER)
     inside = {float(x) for x in (*known, *found.splits) if abs(x) < 64.0} | set(function.breakpoints)
     return replace(function, splits=tuple(sorted(inside)), rough=found.rough)
 
@@ -263,7 +269,7 @@ def square_gap(square: float, function: Integrand, shift: float, scale: float, e
     return abs(square - found) / max(square, found, 1e-300)
 
 
-_RuleMaker = Callable[[Integrand, Array, float, int], tuple[Array, Array]]
+_RuleMaker = Callable[..., tuple[Array, Array]]
 
 
 def span(shift: Array) -> tuple[float, float]:
@@ -330,7 +336,30 @@ _SAMPLES, _CELLS = 12, 16
 _MOST_DOUBLINGS, _AGREEMENT = 4, 1e-13
 
 
+def _damped_moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, refine: int) -> Moments:
+    """The same for growth like exp(q x^2): each factor of a product takes the root of the density, so that f(x) may
+    overflow, and the density underflow, where f(x)^2 times the density counts."""
+    assert function.damped is not None
+    z, weights = rule(function, shift, scale, refine, bare=True)
+    x = shift[:, None] + scale * z
+    spend(x.size // _VALUES_PER_OPERATION)
+    bounded = np.zeros_like(x)
+    inside = np.broadcast_to(weights > 0.0, x.shape) if function.rough else np.ones(x.shape, dtype=bool)
+    bounded[inside] = function.damped(x[inside])
+    root = np.exp(-0.25 * z * z) / (2.0 * math.pi) ** 0.25
+    values = bounded * np.exp(function.quadratic * x * x - 0.25 * z * z) / (2.0 * math.pi) ** 0.25
+    mean = np.vecdot(values, weights * root)
+    slope = np.vecdot(values, weights * root * z)
+    deviation = values - (mean[:, None] + slope[:, None] * z) * root
+    curvature = np.vecdot(deviation, weights * root * (z * z - 1.0))
+    return Moments(
+        mean, slope, np.vecdot(values * values, weights), np.vecdot(deviation * deviation, weights), curvature
+    )
+
+
 def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, refine: int) -> Moments:
+    if function.damped is not None:
+        return _damped_moments(function, shift, scale, rule, refine)
     z, weights = rule(function, shift, scale, refine)
     x = shift[:, None] + scale * z
     spend(x.size // _VALUES_PER_OPERATION)
@@ -396,23 +425,30 @@ def _node_count(function: Integrand, scale: float, refine: int) -> int:
     return int((length / _z_panel(scale, refine) + len(function.splits) * 2**refine + 1) * PANEL_ORDER)
 
 
-def _trapezoid(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Array, Array]:
+def _trapezoid(
+    function: Integrand, shift: Array, scale: float, refine: int, bare: bool = False
+) -> tuple[Array, Array]:
     h = _z_step(function, scale, refine)
     count = math.ceil(_line(function, float(np.max(np.abs(shift), initial=0.0)), scale) / h)
-    return _even_steps(h, count)
+    return _even_steps(h, count, bare)
 
 
 @lru_cache(maxsize=16)
-def _even_steps(h: float, count: int) -> tuple[Array, Array]:
-    """The trapezoidal rule of 2 count + 1 nodes; the rules along the spike that are compared ask for one across it."""
+def _even_steps(h: float, count: int, bare: bool = False) -> tuple[Array, Array]:
+    """The trapezoidal rule of 2 count + 1 nodes; the rules along the spike that are compared ask for one across it.
+
+    bare: the weights are without the density.
+    """
     z: Array = h * np.arange(-count, count + 1, dtype=np.float64)
-    weights = h * density(z)
+    weights = np.full_like(z, h) if bare else h * density(z)
     for known in (z, weights):
         known.flags.writeable = False
     return z, weights
 
 
-def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Array, Array]:
+def _panel_rule(
+    function: Integrand, shift: Array, scale: float, refine: int, bare: bool = False
+) -> tuple[Array, Array]:
     """Panels split where shift + scale z meets a split: arrays of shape (shifts, nodes)."""
     length = _line(function, float(np.max(np.abs(shift), initial=0.0)), scale)
     base = _even_panels(length, math.ceil(2.0 * length / _z_panel(scale, refine)))
@@ -425,7 +461,7 @@ def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) ->
         # Panels found by bisection are halved like the others.
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
         edges = np.sort(np.concatenate([edges, middle], axis=1), axis=1)
-    return composite(edges)
+    return composite(edges, bare)
 
 
 @lru_cache(maxsize=16)
@@ -436,14 +472,17 @@ def _even_panels(length: float, count: int) -> Array:
     return edges
 
 
-def composite(edges: Array) -> tuple[Array, Array]:
-    """The composite Gauss-Legendre rule with Gaussian density between edges of shape (..., panels + 1)."""
+def composite(edges: Array, bare: bool = False) -> tuple[Array, Array]:
+    """The composite Gauss-Legendre rule with Gaussian density between edges of shape (..., panels + 1), or bare."""
     nodes, weights = gauss_legendre(PANEL_ORDER)
     half = 0.5 * (edges[..., 1:, None] - edges[..., :-1, None])
     shape = (*edges.shape[:-1], -1)
     places = half * (1.0 + nodes)
     places += edges[..., :-1, None]
     z: Array = np.reshape(places, shape).astype(np.float64, copy=False)
+    measure = np.reshape(half * weights, shape)
+    if bare:
+        return z, measure
     weighted = density(z)
-    weighted *= np.reshape(half * weights, shape)
+    weighted *= measure
     return z, weighted

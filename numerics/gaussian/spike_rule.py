@@ -100,7 +100,7 @@ def spike_rule(
         count = math.ceil(half_length / h)
         nodes: Array = h * np.arange(0 if even else -count, count + 1, dtype=np.float64)
         weights = h * density(nodes)
-        return Rule(nodes, np.where(nodes > 0.0, 2.0 * weights, weights) if even else weights)
+        return _without_underflow(nodes, np.where(nodes > 0.0, 2.0 * weights, weights) if even else weights)
     # Sixteen Gauss-Legendre nodes on six steps resolve what the trapezoidal rule resolves at one.
     panels = math.ceil(half_length / min(1.5, 6.0 * h) * 2.0 ** min(refine, 0))
     lowest = 0.0 if even else -half_length
@@ -115,7 +115,13 @@ def spike_rule(
         # All of them, those that bisection found for the function itself too: its powers vary faster.
         ends = np.sort(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])]))
     nodes, weights = composite(ends)
-    return Rule(nodes, 2.0 * weights if even else weights)
+    return _without_underflow(nodes, 2.0 * weights if even else weights)
+
+
+def _without_underflow(nodes: Array, weights: Array) -> Rule:
+    """The rule without the nodes where the density underflows: there what grows like exp(q kappa^2) may overflow."""
+    seen = weights >= np.finfo(np.float64).tiny
+    return Rule(nodes, weights) if seen.all() else Rule(nodes[seen], weights[seen])
 
 
 def half_length(reaches: Iterable[float]) -> float:

@@ -259,9 +259,14 @@ def _profile(
         unresolved=max(_unresolved(line, shift) for line, shift in zip(lines, shifts, strict=True)),
     )
     # Least squares would take features of infinite square for none at all, and converge.
-    if not all(np.isfinite(values).all() for values in (found.mu0, found.mu1, found.mu2_squared)):
+    features = (found.mu0, found.mu1, found.mu2_squared)
+    if student.damped is not None:  # growth like exp(q kappa^2): the equations hold squares of V, of features squared
+        features = (found.mu0**4, found.mu1**4, found.mu2_squared**2)
+    if not all(np.isfinite(values).all() for values in features):
         raise ModelError(OVERFLOW)
-    return replace(found, unresolved=max(found.unresolved, _mismatch(found, lines)))
+    # Of what grows so the rule leaves out where the density underflows.
+    agree = _SQUARES_AGREE if student.damped is None and teacher.damped is None else 0.0
+    return replace(found, unresolved=max(found.unresolved, _mismatch(found, lines, agree)))
 
 
 def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Iterable[Layer]) -> tuple[Array, Array]:
@@ -279,20 +284,21 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Itera
     return rule.nodes[None, :], rule.weights
 
 
-def _mismatch(table: Profile, lines: list[Line]) -> float:
-    """How far E[sigma^2] and E[g^2] along this rule are from the inner rule's, relative; 0.0 where they agree.
+def _mismatch(table: Profile, lines: list[Line], agree: float) -> float:
+    """How far E[sigma^2] and E[g^2] along this rule are from the inner rule's, relative; 0.0 where that is no more than
+    `agree`.
 
     A rule along the spike may step over what a finer one, too, steps over; the inner rule has nodes of its own.
     """
     teacher, *students = lines
     square = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))
-    worst = square_gap(square, teacher.function, 0.0, 1.0, _SQUARES_AGREE)
+    worst = square_gap(square, teacher.function, 0.0, 1.0, agree)
     for i, line in enumerate(students):
         bulk, whole = line.variance, math.hypot(*line.direction, math.sqrt(line.variance))
         if resolvable(line.function, whole):
             square = float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i]))
-            worst = max(worst, square_gap(square, line.function, line.bias, whole, _SQUARES_AGREE))
-    return worst if not worst <= _SQUARES_AGREE else 0.0
+            worst = max(worst, square_gap(square, line.function, line.bias, whole, agree))
+    return worst if not worst <= agree else 0.0
 
 
 def _moments_at(function: Activation, variance: float, bias: float, shift: Array, refine: int, rank: int) -> Moments:

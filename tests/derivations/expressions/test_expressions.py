@@ -365,3 +365,25 @@ def test_a_product_before_a_parenthesis_is_told(text: str) -> None:
 )
 def test_a_first_wrong_word_is_answered_by_the_right_one(text: str, hint: str) -> None:
     assert hint in refusal(ExpressionError, parse, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("log(z + sqrt(z**2 + 1))", "asinh(z)"),
+        ("log(sqrt(1 + z**2) - z)", "asinh(-z)"),
+        ("log(squareplus(z))", "asinh(z/2)"),
+        ("log(2*z + sqrt(4*z**2 + 9))", "asinh(2*z/3) + log(9)/2"),
+        ("log(3*(z/2 + 2*sqrt(z**2/16 + 1)))", "asinh(z/4) + log(36)/2"),
+        ("log(tanh(z) + sqrt(tanh(z)**2 + 1))", "asinh(tanh(z))"),
+    ],
+)
+def test_the_logarithm_for_an_area_sine_is_one(text: str, same: str) -> None:
+    assert parse(text) == parse(same)
+
+
+@pytest.mark.parametrize(
+    "text", ["log(z**2 + 1)", "log(2 - z + sqrt(z**2 + 1))", "log(sqrt(z**2 + 1))", "log(z + sqrt(z**2 - 1))"]
+)
+def test_other_logarithms_stay_as_they_are(text: str) -> None:
+    assert str(parse(text)).startswith("log(")

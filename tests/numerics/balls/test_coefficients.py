@@ -347,3 +347,21 @@ def test_a_function_without_a_bias_is_at_its_spike_alone() -> None:
     for changes, at in biased:
         found = conditional_balls(activation("erf"), spike=2, bulk=1, kappa=Fraction(3, 10), **changes)
         assert float(found.mu0.required().mid()) == pytest.approx(math.erf(at / math.sqrt(3.0)), rel=1e-15)
+
+
+# The part that is a polynomial, as coefficients c_0, c_1 of its parity, in 1 + sign: sigma(z) = even + odd part.
+_HALF_POLYNOMIAL = {
+    "relu": (1, 0.5), "gelu": (1, 0.5), "softplus": (1, 0.5), "silu": (1, 0.5), "squareplus": (1, 0.5),
+    "leaky_relu(z, 1/4)": (1, 0.625), "sigmoid": (0, 0.5), "step": (0, 0.5), "logsigmoid": (1, 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", _HALF_POLYNOMIAL)
+def test_coefficients_that_are_zero_are_exactly_zero(text: str) -> None:
+    parity, lowest = _HALF_POLYNOMIAL[text]
+    found = hermite_coefficients_ball(activation(text), 60, bits=110)
+    assert all(one.finite for one in found)
+    assert found[parity].value == lowest
+    assert all(found[k].required().is_zero() for k in range(parity + 2, 61, 2))
+    # The other half is not: each is known to its sign, up to where such a coefficient is smaller than the precision.
+    assert all(found[k].radius < 2.0**-100 for k in range(1 - parity, 61, 2))
