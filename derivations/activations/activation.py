@@ -30,6 +30,7 @@ _MOST_OPERATIONS = 4_000_000
 _STRIPS = [Fraction(n) / 64 for n in (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 4, 2, 1)]
 
 Answer = TypeVar("Answer")
+Parts = tuple[list[Fraction] | None, list[Fraction] | None]
 
 __all__ = ["Activation", "Breakpoint", "Growth", "Panel", "activation", "integrable_square"]
 
@@ -171,13 +172,14 @@ class Activation:
         return _answered(lambda: _parity(self), "undecided")
 
     @functools.cached_property
-    def polynomial_parts(self) -> tuple[list[Fraction] | None, list[Fraction] | None]:
+    def polynomial_parts(self) -> Parts:
         """The even part (sigma(z) + sigma(-z))/2 and the odd part (sigma(z) - sigma(-z))/2: coefficients c_0, c_1, ...
 
         Almost everywhere; None for a part that is no polynomial with rational coefficients, or not known to be one. The
         odd part of relu is z/2, the even part of the sigmoid 1/2.
         """
-        return _answered(lambda: (_polynomial_part(self, 1), _polynomial_part(self, -1)), (None, None))
+        undecided: Parts = (None, None)
+        return _answered(lambda: (_polynomial_part(self, 1), _polynomial_part(self, -1)), undecided)
 
     @functools.cached_property
     def strip(self) -> HalfWidth:

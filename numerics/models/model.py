@@ -63,7 +63,7 @@ def _naming_what_is_missing(model: type[Made]) -> type[Made]:
             )
         made(self, *args, **given)
 
-    model.__init__ = checked  # type: ignore[method-assign]
+    setattr(model, "__init__", checked)  # noqa: B010
     return model
 
 

@@ -107,7 +107,7 @@ def unknown_option(
     other = OTHER_NAMES.get(given.lstrip("-").lower())
     close = close_to(given, accepted)
     takers = [name for name, options in others.items() if given in options]
-    if other in accepted:
+    if other is not None and other in accepted:
         return f"{beginning}it is called {other} here{RATIOS.get(other, '')}{ending}"
     if takers:
         return f"{beginning}giantsteps {takers[0]} takes it{ending}"
