@@ -14,15 +14,15 @@ from typing import ParamSpec, TypeVar
 
 ALONE = threading.RLock()
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
-def alone(function: Callable[P, R]) -> Callable[P, R]:
+def alone(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The function, run by one thread at a time, and by none beside a block that has set a precision."""
 
     @functools.wraps(function)
-    def locked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def locked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         with ALONE:
             return function(*args, **kwargs)
 

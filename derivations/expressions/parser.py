@@ -214,7 +214,7 @@ def _well_formed(text: str) -> bool:
 def _unknown(kind: str, name: str, text: str) -> str:
     close = nearest_names(name)
     others = set(re.findall(r"[A-Za-z_]\w*", text)) - {name}
-    if kind == "name" and (len(name) == 1 or not (close or "z" in others)):
+    if kind == "name" and (len(name) == 1 or (others and not (close or "z" in others))):
         meant = re.sub(rf"\b{name}\b", "z", text)
         return f"the name {_short(name)} is unknown; the variable is z, " + (
             _EXAMPLE if "z" in others else f"write {_short(meant)}"

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.bounds.split_panels import Panels, Places
 from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
-from giantsteps.numerics.gaussian.quadrature import Integrand, across_rule, density, integrand
+from giantsteps.numerics.gaussian.nodes import density
+from giantsteps.numerics.gaussian.quadrature import Integrand, across_rule, integrand
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.any_loss.sample_averages import SignLabel, has_signs

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.gaussian.quadrature import density
+from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
 from giantsteps.numerics.models.model import ModelError
 

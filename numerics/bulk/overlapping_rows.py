@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.bulk.overlapping_bulk import Samples, TurnedBulk
 from giantsteps.numerics.gaussian.coefficients import conditional_moments_of, hermite_constants
+from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.gaussian.quadrature import (
     FINER,
     MOST_UNSETTLED,
     ROUNDING,
     conditional_moments,
-    density,
     integrand,
     slope_integrand,
 )

@@ -26,12 +26,12 @@ from giantsteps.derivations.expressions.algebra import damped
 from giantsteps.derivations.expressions.budget import spend
 from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
 from giantsteps.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
-from giantsteps.numerics.gaussian.smooth_panels import distinct, gauss_legendre, smooth_panels
+from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, composite, even_panels, even_steps
+from giantsteps.numerics.gaussian.smooth_panels import distinct, smooth_panels
 from giantsteps.numerics.gaussian.steep_places import frequency, steep_places
 
 Array = NDArray[np.float64]
 
-PANEL_ORDER = 16
 # Sixteen nodes integrate a standard Gaussian over this width to 1e-16.
 WIDEST_PANEL = 4.0
 # Truncation drops contributions below exp(-LOG_DROPPED) of the total: under the rounding of double precision.
@@ -111,15 +111,6 @@ class Rule(NamedTuple):
 
     nodes: Array
     weights: Array
-
-
-def density(z: Array) -> Array:
-    """The standard normal density exp(-z^2/2)/sqrt(2 pi)."""
-    found = np.asarray(-0.5 * z)
-    found *= z
-    np.exp(found, out=found)
-    found /= math.sqrt(2.0 * math.pi)
-    return found
 
 
 @lru_cache(maxsize=512)
@@ -425,25 +416,10 @@ def _node_count(function: Integrand, scale: float, refine: int) -> int:
     return int((length / _z_panel(scale, refine) + len(function.splits) * 2**refine + 1) * PANEL_ORDER)
 
 
-def _trapezoid(
-    function: Integrand, shift: Array, scale: float, refine: int, bare: bool = False
-) -> tuple[Array, Array]:
+def _trapezoid(function: Integrand, shift: Array, scale: float, refine: int, bare: bool = False) -> tuple[Array, Array]:
     h = _z_step(function, scale, refine)
     count = math.ceil(_line(function, float(np.max(np.abs(shift), initial=0.0)), scale) / h)
-    return _even_steps(h, count, bare)
-
-
-@lru_cache(maxsize=16)
-def _even_steps(h: float, count: int, bare: bool = False) -> tuple[Array, Array]:
-    """The trapezoidal rule of 2 count + 1 nodes; the rules along the spike that are compared ask for one across it.
-
-    bare: the weights are without the density.
-    """
-    z: Array = h * np.arange(-count, count + 1, dtype=np.float64)
-    weights = np.full_like(z, h) if bare else h * density(z)
-    for known in (z, weights):
-        known.flags.writeable = False
-    return z, weights
+    return even_steps(h, count, bare)
 
 
 def _panel_rule(
@@ -451,7 +427,7 @@ def _panel_rule(
 ) -> tuple[Array, Array]:
     """Panels split where shift + scale z meets a split: arrays of shape (shifts, nodes)."""
     length = _line(function, float(np.max(np.abs(shift), initial=0.0)), scale)
-    base = _even_panels(length, math.ceil(2.0 * length / _z_panel(scale, refine)))
+    base = even_panels(length, math.ceil(2.0 * length / _z_panel(scale, refine)))
     crossings = (np.asarray(function.splits) - shift[:, None]) / scale
     edges = np.empty((len(shift), len(base) + crossings.shape[1]))
     edges[:, : len(base)] = base
@@ -462,27 +438,3 @@ def _panel_rule(
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
         edges = np.sort(np.concatenate([edges, middle], axis=1), axis=1)
     return composite(edges, bare)
-
-
-@lru_cache(maxsize=16)
-def _even_panels(length: float, count: int) -> Array:
-    """The edges of so many panels; as `_even_steps`."""
-    edges = np.linspace(-length, length, count + 1)
-    edges.flags.writeable = False
-    return edges
-
-
-def composite(edges: Array, bare: bool = False) -> tuple[Array, Array]:
-    """The composite Gauss-Legendre rule with Gaussian density between edges of shape (..., panels + 1), or bare."""
-    nodes, weights = gauss_legendre(PANEL_ORDER)
-    half = 0.5 * (edges[..., 1:, None] - edges[..., :-1, None])
-    shape = (*edges.shape[:-1], -1)
-    places = half * (1.0 + nodes)
-    places += edges[..., :-1, None]
-    z: Array = np.reshape(places, shape).astype(np.float64, copy=False)
-    measure = np.reshape(half * weights, shape)
-    if bare:
-        return z, measure
-    weighted = density(z)
-    weighted *= measure
-    return z, weighted

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.gaussian.quadrature import (
     ROUNDING,
     Integrand,
     Moments,
     across_rule,
     conditional_moments,
-    density,
     doublings,
     span,
 )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giantsteps.numerics.gaussian.nodes import composite, density
 from giantsteps.numerics.gaussian.quadrature import (
     FINER,
     LOG_ACCURACY,
@@ -18,8 +19,6 @@ from giantsteps.numerics.gaussian.quadrature import (
     Array,
     Integrand,
     Rule,
-    composite,
-    density,
 )
 from giantsteps.numerics.gaussian.smooth_panels import distinct
 

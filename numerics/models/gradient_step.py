@@ -284,14 +284,13 @@ def _check_network_bulk(model: Model, made: StepMap) -> None:
         raise ModelError(
             "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "
             f"chaos of the rows' noise would be missing), and {model.activation.expression} is not known to be odd; "
-            "use --rows unit, --bulk-model isotropic, or for example --activation tanh"
+            'use gaussian_rows=False, bulk_model="isotropic", or for example activation="tanh"'
         )
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:
             raise ModelError(
                 f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
-                f"beside the weight {group.weight:g}: omit it, for example "
-                "readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), or with biases "
-                "readout=(ReadoutGroup(1.0, 0.5, bias=0.3), ReadoutGroup(-1.0, 0.5, bias=-0.3)), "
-                'or use the isotropic bulk, bulk_model="isotropic"'
+                f"beside the weight {group.weight:g}: omit it, for example readout=(ReadoutGroup(1.0, 0.5), "
+                "ReadoutGroup(-1.0, 0.5)), or with biases readout=(ReadoutGroup(1.0, 0.5, bias=0.3), "
+                'ReadoutGroup(-1.0, 0.5, bias=-0.3)), or use the isotropic bulk, bulk_model="isotropic"'
             )

@@ -188,7 +188,7 @@ def check_rank(model: Model) -> None:
         if model.rank > 1 or model.unequal_norms:
             raise ModelError(
                 "a density of readout weights requires a spike of one direction and rows of equal norm: use the "
-                "isotropic bulk and unit rows, --bulk-model isotropic --rows unit"
+                'isotropic bulk and unit rows, bulk_model="isotropic" and gaussian_rows=False'
             )
         return
     counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
@@ -199,4 +199,4 @@ def check_rank(model: Model) -> None:
             "further_weights=(1,)), ReadoutGroup(1.5, 0.5, further_weights=(-1,)))"
         )
     if model.rank > 1 and model.unequal_norms:
-        raise ModelError("a spike of several directions requires rows of equal norm: use --rows unit")
+        raise ModelError("a spike of several directions requires rows of equal norm: use gaussian_rows=False")

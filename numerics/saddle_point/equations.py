@@ -58,7 +58,7 @@ class NonlinearPart:
 
 
 def at_rounding(gap: float, previous: float) -> bool:
-    """Whether Newton's method has ended. Near the solution a step squares the gap |x - F(x)|: one that does not even halve
+    """Whether Newton's method has ended. Near the solution a step squares the gap |x - F(x)|: one that does not halve
     it is at the rounding of F, and what the gap moves the test error by is part of `LinearPart.rounding`.
     """
     return gap < 1e-15 or (gap < _NEAR and gap >= 0.5 * previous)

@@ -259,12 +259,10 @@ def _profile(
         unresolved=max(_unresolved(line, shift) for line, shift in zip(lines, shifts, strict=True)),
     )
     # Least squares would take features of infinite square for none at all, and converge.
-    features = (found.mu0, found.mu1, found.mu2_squared)
-    if student.damped is not None:  # growth like exp(q kappa^2): the equations hold squares of V, of features squared
-        features = (found.mu0**4, found.mu1**4, found.mu2_squared**2)
-    if not all(np.isfinite(values).all() for values in features):
+    # Of growth like exp(q kappa^2) the equations hold V^2, and the rule leaves out where the density underflows.
+    power = 1 if student.damped is None else 4
+    if not np.isfinite([found.mu0**power, found.mu1**power, found.mu2_squared ** max(power // 2, 1)]).all():
         raise ModelError(OVERFLOW)
-    # Of what grows so the rule leaves out where the density underflows.
     agree = _SQUARES_AGREE if student.damped is None and teacher.damped is None else 0.0
     return replace(found, unresolved=max(found.unresolved, _mismatch(found, lines, agree)))
 
@@ -285,8 +283,7 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Itera
 
 
 def _mismatch(table: Profile, lines: list[Line], agree: float) -> float:
-    """How far E[sigma^2] and E[g^2] along this rule are from the inner rule's, relative; 0.0 where that is no more than
-    `agree`.
+    """How far E[sigma^2] and E[g^2] along this rule are from the inner rule's, relative; 0.0 up to `agree`.
 
     A rule along the spike may step over what a finer one, too, steps over; the inner rule has nodes of its own.
     """
@@ -314,8 +311,7 @@ def _target_part(
     """y0, y1 and spread at theta.kappa = shift, or their parts for a student of the given parity."""
     right = _moments_at(target, variance, 0.0, shift, refine, rank)
     if not parity or target.parity == parity:
-        # Of a target of that parity the other parts are zero.
-        return right.mean, right.slope, right.rest
+        return right.mean, right.slope, right.rest  # the parts of the other parity are zero
     left = _moments_at(target, variance, 0.0, -shift, refine, rank)
     sign = -1.0 if parity == "odd" else 1.0
     # yhat has the parity of the activation, mu1 the opposite one.
@@ -325,9 +321,8 @@ def _target_part(
 
 
 def _unresolved(line: Line, shift: Array) -> float:
-    if line.variance == 0.0:
-        return 0.0
-    return doublings(line.function, *span(shift + line.bias), math.sqrt(line.variance))[1]
+    scale = math.sqrt(line.variance)
+    return doublings(line.function, *span(shift + line.bias), scale)[1] if scale else 0.0
 
 
 def _stacked(*rows: Array) -> Array:

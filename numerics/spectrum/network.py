@@ -31,7 +31,8 @@ from giantsteps.numerics.bulk.network import frame, signal_overlaps
 from giantsteps.numerics.bulk.network_law import step_laws
 from giantsteps.numerics.bulk.resolvent import Blocks, block_slopes, blocks, forms
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
-from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
+from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, density
+from giantsteps.numerics.gaussian.quadrature import integrand, reach
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 from giantsteps.numerics.gaussian.spike_rule import half_length
 from giantsteps.numerics.models.gradient_step import even_part

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER
+from giantsteps.numerics.gaussian.nodes import PANEL_ORDER
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 
 Array = NDArray[np.float64]

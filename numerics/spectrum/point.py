@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.bulk.equivalent import packed_directions, upper_triangle
 from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
-from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER, density, integrand, reach
+from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, density
+from giantsteps.numerics.gaussian.quadrature import integrand, reach
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 from giantsteps.numerics.gaussian.spike_rule import half_length
 from giantsteps.numerics.models.given import OVERFLOW

@@ -9,6 +9,7 @@ import re
 _NAMES = (
     *("activation", "target", "alpha", "beta", "ridge", "noise", "spike", "bulk", "alignment", "alpha0", "eta"),
     *("readout", "loss", "bulk_model", "digits", "width", "dimension", "dimensions", "seeds", "seed", "kind", "resume"),
+    "gaussian_rows",
 )
 _VALUE = r"\"[^\"]*\"|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[^\s,;:)]+"
 _ARGUMENT = rf"\b(?:{'|'.join(_NAMES)})=(?:{_VALUE})(?:, further_alignments=\([^()]*\))?"
@@ -26,6 +27,8 @@ def _option(argument: str) -> str:
     first, further, rest = value.partition(", further_alignments=")
     if further:
         return f"{option} {'/'.join([first, *_numbers(ast.parse(rest, mode='eval').body)])}"
+    if name == "gaussian_rows":
+        return f"--rows {'gaussian' if value == 'True' else 'unit'}"
     if value == "True":
         return option
     if name == "readout":

@@ -105,8 +105,8 @@ SHOWN = (
 
 # What is plotted is not what was computed.
 FIGURES = (
-    Slip(_FIGURES, "beta=1.0, ridge=ridge, alpha0=alpha0, eta=eta)",
-         "beta=1.0, ridge=ridge, alpha0=alpha0, eta=alpha0)",
+    Slip(_FIGURES, "beta=1.0, ridge=ridge, alpha0=alpha0, eta=eta,",
+         "beta=1.0, ridge=ridge, alpha0=alpha0, eta=alpha0,",
          f"{_PLOTTED_DATA_TEST}::test_lines_are_the_theory_and_points_the_simulation"),
     Slip(_FIGURES, '[_Curve(f"$r = {r:g}$", _tanh_and_sine(r, alignment, ridge)) for r in spikes],',
          '[_Curve(f"$r = {r:g}$", _tanh_and_sine(r, alignment, ridge)) for r in spikes[::-1]],',

@@ -56,8 +56,8 @@ def random_models(count: int, seed: int) -> Iterator[tuple[str, Model]]:
 
 def value_of(solution: Solution, name: str) -> Any:
     """A number of the solution of one group, by its name."""
-    error = getattr(solution, name, None)
-    return getattr(solution.order_parameters, name).flat[0] if error is None else error
+    one = getattr(solution.order_parameters, name, None)
+    return getattr(solution, name) if one is None else one.flat[0]
 
 
 def outside(certificate: Certificate, solution: Solution) -> list[str]:

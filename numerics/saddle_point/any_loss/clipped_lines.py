@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.gaussian.quadrature import density
+from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 from giantsteps.numerics.models.losses import ClippedLine
 from giantsteps.numerics.saddle_point.any_loss.sample_averages import normal_cdf

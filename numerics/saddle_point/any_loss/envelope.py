@@ -21,7 +21,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.gaussian.quadrature import WIDEST_PANEL, density, integrand
+from giantsteps.numerics.gaussian.nodes import density
+from giantsteps.numerics.gaussian.quadrature import WIDEST_PANEL, integrand
 from giantsteps.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.saddle_point.any_loss.clipped_lines import clipped_loss, clipped_moments

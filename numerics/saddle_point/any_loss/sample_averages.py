@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation, activation
 from giantsteps.derivations.expressions.parser import ExpressionError, to_text
-from giantsteps.numerics.gaussian.quadrature import density, integrand
+from giantsteps.numerics.gaussian.nodes import density
+from giantsteps.numerics.gaussian.quadrature import integrand
 from giantsteps.numerics.models.losses import ProximalLoss
 from giantsteps.numerics.models.model import Model, ModelError
 

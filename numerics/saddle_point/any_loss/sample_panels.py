@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.numerics.gaussian.quadrature import WIDEST_PANEL, density, integrand, reach, with_splits
+from giantsteps.numerics.gaussian.nodes import density
+from giantsteps.numerics.gaussian.quadrature import WIDEST_PANEL, integrand, reach, with_splits
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 
 Array = NDArray[np.float64]

@@ -65,9 +65,8 @@ AVERAGES: dict[str, dict[str, str]] = {
         "_averages": REFUSED, "_stepped_on": REFINED, "_labels": PASSED, "turned_bulk": REFINED,
     },
     "numerics/saddle_point/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
-    "numerics/gaussian/quadrature.py": {
-        "composite": PASSED, "_even_steps": PASSED, "second_moment": PASSED, "square_gap": CHECKED,
-    },
+    "numerics/gaussian/nodes.py": {"composite": PASSED, "even_steps": PASSED},
+    "numerics/gaussian/quadrature.py": {"second_moment": PASSED, "square_gap": CHECKED},
     "numerics/gaussian/smooth_panels.py": {"gauss_legendre": PASSED, "smooth_panels": PASSED},
     "numerics/gaussian/spike_rule.py": {"spike_rule": PASSED},
     "numerics/saddle_point/letters/density.py": {

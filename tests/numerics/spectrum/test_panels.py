@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.gaussian.quadrature import PANEL_ORDER
+from giantsteps.numerics.gaussian.nodes import PANEL_ORDER
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.spectrum.axis import Axis, accepted

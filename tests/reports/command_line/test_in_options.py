@@ -18,6 +18,7 @@ from tests.shared.command_line import STEPPED, WORKED, outcome, refused, replace
         ("give spike=1, bulk=1, alignment=0.8; or not", "give --spike 1 --bulk 1 --alignment 0.8; or not"),
         ('the isotropic bulk, bulk_model="isotropic"', "the isotropic bulk, --bulk-model isotropic"),
         ("for example alignment=0.6, further_alignments=(0.5,)", "for example --alignment 0.6/0.5"),
+        ("use gaussian_rows=False, or stop", "use --rows unit, or stop"),
         ("resume=True to go on", "--resume to go on"),
         ("alpha = 1.5 stays, and so does TMPDIR=/var/tmp", "alpha = 1.5 stays, and so does TMPDIR=/var/tmp"),
         (

@@ -94,7 +94,10 @@ def test_gaussian_rows_share_the_support(capfd: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*STEPPED, "--bulk-model", "network", "--readout", "1:0.5,-1:0.5"], ("one readout group", "for example")),
+        (
+            [*STEPPED, "--bulk-model", "network", "--readout", "1:0.5,-1:0.5"],
+            ("one readout group", "--bulk-model isotropic"),
+        ),
         ([*DIRECT, "--kind", "network", "--simulate", "60"], ("--alpha0", "for example")),
         ([*DIRECT, "--kind", "equivalent", "--simulate", "60"], ("'equivalent'", "srf, network", "for example")),
     ],

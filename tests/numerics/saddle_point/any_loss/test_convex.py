@@ -15,7 +15,7 @@ from scipy.stats import norm
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
-from giantsteps.numerics.gaussian.quadrature import density
+from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.models import losses
 from giantsteps.numerics.models.losses import ClippedLine
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
