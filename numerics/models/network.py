@@ -118,9 +118,9 @@ class Network:
         if any(group.bulk is not None or group.further_weights for group in self.groups):
             raise SimulationError(
                 "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
-                "omit it, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), or with biases readout="
-                "(ReadoutGroup(1.0, 0.5, bias=0.3), ReadoutGroup(-1.0, 0.5, bias=-0.3)), or use the isotropic bulk, "
-                'bulk_model="isotropic"'
+                "omit it, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), or with biases "
+                "readout=(ReadoutGroup(1.0, 0.5, bias=0.3), ReadoutGroup(-1.0, 0.5, bias=-0.3)), or use the "
+                'isotropic bulk, bulk_model="isotropic"'
             )
         total = sum(group.fraction for group in self.groups)
         if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or not abs(total - 1.0) <= 1e-9:

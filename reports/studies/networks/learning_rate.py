@@ -122,9 +122,10 @@ def cases_of(data: Data) -> tuple[Case, ...]:
     return tuple(found)
 
 
-def errors(network: Network, theory: str, etas: Iterable[float]) -> list[float]:
-    """The test errors of a theory at the given learning rates."""
-    return [solve(replace(network, eta=float(eta)).model(theory)).test_error for eta in etas]
+def errors(network: Network, theory: str, etas: Iterable[float], width: float | None = None) -> list[float]:
+    """The test errors of a theory at the given learning rates, in the limit or at a width of p neurons."""
+    found = [solve(replace(network, eta=float(eta)).model(theory)) for eta in etas]
+    return [(one if width is None else one.at_width(width)).test_error for one in found]
 
 
 def study() -> Study | None:

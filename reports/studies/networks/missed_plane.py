@@ -1,4 +1,7 @@
-"""How much of the test error of a network the isotropic theory misses, over the plane of batch and learning rate."""
+"""How much of the test error of a network the isotropic theory misses, over the plane of batch and learning rate.
+
+All errors are at a width that a network has.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.width_documents import WIDTH
 from giantsteps.reports.figures.figures import Figure
 from giantsteps.reports.measurements.drawing import finished, panels
 from giantsteps.reports.measurements.study import Table
@@ -46,9 +50,9 @@ def plane_of(student: str) -> Plane:
     """One activation."""
     networks = [Network(student, TARGET, ALPHA, BETA, RIDGE, alpha0, 1.0, NOISE) for alpha0 in BATCHES]
     isotropic, own = (
-        np.array([errors(network, theory, ETAS) for network in networks]) for theory in ("isotropic", "network")
+        np.array([errors(network, theory, ETAS, WIDTH) for network in networks]) for theory in ("isotropic", "network")
     )
-    return Plane(student, isotropic, own, errors(networks[0], "isotropic", [0.0])[0])
+    return Plane(student, isotropic, own, errors(networks[0], "isotropic", [0.0], WIDTH)[0])
 
 
 def planes() -> tuple[Plane, ...]:
@@ -59,9 +63,9 @@ def planes() -> tuple[Plane, ...]:
 def text(found: Sequence[Plane]) -> str:
     """What the planes say."""
     return (
-        f"How much does the isotropic theory miss? Learning {TARGET} with alpha = {ALPHA:g}, beta = {BETA:g}, ridge "
-        f"{RIDGE:g} and noise {NOISE:g}, over alpha0 = {BATCHES[0]:g} to {BATCHES[-1]:g} and eta = {ETAS[0]:g} to "
-        f"{ETAS[-1]:g}: {'; '.join(_sentence(plane) for plane in found)}."
+        f"How much does the isotropic theory miss at width {WIDTH}? Learning {TARGET} with alpha = {ALPHA:g}, "
+        f"beta = {BETA:g}, ridge {RIDGE:g} and noise {NOISE:g}, over alpha0 = {BATCHES[0]:g} to {BATCHES[-1]:g} and "
+        f"eta = {ETAS[0]:g} to {ETAS[-1]:g}: {'; '.join(_sentence(plane) for plane in found)}."
     )
 
 

@@ -1,5 +1,6 @@
 """Page: what the network's own theory says to a person who trains: activation, step, and when the step hurts.
 
+All errors are at a width that a network has: in the limit of infinite width a step may be as short as one likes.
 Activations are compared at equal cost: one batch, one sample, one width, and a ridge that is one share of the variance
 of the activation, so that its scale does not matter; the learning rate is each one's best.
 """
@@ -18,6 +19,7 @@ from giantsteps.numerics.bulk.resolvent import blocks, forms
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.models.gradient_step import even_part
 from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.width_documents import WIDTH
 from giantsteps.reports.figures.figures import Figure
 from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
@@ -63,7 +65,10 @@ EXPERIMENTS = tuple(
 
 @dataclass(frozen=True)
 class Case:
-    """One activation that learns one target: test errors of the network's own theory over ETAS, and of no step."""
+    """One activation that learns one target: test errors of the network's own theory over ETAS, and of no step, at
+    WIDTH. `shortest`: in the limit of infinite width, after the step ETAS[0]. `theory`: at the width of the measured
+    networks.
+    """
 
     student: str
     target: str
@@ -73,6 +78,7 @@ class Case:
     least: float
     measured: tuple[Measured, ...]
     theory: dict[str, tuple[float, ...]]
+    shortest: float
 
     @property
     def hurts_from(self) -> float:
@@ -107,13 +113,14 @@ class Case:
 def case_of(student: str, target: str, data: Data) -> Case:
     """Both theories and the measurements of one case; the best rate by a parabola in log eta, and the error there."""
     network = network_of(student, target)
-    curve = errors(network, "network", ETAS)
+    curve = errors(network, "network", ETAS, WIDTH)
     eta = min(vertex(ETAS, curve).eta, ETAS[-1])
     return Case(
-        student, target, tuple(curve), errors(network, "isotropic", [0.0])[0], eta,
-        errors(network, "network", [eta])[0],
+        student, target, tuple(curve), errors(network, "isotropic", [0.0], WIDTH)[0], eta,
+        errors(network, "network", [eta], WIDTH)[0],
         tuple(Measured.of(data[name_of(student, target, rate)]["test_error"]) for rate in MEASURED_ETAS),
-        {theory: tuple(errors(network, theory, MEASURED_ETAS)) for theory in THEORIES},
+        {theory: tuple(errors(network, theory, MEASURED_ETAS, BETA * DIMENSION)) for theory in THEORIES},
+        errors(network, "network", ETAS[:1])[0],
     )  # fmt: skip
 
 
@@ -148,8 +155,9 @@ def page(cases: Sequence[Case]) -> Study:
         "Which activation learns most from one gradient step, how large should the step be, and when is no step "
         "better? The network's own theory answers for any activation. They are compared at equal cost: alpha0 = "
         f"{ALPHA0:g} for the step, alpha = {ALPHA:g} for the readout, width beta = {BETA:g}, label noise {NOISE:g}, a "
-        f"ridge of {SHARE:g} times the variance of the activation, and the best learning rate of each. All neurons "
-        "start with the same readout, 1/sqrt(p); readouts of both signs (--readout) make another network.",
+        f"ridge of {SHARE:g} times the variance of the activation, and the best learning rate of each. "
+        f"Errors are those of networks of width {WIDTH}. All neurons start with the same readout, 1/sqrt(p); "
+        "readouts of both signs (--readout) make another network.",
         " ".join(_best_text(target, [case for case in cases if case.target == target]) for target in TARGETS),
         _hurt_text(cases),
         _short_text(cases),
@@ -186,14 +194,19 @@ def _hurt_text(cases: Sequence[Case]) -> str:
 
 
 def _short_text(cases: Sequence[Case]) -> str:
-    short = [f"{case.student} / {case.target}" for case in cases if case.eta <= ETAS[0]]
+    short = [
+        f"{case.student} / {case.target} ({case.shortest:.4f} in the limit, {case.curve[0]:.4f} at that width; there "
+        f"eta = {case.rate} is best)"
+        for case in cases
+        if case.shortest < case.least
+    ]
     if not short:
-        return "No pair is best off with the shortest step."
+        return "No pair is better off with the shortest step in the limit of infinite width."
     return (
-        f"The shortest step, eta = {ETAS[0]:g}, is the best for {', '.join(short)}: what these gain is the direction, "
-        "and the longer step costs them more than it brings. In the limit of infinite width however short a step gives "
-        "the direction, since the weight that the readout puts on it is not penalised at that order; at finite width "
-        "that has a price, the m^2/p of `--width`, and a step that is too short finds nothing."
+        "In the limit of infinite width however short a step gives the direction, since the weight that the readout "
+        "puts on it is not penalised at that order; at finite width that has a price, the m^2/p of `--width`, and a "
+        "step that is too short finds nothing. So the limit promises more for the shortest step than networks of "
+        f"width {WIDTH} reach by their best one, here at eta = {ETAS[0]:g}: {', '.join(short)}."
     )
 
 
@@ -217,14 +230,14 @@ def _measured_text(cases: Sequence[Case]) -> str:
     own, other = (np.array([z for case in cases for z in case.z(theory)]) for theory in ("network", "isotropic"))
     return (
         f"Networks were simulated at {len(own)} of these points (d = {DIMENSION}, {SEEDS} seeds; nothing is "
-        f"extrapolated, and 1/d is {1 / DIMENSION:.1%}): they are {np.sqrt(np.mean(own**2)):.1f} standard errors from "
+        f"extrapolated): at their width they are {np.sqrt(np.mean(own**2)):.1f} standard errors from "
         f"the network's own theory in root mean square and {np.sqrt(np.mean(other**2)):.1f} from the isotropic one."
     )
 
 
 def _table(cases: Sequence[Case]) -> Table:
     return Table(
-        "Test errors by the network's own theory: of plain random features, and after the best step",
+        f"Test errors at width {WIDTH} by the network's own theory: of plain random features, and after the best step",
         ("target", "activation", "no step", "best eta", "error there", "change", "hurts from eta"),
         tuple(case.cells for case in cases),
     )
@@ -245,7 +258,7 @@ def drawn(cases: Sequence[Case]) -> Figure:
     all_axes[0].set_ylabel("test error")
     legend(all_axes[0])
     caption = (
-        "Test error over the learning rate: lines by the network's own theory, dotted lines without a step, points are "
-        f"networks at d = {DIMENSION} with {SEEDS} seeds and bars of one standard error."
+        f"Test error over the learning rate: lines by the network's own theory at width {WIDTH}, dotted lines without "
+        f"a step, points are networks at d = {DIMENSION} with {SEEDS} seeds and bars of one standard error."
     )
     return finished(canvas, SLUG, "Which activation, which step", caption)
