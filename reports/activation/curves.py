@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.gaussian.least_squares import least_norm
-from giantsteps.reports.figures.files import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -155,9 +153,3 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def write(found: Curves, title: str, file: Path) -> None:
-    """Write the figure; the suffix of the file name (.svg, .png or .pdf) chooses the format."""
-    import matplotlib as mpl
-
-    with mpl.rc_context({"svg.hashsalt": "giantsteps"}):
-        save(draw(found, title), file)

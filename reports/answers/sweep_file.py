@@ -64,12 +64,16 @@ def read_sweep(path: Path) -> SweepFile:
     if len(content) > LARGEST:
         raise InputProblem(f"{path} is larger than {LARGEST} bytes; a range is short, for example alpha = '0.1:2:200'")
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")  # without the mark that Notepad writes at the beginning
         return SweepFile(sweep_of(tomllib.loads(text)), text)
     except UnicodeDecodeError:
         raise InputProblem(f'{path} is not text in UTF-8; a sweep file is TOML, for example kind = "theory"') from None
     except tomllib.TOMLDecodeError as error:
         raise InputProblem(f'{path} is not TOML ({error}); a line is for example alpha = "log:0.1:10:200"') from None
+    except ValueError as error:
+        if "integer string conversion" not in str(error):
+            raise
+        raise InputProblem(f"{path} has a number of thousands of digits; 17 are accepted, as in alpha = 1.5") from None
     except RecursionError:
         raise InputProblem(f"{path} nests too deeply; a list holds numbers, for example beta = [0.5, 1, 2]") from None
     except InputProblem as problem:

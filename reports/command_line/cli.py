@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report", "regenerate the whole derivation report (the main job)"),
     "verify": ("verify", "run the ledger of claims and print the verdicts"),
     "claims": ("claims", "list the claims, or show one of them whole"),
-    "errata": ("errata", "the misprints found in the sources"),
+    "errata": ("errata", "formulas that do not hold as our sources have them"),
     "activation": ("activation", "examine an activation: coefficients, closed forms, proofs, bounds"),
     "solve": ("solve", "order parameters, training and test error, by the theory"),
     "simulate": ("simulate", "a finite-size experiment: mean and standard error"),

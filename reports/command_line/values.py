@@ -113,13 +113,14 @@ def _range(name: str, given: str, rule: Rule) -> tuple[float, ...]:
     parts = given.split(":")
     logarithmic = parts[0].strip() == "log"
     parts = parts[1:] if logarithmic else parts
-    if len(parts) != 3 or not re.fullmatch(r"[0-9]{1,9}", parts[2].strip()) or int(parts[2]) < 1:
+    if len(parts) != 3 or not re.fullmatch(r"[0-9]+", parts[2].strip()) or not parts[2].strip().strip("0"):
         raise InputProblem(
             f"--{name} was given {shown(given)}; a sweep is START:STOP:COUNT or log:START:STOP:COUNT with a whole "
             f"COUNT >= 1, for example --{name} log:0.1:10:20"
         )
     start, stop = (_number(name, part, given, rule) for part in parts[:2])
-    count = int(parts[2])
+    digits = parts[2].strip().lstrip("0")
+    count = int(digits) if len(digits) < 10 else MOST_POINTS + 1
     if count > MOST_POINTS:
         raise InputProblem(
             f"--{name} was given {shown(given)}: at most {MOST_POINTS} points are accepted, for example --{name} "

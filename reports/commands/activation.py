@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,8 +117,12 @@ def activation(
         raise InputProblem(str(error)) from None
     document = found.as_dict()
     # Before anything is printed: a pipe that closes early, as that to `head`, ends the command there.
+    problem = None
     if file is not None and drawn is not None:
-        _write(drawn, document["expression"], file)
+        from giantsteps.reports.activation.curves import draw
+        from giantsteps.reports.figures.files import save
+
+        problem = save(partial(draw, drawn, document["expression"]), file)
     if as_json:
         parameters: dict[str, Any] = {"expression": document["expression"], "digits": wanted, "spike": r, "bulk": c}
         parameters["orders"] = highest
@@ -132,6 +137,8 @@ def activation(
         from giantsteps.reports.activation.curves import block_plot
 
         print(study_text(document, "" if drawn is None else block_plot(drawn)))
+    if problem is not None:
+        raise problem
     if file is not None and drawn is None:
         note(f"no figure was written: {found.learning.missing}", quiet)
     return DONE if found.complete and drawn_if_wanted(file, drawn) else UNDECIDED
@@ -176,8 +183,9 @@ def _curves(found: ActivationStudy, end: float) -> Curves | None:
 
 def figure_file(name: str) -> Path:
     """The file of --plot. Raises InputProblem for another suffix or a folder that does not exist."""
-    from giantsteps.reports.figures.files import SUFFIXES
+    from giantsteps.reports.figures.files import SUFFIXES, matplotlib
 
+    matplotlib()  # where it is missing, better before the work than after it
     file = Path(name)
     if file.suffix not in SUFFIXES:
         raise InputProblem(
@@ -187,15 +195,6 @@ def figure_file(name: str) -> Path:
     if not file.parent.is_dir():
         raise InputProblem(f"--plot was given {name[:60]!a}, but there is no folder {str(file.parent)[:60]!a}")
     return file
-
-
-def _write(drawn: Curves, title: str, file: Path) -> None:
-    from giantsteps.reports.activation.curves import write
-
-    try:
-        write(drawn, title, file)
-    except OSError as error:
-        raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
 
 
 def single(name: str, text: str) -> float:

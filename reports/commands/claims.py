@@ -17,6 +17,7 @@ from giantsteps.reports.text.words import (
     by_fiat,
     caught_lines,
     evidence_line,
+    given_of,
     steps_without_rule,
     theorem_line,
     verdict_mark,
@@ -120,7 +121,7 @@ _INDENTED: dict[str, Any] = {"initial_indent": " " * 6, "subsequent_indent": " "
 # The keys of a claim's document, in their order.
 KEYS = (
     *("id", "title", "source", "equations", "kind", "role", "statement", "uses", "hypotheses", "note"),
-    *("verdict", "weakest", "evidence", "theorem", "mutants", "power"),
+    *("verdict", "weakest", "evidence", "theorem", "mutants", "power", "given"),
 )
 
 
@@ -197,6 +198,7 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
                 "uses": entry.get("uses", stated["uses"]),
                 "mutants": entry["mutants"],
                 "power": entry.get("power"),
+                "given": entry.get("given"),
             }
         )
     return documents
@@ -216,7 +218,7 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     rows = [
         [
             d["id"],
-            verdict_text(d["verdict"]) + verdict_mark(d["role"], by_fiat(d)),
+            verdict_text(d["verdict"]) + verdict_mark(d["role"], by_fiat(d), given_of(d)),
             verdict_text(d["weakest"]),
             refuted_mutants(d),
             numbers(d["equations"]),
@@ -254,7 +256,8 @@ def claim_text(document: Mapping[str, Any]) -> str:
         "",
         *textwrap.wrap(plain(document["statement"]), 118, initial_indent="  ", subsequent_indent="    "),
         "",
-        f"verdict    {verdict_text(document['verdict'])}, weakest link {verdict_text(document['weakest'])}",
+        f"verdict    {verdict_text(document['verdict'])}{verdict_mark('', False, given_of(document))}, weakest link "
+        f"{verdict_text(document['weakest'])}",
         f"source     {document['source']}",
         f"kind       {document['kind']}, role {document['role']}",
         *_listed("rests on", document["uses"]),

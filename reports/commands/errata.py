@@ -1,4 +1,4 @@
-"""giantsteps errata: the misprints found in the sources."""
+"""giantsteps errata: formulas that do not hold as our sources have them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Examples:
   giantsteps errata convention.input-scale
   giantsteps errata --json
 
-The misprints found in the sources (those whose ids begin with ERRATUM): printed form, corrected form, witness, and what
-the correction changes. Apart from them: conventions and readings that differ from ours. Nothing is listed that the
-checks did not refute in this run.
+Formulas that do not hold as our sources have them (those whose ids begin with ERRATUM): the form that we have, the form
+that holds, witness, what the correction changes, and whether an error in the conversion of the source to text could
+explain it. Apart from them: conventions and readings that differ from ours. Nothing is listed that the checks did not
+refute in this run.
 """
 
 
@@ -41,14 +42,14 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     from giantsteps.reports.command_line.machine.workers import pool
     from giantsteps.reports.page.misprints import document_of_errata_section as document
     from giantsteps.verify.ledger.errata import conventions, examine_errata
-    from giantsteps.verify.ledger.errata import errata as misprints
+    from giantsteps.verify.ledger.errata import errata as not_holding
 
     parameters = {} if erratum is None else {"erratum": erratum}
     if not as_json:
         note("checking the printed formulas and their corrections", quiet)
     with Progress("checking errata", len(PAPER.modules), quiet=quiet) as progress, pool() as executor:
         ledger = examine_errata(PAPER, "quick", executor, chosen, lambda name: progress.step(name.rsplit(".", 1)[-1]))
-    found = {"errata": misprints(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
+    found = {"errata": not_holding(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
     if as_json:
         documents = {name: [document(report) for report in reports] for name, reports in found.items()}
         print_json({**documents, "provenance": provenance("errata", parameters)})
@@ -58,11 +59,12 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
 
 
 def errata_text(misprinted: Sequence[ErratumReport], differing: Sequence[ErratumReport]) -> str:
-    """The misprints, then apart from them conventions and readings, and how many there are of each."""
-    parts = [erratum_text(report, "printed", "corrected") for report in misprinted]
+    """What does not hold as a source has it, apart from it conventions and readings, and how many there are of each."""
+    parts = [erratum_text(report, "source has", "what holds") for report in misprinted]
     parts += [erratum_text(report, "theirs", "ours") for report in differing]
     count, apart = len(misprinted), len(differing)
-    words = [f"{count} misprint{'s' * (count != 1)}"] if count or not apart else []
+    held = "do not hold as our sources have them" if count != 1 else "does not hold as our source has it"
+    words = [f"{count} {held}"] if count or not apart else []
     words += [f"{apart} of another convention or reading"] if apart else []
     return "\n\n".join([*parts, ", ".join(words)])
 
@@ -99,6 +101,7 @@ def erratum_text(report: ErratumReport, theirs: str, ours: str) -> str:
         # What was simulated stands beside what their formula says, which is no theory.
         ("witness", report.witness.replace(", theory ", f", {theirs} ")),
         ("consequence", report.consequence),
+        *([("conversion", report.conversion)] if report.conversion else []),
     )
     lines = [f"{report.id}: {report.title}"]
     for label, text in rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,8 @@ from giantsteps.reports.figures.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+
+    from matplotlib.figure import Figure
 
     from giantsteps.numerics.models.model import Model
     from giantsteps.numerics.models.network import Network
@@ -119,15 +121,14 @@ def spectrum(
     document = spectrum_document(found)
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
+    # Before anything is printed: a pipe that closes early, as that to `head`, ends the command there.
+    problem = None if file is None else save(partial(draw, found, sampled), file)
     if as_json:
         print_json(finite(document) | about)
     else:
         print(spectrum_text(document))
-    if file is not None:
-        try:
-            draw(found, sampled, file)
-        except OSError as error:
-            raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
+    if problem is not None:
+        raise problem
     return DONE if found.converged else UNDECIDED
 
 
@@ -255,31 +256,29 @@ def _grown(outlier: dict[str, Any]) -> str:
     return f"{text}, from n = {number(least, 3)} on" if least > _FEW else text
 
 
-def draw(found: Spectrum, sampled: Any, file: Path) -> None:
+def draw(found: Spectrum, sampled: Any) -> Figure:
     """The density, with a histogram of the sample's bulk behind it."""
-    import matplotlib as mpl
     import numpy as np
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Canvas
 
-    with mpl.rc_context({"svg.hashsalt": "giantsteps"}):
-        canvas = Figure(figsize=(6.4, 3.8), layout="constrained")
-        axes = canvas.subplots()
-        right = 1.04 * float(np.max(found.x[found.cumulative < 1.0 - 1e-4], initial=0.0))
-        if found.edges and math.isfinite(found.edges[-1][1]):
-            right = 1.04 * found.edges[-1][1]
-        if sampled is not None:
-            inside = sampled[(sampled > 1e-9) & (sampled < right)]
-            heights, ends = np.histogram(inside, bins=60)
-            axes.stairs(heights / (len(sampled) * np.diff(ends)), ends, fill=True, color="#CCCCCC", label="sample")
-        for low, high in found.edges:
-            part = (found.x >= low) & (found.x <= high)
-            axes.plot(found.x[part], found.density[part], color="#0072B2")
-        axes.plot([], [], color="#0072B2", label="theory")
-        if math.isfinite(right) and right > 0.0:
-            axes.set_xlim(0.0, right)
-            # A density may diverge at zero: its mass is finite, the picture cut.
-            axes.set_ylim(0.0, min(float(np.max(found.density)), 4.0 / right) * 1.1)
-        axes.set_xlabel("eigenvalue of ΦᵀΦ/p")
-        axes.set_ylabel("density")
-        axes.legend(frameon=False)
-        save(canvas, file)
+    canvas = Canvas(figsize=(6.4, 3.8), layout="constrained")
+    axes = canvas.subplots()
+    right = 1.04 * float(np.max(found.x[found.cumulative < 1.0 - 1e-4], initial=0.0))
+    if found.edges and math.isfinite(found.edges[-1][1]):
+        right = 1.04 * found.edges[-1][1]
+    if sampled is not None:
+        inside = sampled[(sampled > 1e-9) & (sampled < right)]
+        heights, ends = np.histogram(inside, bins=60)
+        axes.stairs(heights / (len(sampled) * np.diff(ends)), ends, fill=True, color="#CCCCCC", label="sample")
+    for low, high in found.edges:
+        part = (found.x >= low) & (found.x <= high)
+        axes.plot(found.x[part], found.density[part], color="#0072B2")
+    axes.plot([], [], color="#0072B2", label="theory")
+    if math.isfinite(right) and right > 0.0:
+        axes.set_xlim(0.0, right)
+        # A density may diverge at zero: its mass is finite, the picture cut.
+        axes.set_ylim(0.0, min(float(np.max(found.density)), 4.0 / right) * 1.1)
+    axes.set_xlabel("eigenvalue of ΦᵀΦ/p")
+    axes.set_ylabel("density")
+    axes.legend(frameon=False)
+    return canvas

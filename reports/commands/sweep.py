@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,8 @@ def sweep(
     from giantsteps.numerics.sweeps.sweep import SweepError
     from giantsteps.reports.command_line.console import Progress, note, provenance
     from giantsteps.reports.command_line.machine.clusters import workers_of
-    from giantsteps.reports.figures.sweep_plot import apart_sentence, check_plot, draw
+    from giantsteps.reports.figures.files import save
+    from giantsteps.reports.figures.sweep_plot import check_plot, draw
 
     if plot is not None:
         check_plot(described.sweep, Path(plot))
@@ -139,14 +141,12 @@ def sweep(
             what = "killed" if isinstance(end, Terminated) else "interrupted"
             note(f"{what}; {store.stored} of {len(described.sweep)} points are kept, {again}", quiet)
             raise
-        if plot is not None:
-            draw(described.sweep, Path(out) / "results.sqlite", Path(plot))
-        warnings = list(dict.fromkeys(sentence for model in ends for sentence in model.warnings))
-        apart = apart_sentence(described.sweep, store.path)
-        if apart:
-            note(f"warning: {apart}", quiet)
-            warnings.append(apart)
-        return _tell(store, Path(out), plot, origin, warnings, as_json)
+        warnings = _warned(ends, store, quiet)
+        problem = None if plot is None else save(partial(draw, described.sweep, store.path), Path(plot))
+        code = _tell(store, Path(out), None if problem else plot, origin, warnings, as_json)
+    if problem is not None:
+        raise problem
+    return code
 
 
 def _ends(sweep: Sweep) -> list[Model]:
@@ -163,6 +163,18 @@ def _ends(sweep: Sweep) -> list[Model]:
         if isinstance(subject, Model):
             found.append(subject)
     return found
+
+
+def _warned(ends: list[Model], store: Store, quiet: bool) -> list[str]:
+    """The warnings of the models at the ends, which were given before, and that limits are far from their values."""
+    from giantsteps.reports.command_line.console import note
+    from giantsteps.reports.figures.sweep_plot import apart_sentence
+
+    warnings = list(dict.fromkeys(sentence for model in ends for sentence in model.warnings))
+    if apart := apart_sentence(store.sweep, store.path):
+        note(f"warning: {apart}", quiet)
+        warnings.append(apart)
+    return warnings
 
 
 def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], warnings: list[str], as_json: bool) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, In
 from giantsteps.reports.command_line.profiles import check_profile, profile_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from giantsteps.verify.ledger.run import Entry, Ledger
     from giantsteps.verify.properties.run import Outcome
@@ -138,7 +140,8 @@ def search_properties(names: tuple[str, ...], profile: str, seed: str | None, as
             )
     wanted = list(dict.fromkeys(found for name in names or ("",) for found in named(name)))
     start = SEED if seed is None else parse_whole("seed", seed, 0, 2**31, "0")
-    with Progress("searching properties", len(wanted), quiet=quiet) as progress, pool() as executor:
+    progress = Progress("searching properties", len(wanted), quiet=quiet)
+    with _no_folder_left(), progress, pool() as executor:
         found = run(wanted, profile, start, executor, progress.step)
     if as_json:
         print_json({"properties": [outcome_document(one) for one in found]})
@@ -147,6 +150,22 @@ def search_properties(names: tuple[str, ...], profile: str, seed: str | None, as
         print(f"{properties_table(found)} ({drawn})")
     outcomes = {one.outcome for one in found}
     return FAILED if "fails" in outcomes else UNDECIDED if "undecided" in outcomes else DONE
+
+
+@contextmanager
+def _no_folder_left() -> Iterator[None]:
+    """Hypothesis keeps what it learns of Unicode in a folder, by default .hypothesis in the current one."""
+    from tempfile import TemporaryDirectory
+
+    name = "HYPOTHESIS_STORAGE_DIRECTORY"
+    before = os.environ.get(name)
+    with TemporaryDirectory() as folder:
+        os.environ.setdefault(name, folder)  # workers inherit it
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[name]
 
 
 def outcome_document(found: Outcome) -> dict[str, Any]:
@@ -202,7 +221,7 @@ def ledger_table(ledger: Ledger) -> str:
     rows = [
         [
             entry.claim.id,
-            verdict_text(entry.verdict.value) + verdict_mark(entry.claim.role.value, entry.by_fiat),
+            verdict_text(entry.verdict.value) + verdict_mark(entry.claim.role.value, entry.by_fiat, entry.given.words),
             verdict_text(entry.weakest.value),
             f"{len(entry.mutants) - len(entry.surviving_mutants)}/{len(entry.mutants)}",
             f"{entry.power.caught_alone}/{entry.power.of}" if entry.power else "",

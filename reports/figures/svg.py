@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, fromstring, tostring
 from zlib import crc32
 
+from giantsteps.reports.figures.files import own_style
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
@@ -31,12 +33,11 @@ _INHERITED = frozenset(
 
 def svg_of(canvas: Canvas, name: str, description: str) -> str:
     """The figure as an SVG element for a page: same input, same bytes; ids carry the figure's name; no clock."""
-    import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()
     surface: Any = FigureCanvasSVG(canvas)  # what it prints with has no types
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
+    with own_style(name):
         _laid_out(canvas)
         surface.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return lean(buffer.getvalue(), name, description)

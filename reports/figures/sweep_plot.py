@@ -10,10 +10,11 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from giantsteps.reports.command_line.problems import InputProblem
-from giantsteps.reports.figures.files import SUFFIXES, save
+from giantsteps.reports.figures.files import SUFFIXES, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from giantsteps.numerics.sweeps.sweep import Axis, Sweep
@@ -26,6 +27,7 @@ _FEW_DECADES = 30.0
 
 def check_plot(sweep: Sweep, path: Path) -> None:
     """Raises InputProblem where the diagram could not be drawn: better before a long sweep than after it."""
+    matplotlib()
     if path.suffix not in SUFFIXES or not path.absolute().parent.is_dir():
         raise InputProblem(
             f"--plot was given {str(path)[:80]!a}; a file ending in {', '.join(SUFFIXES)} in a directory that is there "
@@ -42,32 +44,25 @@ def check_plot(sweep: Sweep, path: Path) -> None:
         )
 
 
-def draw(sweep: Sweep, results: Path, path: Path) -> None:
-    """Draw test errors against the swept parameters; points that failed or are not there yet stay blank."""
-    import matplotlib
-
-    matplotlib.use("Agg")
+def draw(sweep: Sweep, results: Path) -> Figure:
+    """Test errors against the swept parameters; points that failed or are not there yet stay blank."""
     from matplotlib.figure import Figure
 
     axes = _drawn_axes(sweep)
     panels = axes[0].values if len(axes) == 3 else (None,)
     rows = math.ceil(len(panels) / 3)
     across = math.ceil(len(panels) / rows)
-    with matplotlib.rc_context({"svg.hashsalt": "giantsteps"}):
-        figure = Figure(figsize=(_SIZE[0] * across, _SIZE[1] * rows), layout="constrained")
-        drawn = figure.subplots(rows, across, squeeze=False).ravel()
-        for axis in drawn[len(panels) :]:
-            axis.set_axis_off()
-        if len(axes) == 1:
-            _curve(drawn[0], sweep, axes[0], results)
-        else:
-            _maps(figure, drawn, sweep, axes, results)
-        said = filter(None, (fixed_sentence(sweep), apart_sentence(sweep, results)))
-        figure.suptitle("\n".join(fill(line, _LETTERS * across) for line in said), fontsize="small", parse_math=False)
-        try:
-            save(figure, path)
-        except OSError as error:
-            raise InputProblem(f"--plot: {path} cannot be written ({error.strerror}); give another file") from None
+    figure = Figure(figsize=(_SIZE[0] * across, _SIZE[1] * rows), layout="constrained")
+    drawn = figure.subplots(rows, across, squeeze=False).ravel()
+    for axis in drawn[len(panels) :]:
+        axis.set_axis_off()
+    if len(axes) == 1:
+        _curve(drawn[0], sweep, axes[0], results)
+    else:
+        _maps(figure, drawn, sweep, axes, results)
+    said = filter(None, (fixed_sentence(sweep), apart_sentence(sweep, results)))
+    figure.suptitle("\n".join(fill(line, _LETTERS * across) for line in said), fontsize="small", parse_math=False)
+    return figure
 
 
 def fixed_sentence(sweep: Sweep) -> str:

@@ -54,9 +54,7 @@ def said_once(
         places: dict[str, list[str]] = {}
         for sentence in own:
             places.setdefault(first.setdefault(sentence, id_) if common(sentence) else id_, []).append(sentence)
-        far = {
-            place: listed for place, listed in places.items() if place != id_ and sum(map(len, listed)) > _REFERENCE
-        }
+        far = {place: listed for place, listed in places.items() if place != id_ and sum(map(len, listed)) > _REFERENCE}
         moved = {sentence for listed in far.values() for sentence in listed}
         here = tuple(sentence for sentence in own if sentence not in moved)
         found[id_] = Said(here, tuple((place, len(listed)) for place, listed in far.items()))
@@ -65,14 +63,13 @@ def said_once(
 
 @dataclass(frozen=True)
 class Around:
-    """What stands around a claim: who uses it, which claims make its weakest link, its TeX and its symbols.
+    """What stands around a claim: who uses it, its TeX and its symbols.
 
     ``assumed`` and ``unmade`` are what it assumes and the steps that no rule made; a page says what none before it
     says.
     """
 
     used_by: tuple[str, ...]
-    culprits: tuple[str, ...]
     tex: str
     symbols: tuple[tuple[Markup, str, str], ...]
     assumed: Said
@@ -92,7 +89,6 @@ def surroundings(entries: Sequence[Entry], glossary: Sequence[Symbol]) -> dict[s
     return {
         entry.claim.id: Around(
             tuple(used_by[entry.claim.id]),
-            culprits(entry, known),
             statement_latex(entry.claim),
             tuple(_explained(entry, glossary)),
             assumed[entry.claim.id],
@@ -107,20 +103,6 @@ def without_rule(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     proofs = [e for e in evidence if isinstance(e, Proof)]
     steps = dict.fromkeys(step for proof in proofs for step in proof.without_rule)
     return () if any(proof.theorem for proof in proofs) else tuple(steps)
-
-
-def culprits(entry: Entry, known: Mapping[str, Entry]) -> tuple[str, ...]:
-    """The claims beneath one, itself left out, whose verdict is its weakest link: none where it is its own."""
-    if entry.weakest is entry.verdict:
-        return ()
-    beneath: dict[str, None] = {}
-    pending = list(entry.claim.uses)
-    while pending:
-        id_ = pending.pop()
-        if id_ in known and id_ not in beneath:
-            beneath[id_] = None
-            pending += known[id_].claim.uses
-    return tuple(i for i in known if i in beneath and known[i].verdict is entry.weakest and not known[i].by_fiat)
 
 
 def _explained(entry: Entry, glossary: Sequence[Symbol]) -> Iterable[tuple[Markup, str, str]]:

@@ -1,5 +1,6 @@
-"""The misprints of the sources as the page shows them: both formulas, the witness, what the correction changes; apart
-from them the conventions and readings that differ from ours.
+"""Formulas that do not hold as our sources have them, as the page shows them: both formulas, the witness, what the
+correction changes, whether an error of conversion could explain it; apart from them conventions and readings that
+differ from ours.
 
 The errata as data for a page of the report and for the command line.
 
@@ -27,7 +28,7 @@ from giantsteps.verify.protocol.verdict import Verdict
 
 @dataclass(frozen=True)
 class MisprintView:
-    """One misprint on the page."""
+    """One of them on the page."""
 
     id: str
     title: str
@@ -40,6 +41,7 @@ class MisprintView:
     corrected_verdict: str
     witness: str
     consequence: str
+    conversion: str
 
 
 Reports = Callable[[Ledger, Paper], tuple[ErratumReport, ...]]
@@ -73,6 +75,7 @@ def _view(row: dict[str, str], source: str) -> MisprintView:
         corrected_verdict=row["corrected_verdict"],
         witness=row["witness"],
         consequence=row["consequence"],
+        conversion=row["conversion"],
     )
 
 
@@ -90,6 +93,7 @@ def document_of_errata_section(report: ErratumReport) -> dict[str, str]:
         "corrected_verdict": report.corrected_verdict.value,
         "witness": report.witness,
         "consequence": report.consequence,
+        "conversion": report.conversion,
     }
 
 

@@ -15,6 +15,7 @@ from giantsteps.reports.page.claims import glyph
 from giantsteps.reports.page.misprints import misprint_views
 from giantsteps.reports.page.results import IDS, stated
 from giantsteps.reports.page.site import TEMPLATES, Material, by_chapter
+from giantsteps.reports.page.sources import document
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     DerivationView,
@@ -28,6 +29,7 @@ from giantsteps.reports.text.ledger_markdown import MEANINGS
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.reports.text.typst_markup import displayed, markup, string
 from giantsteps.reports.text.words import MARKS
+from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.protocol.paper import part_of
 from giantsteps.verify.protocol.verdict import Verdict
@@ -85,6 +87,7 @@ def _text(material: Material) -> str:
             chapters=[(c.title, found) for c, found in by_chapter((e.claim.id, e) for e in ledger.entries).items()],
             marks=MARKS,
             figures=[(figure, f"{figure.name}.svg") for figure in _figures(material)],
+            had=document(PAPER.name).had,
             misprints=misprint_views(ledger),
             assumptions=assumptions(ledger),
             measures=measures(ledger, material.studies),

@@ -45,6 +45,7 @@ from giantsteps.reports.page.views import (
     claim_view,
     derivation_views,
     leaf_views,
+    proved_given,
     source_table,
     summary_table,
 )
@@ -212,6 +213,8 @@ def _landing(environment: Environment, material: Material, claims: Sequence[Clai
         counts=material.ledger.summary,
         findings=by_source(findings),
         document=material.document,
+        had=document(PAPER.name).had,
+        proved=proved_given(material.ledger),
     )
 
 
@@ -338,7 +341,7 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             environment,
             "misprints.html",
             "misprints.html",
-            "Misprints",
+            "Formulas that do not hold as our sources have them",
             misprints=misprint_views(ledger),
             conventions=misprint_views(ledger, conventions),
         ),

@@ -16,11 +16,10 @@ from typing import Any
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.text.words import EVIDENCE
 from giantsteps.verify.checks.finite_size import FALSE_ALARM
-from giantsteps.verify.ledger.document import alone, entry_json
+from giantsteps.verify.ledger.document import alone, entry_json, theorem_json
 from giantsteps.verify.ledger.family import FAMILY, rejected, simulations
 from giantsteps.verify.ledger.run import Entry, Ledger
-from giantsteps.verify.ledger.second_kernel import replayed
-from giantsteps.verify.protocol.evidence import FiniteSize, Proof
+from giantsteps.verify.protocol.evidence import FiniteSize
 from giantsteps.verify.protocol.power import ENOUGH, WEIGHED
 from giantsteps.verify.protocol.verdict import Verdict
 
@@ -224,12 +223,11 @@ def _certified(ledger: Ledger) -> Measure:
 
 
 def _second_kernel(ledger: Ledger) -> Measure:
-    proofs = [e for entry in ledger.entries for e in entry.evidence if isinstance(e, Proof) and e.theorem is not None]
-    made = [e.theorem.digests for e in proofs if e.theorem is not None]
-    accepted = sum(map(replayed, made))
+    theorems = [found for entry in ledger.entries if (found := theorem_json(entry.evidence))]
+    accepted = sum("rocq" in found["replayed"] for found in theorems)
     text = (
-        f"{accepted} of {len(made)} theorems were replayed by Rocq, a second kernel that shares no line with ours, as "
-        "they stand now: a theorem that changed since is not counted."
+        f"Of {len(theorems)} claims that have a theorem, {accepted} were replayed by Rocq, a second kernel that shares "
+        "no line with ours: each inference of their proof, as it stands now. One that changed since is not counted."
     )
     return Measure("A second kernel", text, "make kernel")
 

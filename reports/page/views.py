@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,7 +17,7 @@ from giantsteps.reports.page.described import (
     DescribedStep,
     neighbour,
 )
-from giantsteps.reports.page.sources import SLIDES, by_source, document
+from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
 from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import prose
@@ -84,6 +86,11 @@ class ClaimView:
         return str(source).replace(source.document, title, 1) if source.document == SLIDES else str(source)
 
     @property
+    def had(self) -> str:
+        """How this suite has the formulas of the source; empty for its own."""
+        return document(document_of(self.entry.claim.source.document)).had
+
+    @property
     def short_evidence(self) -> str:
         """The evidence in a few words for the table."""
         return "; ".join(short_summary(e) for e in self.entry.evidence) or "none"
@@ -106,6 +113,13 @@ def source_table(ledger: Ledger) -> list[tuple[Document, list[int], int]]:
         (found, [[e.verdict for e in entries].count(v) for v in Verdict], len(entries))
         for found, entries in by_source(ledger.entries)
     ]
+
+
+def proved_given(ledger: Ledger) -> dict[str, Any]:
+    """How many claims are PROVED, how many of them rest on nothing weaker, and what the others are given."""
+    proved = [entry for entry in ledger.entries if entry.verdict is Verdict.PROVED]
+    given = Counter(entry.given.words for entry in proved if entry.given.words)
+    return {"all": len(proved), "alone": len(proved) - given.total(), "given": given.most_common()}
 
 
 def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:

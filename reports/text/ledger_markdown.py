@@ -12,6 +12,7 @@ from giantsteps.reports.text.words import (
     by_fiat,
     caught_lines,
     evidence_line,
+    given_of,
     origin,
     steps_without_rule,
     theorem_line,
@@ -27,7 +28,7 @@ MEANINGS: Mapping[str, str] = {
     "CONFIRMED": "independent numerics agree, for a limit measurements at finite size; the smallest error they would "
     "have caught is given, and they refute by themselves at least four in five of the claim's own wrong neighbours "
     "and of generic ones",
-    "CONVENTION": "a source normalises, names or reads something in another way than this suite: no misprint; a check "
+    "CONVENTION": "a source normalises, names or reads something in another way than this suite, no error; a check "
     "found where the two part",
     "UNTESTED": "no check has been run; a definition has none, it is true by fiat",
     "INCONCLUSIVE": "checks were run and did not decide, or numbers agree that would have passed more than a fifth of "
@@ -80,7 +81,7 @@ def _index(document: Mapping[str, Any], chapters: Sequence[Chapter]) -> str:
         equations = ", ".join(f"({n})" for n in claim["equations"])
         lines.append(
             f"| [{claim['id']}]({_path(claim['id'], chapters)}#{_anchor(claim['id'])}) | {claim['kind'].lower()} "
-            f"| {claim['verdict']}{verdict_mark(claim['role'], by_fiat(claim))} | {claim['weakest']} "
+            f"| {claim['verdict']}{verdict_mark(claim['role'], by_fiat(claim), given_of(claim))} | {claim['weakest']} "
             f"| {refuted}/{len(claim['mutants'])} | {equations} |"
         )
     provenance = ", ".join(f"{name} {value}" for name, value in sorted(document["provenance"].items()))
@@ -123,7 +124,7 @@ def _markdown_claim(claim: Mapping[str, Any], chapters: Sequence[Chapter]) -> li
         "",
         f"$${claim['statement']}$$",
         "",
-        f"- Verdict: **{claim['verdict']}**, weakest link {claim['weakest']}",
+        f"- Verdict: **{claim['verdict']}{verdict_mark('', False, given_of(claim))}**, weakest link {claim['weakest']}",
         f"- Source: {claim['source']}",
     ]
     if claim["uses"]:

@@ -32,9 +32,7 @@ _ALONE = rf"{'|'.join(_GREEK)}|nu|pi|delta(?! functions?\b)|[hnqVy]"
 _NAME = re.compile(rf"(?<!\w)(?<!\w-)(?<!--)({_ALONE})(?<!\b[hnqVy](?!\d))(\d?)(?![\w-]|\.py\b)")
 # A letter or a Greek name with a number and a short index (theta_perp, V_1, mu2_u), not a word such as fixed_point.
 _SHORT = rf"perp|{'|'.join(_GREEK)}|[A-Za-z0-9]{{1,2}}|[ijk]{{3}}"
-_INDEXED = re.compile(
-    rf"(?<![\w.])({'|'.join(_GREEK)}|He|nu|pi|delta|sum|[A-Za-z])(\d?)_({_SHORT})(?![A-Za-z0-9_])"
-)
+_INDEXED = re.compile(rf"(?<![\w.])({'|'.join(_GREEK)}|He|nu|pi|delta|sum|[A-Za-z])(\d?)_({_SHORT})(?![A-Za-z0-9_])")
 # A letter with a check, h1_check; an integral over a law, int dnu.
 _CHECKED = re.compile(r"(?<!\w)([A-Za-z])(\d?)_check(?!\w)")
 _INTEGRAL = re.compile(r"(?<!\w)int d(nu|rho|mu|[a-z])(\^?)(?!\w)")

@@ -6,10 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def verdict_mark(role: str, by_definition: bool) -> str:
-    """Behind a verdict that is no failure: on a formula as a source prints it, or on what holds by definition."""
+def verdict_mark(role: str, by_definition: bool, given: str = "") -> str:
+    """Behind a verdict: that it is on a formula as a source prints it, that the claim holds by definition, and what it
+    is given that is weaker."""
     mark = MARKS.get(role, "by definition" if by_definition else "")
-    return f" ({mark})" if mark else ""
+    return (f" ({mark})" if mark else "") + (f" given {given}" if given else "")
+
+
+def given_of(document: Mapping[str, Any]) -> str:
+    """What a claim of the ledger is given that is weaker than its verdict, in words."""
+    found = document.get("given")
+    return str(found["words"]) if found else ""
 
 
 # Of claims that are not of this suite, by their role: behind a verdict, and behind what the claim is.

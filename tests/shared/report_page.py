@@ -15,7 +15,7 @@ from giantsteps.reports.page.described import DescribedDerivation, describe
 from giantsteps.reports.page.site import Material, site
 from giantsteps.verify.claims.index import examine
 from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.ledger.run import Entry, Ledger, given_beneath
 from giantsteps.verify.protocol.claim import Claim, Role
 from giantsteps.verify.protocol.verdict import Verdict, weakest
 from tests.shared import toy
@@ -129,7 +129,8 @@ def entry(name: str, verdict: Verdict, *uses: Entry, role: Role = Role.OURS) -> 
     """An entry with this verdict that rests on others; nothing is run."""
     claim = dataclasses.replace(toy.claim(), id=name, role=role, uses=tuple(u.claim.id for u in uses))
     beneath = weakest([verdict, *(u.weakest for u in uses)])
-    return Entry(claim, verdict, toy_ledger().entries[0].evidence, (), beneath, ())
+    given = given_beneath(verdict, beneath, uses, PAPER)
+    return Entry(claim, verdict, toy_ledger().entries[0].evidence, (), beneath, (), given=given)
 
 
 @cache

@@ -116,9 +116,9 @@ def settle(obligation: Obligation, domain: Domain, growing: frozenset[sp.Symbol]
             # A false residual is most cheaply refuted by a witness: as it stands, before it is multiplied out, and
             # multiplied out before the dearer rewritings are tried on it.
             known = residual == 0 or residual in _REDUCED
-            witness = "" if known else clear_witness(residual, domain)
+            witness = "" if known else clear_witness(residual, domain, growing)
             if not (known or witness or _cheaply_vanishes(residual)):
-                witness = find_witness(residual, domain)
+                witness = find_witness(residual, domain, growing)
             if witness:
                 return Settled(says, Outcome.REFUTES, "a witness", witness)
             method = vanishes(residual)
@@ -213,16 +213,17 @@ def _draw(coordinate: Range, generator: random.Random) -> float | str:
     return generator.uniform(coordinate.low, coordinate.high)
 
 
-def find_witness(residual: sp.Expr, domain: Domain) -> str:
+def find_witness(residual: sp.Expr, domain: Domain, growing: frozenset[sp.Symbol] = frozenset()) -> str:
     """A point at which ``residual`` is visibly non-zero, as text; empty if none was found.
 
-    Symbols outside the ranges of the domain get generic positive values. Undefined functions take the domain's
+    Symbols outside the ranges of the domain get generic positive values, ``growing`` ones, which count something, whole
+    numbers. Undefined functions take the domain's
     interpretations in turn; without one that covers them there is no witness. Raises GlyphError for two symbols of one
     name.
     """
     residual = _linear(residual)
     terms = sp.Add.make_args(residual)
-    for point, functions in _trial_points((residual,), domain):
+    for point, functions in _trial_points((residual,), domain, growing):
         try:
             values = evaluate_all(terms, point, functions)
             size = sum(map(abs, values))
@@ -237,7 +238,7 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
     return ""
 
 
-def clear_witness(residual: sp.Expr, domain: Domain) -> str:
+def clear_witness(residual: sp.Expr, domain: Domain, growing: frozenset[sp.Symbol] = frozenset()) -> str:
     """What `find_witness` finds at its first point, of the residual as it stands: empty unless more than ``CLEAR`` of
     the sizes of its terms is left there, and of ``ABSOLUTE``.
 
@@ -247,7 +248,7 @@ def clear_witness(residual: sp.Expr, domain: Domain) -> str:
     if any(number and not 1e-6 <= abs(number) <= 1e6 for number in residual.atoms(sp.Number)):
         return ""
     terms = sp.Add.make_args(residual)
-    for point, functions in islice(_trial_points((residual,), domain), 1):
+    for point, functions in islice(_trial_points((residual,), domain, growing), 1):
         try:
             values, again = (evaluate_all(terms, point, functions, shifted=shifted) for shifted in (False, True))
         except (TypeError, ZeroDivisionError, OverflowError, ValueError):
@@ -292,7 +293,7 @@ def clearly_differ(first: sp.Expr, second: sp.Expr, domain: Domain) -> bool:
 
 
 def _trial_points(
-    expressions: tuple[sp.Expr, ...], domain: Domain
+    expressions: tuple[sp.Expr, ...], domain: Domain, growing: frozenset[sp.Symbol] = frozenset()
 ) -> Iterator[tuple[dict[str, float], Mapping[str, Callable[..., object]]]]:
     """Points of the domain with numbers for all symbols of the expressions, and the functions of each, in one order."""
     free = set().union(*(expression.free_symbols for expression in expressions))
@@ -306,8 +307,13 @@ def _trial_points(
             continue
         point = {k: v for k, v in sample(domain, generator).items() if isinstance(v, float)}
         for symbol in sorted(free, key=lambda s: s.name):
-            point.setdefault(symbol.name, generator.uniform(0.3, 1.7))
+            drawn = generator.uniform(0.3, 1.7)
+            point.setdefault(symbol.name, float(round(_WHOLE * drawn)) if symbol in growing else drawn)
         yield point, functions
+
+
+# Numbers of inputs, neurons and samples in a witness are between 6 and 34: two of them seldom are the same.
+_WHOLE = 20
 
 
 def _undefined(expression: sp.Expr) -> set[sp.Expr]:

@@ -82,10 +82,13 @@ MODULES = (
 
 # Parts of the theory that stand together, in the order of the paper.
 CHAPTERS: tuple[Chapter, ...] = (
-    Chapter("gradient-step", "The gradient step", ("section-2", "hermite", "result-3-1", "alignment")),
-    Chapter("equivalence", "The equivalent map along the spike", ("result-3-2",)),
+    Chapter("gradient-step", "The gradient step", ("section-2", "hermite", "result-3-1", "alignment"), "Hermite sums"),
+    Chapter("equivalence", "The equivalent map along the spike", ("result-3-2",), "Result 3.2"),
     Chapter(
-        "free-energy", "Replicas and the free energy", ("definitions", "replicas", "convex", "dropped", "leave-one-out")
+        "free-energy",
+        "Replicas and the free energy",
+        ("definitions", "replicas", "convex", "dropped", "leave-one-out"),
+        "steps of the free energy",
     ),
     Chapter(
         "saddle-point",
@@ -93,15 +96,16 @@ CHAPTERS: tuple[Chapter, ...] = (
         ("result-3-3", "spectral", "finite-bulk", "one-solution", "no-spike", "vanishing-spike", "invariance"),
     ),
     Chapter("random-features", "Random features and convex losses", ("random-features", "convex-features")),
-    Chapter("bounds", "Bounds and closed forms", ("bounds", "closed-form")),
+    Chapter("bounds", "Bounds and closed forms", ("bounds", "closed-form"), "the limit of a heavy ridge"),
     Chapter(
         "letters",
         "Readouts of several values, spikes of several directions",
         ("appendix-d", "finite-alphabet", "letter-density", "spike-directions"),
+        "Appendix D's definitions",
     ),
     Chapter("spectrum", "The spectrum of the features", ("appendix-f",)),
-    Chapter("network-bulk", "The network's own bulk", ("beyond", "headline")),
-    Chapter("leap", "Higher leaps and other learning rates", ("wider", "multi-index")),
+    Chapter("network-bulk", "The network's own bulk", ("beyond", "headline"), "the network's own bulk"),
+    Chapter("leap", "Higher leaps and other learning rates", ("wider", "multi-index"), "rates of long steps"),
     Chapter("slides", "The slides as printed", ("slides",)),
 )
 
@@ -110,6 +114,7 @@ SOURCES = (
         ARXIV,
         "Asymptotics of feature learning in two-layer networks after one gradient-step",
         "H. Cui, L. Pesce, Y. Dandi, F. Krzakala, Y. M. Lu, L. Zdeborová, B. Loureiro, arXiv 2402.04980",
+        had="reconstructed from the text of the paper; the printed formula was not available",
     ),
     Document(
         "slides",
@@ -117,16 +122,19 @@ SOURCES = (
         "slides of B. Loureiro, DIMACS Workshop on Modeling Randomness in Neural Network Training, Rutgers University, "
         "June 2024",
         FORMULAS,
+        "as the text of the slides has it, which a machine made from a PDF",
     ),
     Document(
         "arXiv 2305.18270",
         "How Two-Layer Neural Networks Learn, One (Giant) Step at a Time",
         "Y. Dandi, F. Krzakala, B. Loureiro, L. Pesce, L. Stephan, arXiv 2305.18270",
+        had="reconstructed; the printed formula was not available",
     ),
     Document(
         "arXiv 2310.07891",
         "A Theory of Non-Linear Feature Learning with One Gradient Step in Two-Layer Neural Networks",
         "B. Moniri, D. Lee, H. Hassani, E. Dobriban, arXiv 2310.07891",
+        had="reconstructed; the printed formula was not available",
     ),
     Document("this suite", "Beyond the sources", "formulas of this suite"),
 )

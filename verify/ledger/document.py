@@ -79,6 +79,7 @@ def entry_json(entry: Entry) -> dict[str, Any]:
         "note": entry.claim.note,
         "verdict": entry.verdict.value,
         "weakest": entry.weakest.value,
+        "given": entry.given._asdict() if entry.given.words else None,
         "evidence": [evidence_json(e) for e in entry.evidence],
         "theorem": theorem_json(entry.evidence),
         "mutants": [_mutant_json(m) | {"verdict": m.verdict.value} for m in entry.mutants],

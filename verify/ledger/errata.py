@@ -36,6 +36,7 @@ class ErratumReport:
     corrected_verdict: Verdict
     witness: str
     consequence: str
+    conversion: str
 
 
 def errata(ledger: Ledger, paper: Paper) -> tuple[ErratumReport, ...]:
@@ -82,6 +83,7 @@ def _report(erratum: Erratum, printed: Entry, corrected: Entry) -> ErratumReport
         corrected_verdict=corrected.verdict,
         witness="; ".join(e.summary for e in printed.evidence if e.outcome is Outcome.REFUTES),
         consequence=erratum.consequence,
+        conversion=erratum.conversion,
     )
 
 

@@ -17,9 +17,20 @@ from giantsteps.verify.checks.mutants import Placed, generic_mutants, mutants_of
 from giantsteps.verify.protocol.claim import PROFILES, Check, Claim, Kind, Mutant, Profile, Role
 from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Evidence, Outcome, Proof
 from giantsteps.verify.protocol.order import LedgerError, claims_of, collected, ordered
-from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.paper import Paper, given_words
 from giantsteps.verify.protocol.power import WEIGHED, MutantResult, Power, power, weighed
 from giantsteps.verify.protocol.verdict import Verdict, decide, on_trial, weakest
+
+
+class Given(NamedTuple):
+    """What a claim rests on that is weaker than its own verdict: in words, and the claims that it meets first."""
+
+    words: str = ""
+    claims: tuple[str, ...] = ()
+
+
+# Of a claim that rests on nothing weaker than itself.
+NOTHING = Given()
 
 
 class Examined(NamedTuple):
@@ -42,6 +53,7 @@ class Entry:
     weakest: Verdict
     hypotheses: tuple[str, ...]
     power: Power | None = None
+    given: Given = NOTHING
 
     @property
     def by_fiat(self) -> bool:
@@ -228,8 +240,20 @@ def run(
         below = (h for e in beneath for h in e.hypotheses if not h.endswith(OF_A_THEOREM))
         hypotheses = dict.fromkeys([*own, *below])
         links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
-        entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses), power_of)
+        weak = weakest(links)
+        given = given_beneath(verdict, weak, beneath, paper)
+        entries[claim.id] = Entry(claim, verdict, evidence, mutants, weak, tuple(hypotheses), power_of, given)
     return Ledger(profile_name, tuple(entries.values()), seed)
+
+
+def given_beneath(verdict: Verdict, weak: Verdict, beneath: Sequence[Entry], paper: Paper) -> Given:
+    """What a claim is given whose weakest link is weaker than its verdict, of what stands directly beneath it."""
+    if weak is verdict:
+        return NOTHING
+    as_weak = [entry for entry in beneath if entry.weakest is weak and not entry.by_fiat]
+    ids = (id_ for e in as_weak for id_ in (e.given.claims or (e.claim.id,)))
+    claims = tuple(dict.fromkeys(ids))
+    return Given(given_words(claims, paper.chapters), claims)
 
 
 def spread(items: Sequence[str]) -> list[str]:

@@ -33,22 +33,28 @@ class Formula:
 @dataclass(frozen=True)
 class Document:
     """A source: the name by which claims call it, its title as its own first page has it, whose it is and where it is
-    found, and, where its formulas have no numbers, the list of them.
+    found, and, where its formulas have no numbers, the list of them. ``had``: how this suite has its formulas.
     """
 
     name: str
     title: str
     details: str
     formulas: tuple[Formula, ...] = ()
+    had: str = ""
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: the slug of its pages, its title, and the parts (what ids of claims begin with) that it holds."""
+    """A chapter: the slug of its pages, its title, and the parts (what ids of claims begin with) that it holds.
+
+    ``given``: what stands behind the verdict of a claim that rests on one of these which is not proved, as in "PROVED
+    given Result 3.2".
+    """
 
     slug: str
     title: str
     parts: tuple[str, ...]
+    given: str = ""
 
 
 # Of claims whose part is in no chapter.
@@ -65,16 +71,27 @@ def chapter_of(claim: str, chapters: Iterable[Chapter]) -> Chapter:
     return next((chapter for chapter in chapters if part_of(claim) in chapter.parts), OTHER)
 
 
+def given_words(claims: Iterable[str], chapters: Iterable[Chapter]) -> str:
+    """What these claims are called behind a verdict: two names at most, in the order of the chapters."""
+    known = (*chapters, OTHER)
+    of = {chapter_of(claim, known) for claim in claims}
+    names = [chapter.given or chapter.title for chapter in known if chapter in of]
+    return " and ".join(names[:2]) + (" and more" if len(names) > 2 else "")
+
+
 @dataclass(frozen=True)
 class Erratum:
     """A printed claim, the claim that corrects it, and what the correction changes for a reader; or a convention or a
     reading that is not ours, and the claim that states ours.
+
+    ``conversion``: whether an error in the conversion of the source to text could explain the printed form.
     """
 
     id: str
     printed: str
     corrected: str
     consequence: str
+    conversion: str = ""
 
 
 class PaperError(ValueError):

@@ -113,8 +113,12 @@ def curves_of(panel: at.Setting, batches: Sequence[float] = at.BATCHES) -> tuple
     )
 
 
-def figure_2(data: Data, batches: Sequence[float] = at.BATCHES) -> Figure:
-    """Test error against alpha for several batches of the step: a row for each setting, the differences beside."""
+def figure_2(data: Data, batches: Sequence[float] = at.BATCHES, dimension: int = at.DIMENSION) -> Figure:
+    """Test error against alpha for several batches of the step: a row for each setting, the differences beside.
+
+    `dimension` is that of the networks in `data`.
+    """
+    seeds = min(len(found["test_error"]) for name, found in data.items() if name.startswith("figure 2"))
     canvas, *panels = canvas_of(columns=2, rows=len(at.PANELS))
     for panel, axes, beside in zip(at.PANELS, panels[::2], panels[1::2], strict=True):
         infinite = solve_batch(panel.model(np.inf), alpha=ALPHAS).test_error
@@ -130,7 +134,7 @@ def figure_2(data: Data, batches: Sequence[float] = at.BATCHES) -> Figure:
         canvas,
         "figure_2",
         "Networks after one step, by the batch of the step",
-        f"Width beta = 1. Points: networks that took the step at d = {at.DIMENSION}, mean over {at.SEEDS} with one "
+        f"Width beta = 1. Points: networks that took the step at d = {dimension}, mean over {seeds} with one "
         "standard error. Lines in their colour: the theory of the isotropic bulk (whole) and of the network's own bulk "
         "(dashed). Black: an infinite batch, and the best linear predictor. On the right both as they differ from the "
         "isotropic theory, in per cent of it: above zero means a larger error.",
@@ -138,11 +142,11 @@ def figure_2(data: Data, batches: Sequence[float] = at.BATCHES) -> Figure:
     )
 
 
-def simulated(batches: Sequence[float], dimension: int, seeds: int) -> Data:
-    """The networks of Figure 2 at another dimension, simulated now."""
+def simulated_figure_2(batches: Sequence[float], dimension: int, seeds: int) -> Figure:
+    """Figure 2 with networks of another dimension, simulated now."""
     wanted = {name for panel in at.PANELS for curve in curves_of(panel, batches) for name in curve.networks}
     found = (replace(one, dimension=dimension, seeds=seeds) for one in EXPERIMENTS if one.name in wanted)
-    return {one.name: one.run(SEED) for one in found}
+    return figure_2({one.name: one.run(SEED) for one in found}, batches, dimension)
 
 
 def says_2(found: Plotted) -> tuple[Statement, ...]:

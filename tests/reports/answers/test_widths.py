@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sqlite3
@@ -144,9 +145,10 @@ def test_a_diagram_of_limits_that_are_not_reached_says_so(tmp_path: Path) -> Non
         out = tmp_path / f"{spike}"
         with Store(out, sweep, resume=False, origin={}) as store:
             run(store)
+        written = io.StringIO()
         with matplotlib.rc_context({"svg.fonttype": "none"}):
-            draw(sweep, out / "results.sqlite", out / "diagram.svg")
-        texts.append((out / "diagram.svg").read_text(encoding="utf-8"))
+            draw(sweep, out / "results.sqlite").savefig(written, format="svg")
+        texts.append(written.getvalue())
     assert ["at width 1000" in text for text in texts] == [False, True]
     # On two lines, which one panel is as wide as.
     assert "than 5 % at 12 of 12 points" in re.sub(r"\s+", " ", texts[1])

@@ -113,7 +113,7 @@ def test_errata_has_printed_and_corrected_forms(
         assert all(erratum.values())
     code, out, _ = outcome(capfd, ["errata"])
     assert code == 0
-    assert out.rstrip().endswith("2 misprints")
+    assert out.rstrip().endswith("2 do not hold as our sources have them")
 
 
 def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:

@@ -32,6 +32,13 @@ def test_the_command_sweeps_resumes_and_draws(tmp_path: Path, capfd: pytest.Capt
     assert (code, err, found["points"], found["computed"], found["failed"]) == (0, "", 12, 0, 0)
 
 
+def test_a_file_with_the_mark_of_an_editor_is_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_bytes(b"\xef\xbb\xbf" + WORKED.encode())
+    code, said, _ = command(capfd, str(grid), "--out", str(tmp_path / "out"))
+    assert (code, "12 points, 0 failed" in said) == (0, True)
+
+
 def test_failed_points_end_in_exit_code_3(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     grid = written(tmp_path, WORKED.replace('"log:0.01:1:3"', "[0, 0.1]").replace("beta = 1\n", "beta = 0.5\n"))
     code, said, _ = command(capfd, str(grid), "--out", str(tmp_path / "out"))

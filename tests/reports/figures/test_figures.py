@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from importlib import import_module
 from pathlib import Path
@@ -83,16 +86,42 @@ def test_the_best_combination_of_the_figure_is_the_projection() -> None:
     assert np.max(np.abs(best - target)) < 1e-13  # rounding of a 2-column least squares
 
 
-def test_a_figure_is_written_in_one_piece_or_not_at_all(tmp_path: Path) -> None:
-    class Full:
-        """A figure whose file system is full after the first bytes."""
-
-        def savefig(self, file: Path, **_: object) -> None:
-            file.write_text("half")
-            raise OSError(28, "No space left on device")
-
-    place = tmp_path / "figure.svg"
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
+def test_a_figure_is_written_in_one_piece_or_not_at_all(suffix: str, tmp_path: Path) -> None:
+    place = tmp_path / f"figure{suffix}"
     place.write_text("the old one")
-    with pytest.raises(OSError, match="No space"):
-        save(Full(), place)
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("figure.svg", "the old one")]
+    script = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))\n"
+        "from giantsteps.reports.command_line.cli import run\n"
+        "sys.exit(run(sys.argv[1:]))\n"
+    )
+    arguments = ["spectrum", "--activation", "tanh", "--alpha", "1.5", "--beta", "1", "--spike", "1", "--bulk", "1"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments, "--plot", str(place)], capture_output=True, text=True, timeout=600
+    )
+    assert (done.returncode, "outlier         0.236" in done.stdout) == (2, True)
+    assert done.stderr == f"giantsteps: --plot: {place} could not be written (File too large); give another file\n"
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(place.name, "the old one")]
+
+
+def test_a_figure_that_cannot_be_drawn_is_a_problem_to_be_told_later(tmp_path: Path) -> None:
+    def fails() -> None:
+        raise RuntimeError("no such font")
+
+    problem = save(fails, tmp_path / "figure.svg")
+    assert "could not be drawn (RuntimeError: no such font)" in str(problem)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figures_are_drawn_in_our_own_style_whatever_the_user_has_set(tmp_path: Path) -> None:
+    settings = tmp_path / "matplotlibrc"
+    settings.write_text("text.usetex: True\nfont.size: 40\nfont.family: no such font\nsvg.fonttype: none\n")
+    users = {"MPLBACKEND": "nonsense", "MATPLOTLIBRC": str(settings)}
+    found = []
+    for name, more in (("ours.svg", {}), ("theirs.svg", users)):
+        command = [sys.executable, "-m", "giantsteps", "activation", "tanh", "--plot", str(tmp_path / name)]
+        done = subprocess.run(command, env=os.environ | more, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        found.append((tmp_path / name).read_bytes())
+    assert found[0] == found[1]

@@ -183,8 +183,9 @@ def test_a_claim_says_who_uses_it_and_what_makes_it_weak() -> None:
     entries = chained_ledger().entries
     around = surroundings(entries, ())
     assert around["ground.one"].used_by == ("ground.two", "bounds.one", "top.test-error", "bounds.as-printed")
-    assert around["top.test-error"].culprits == ("ground.two",)
-    assert around["ground.two"].culprits == ()  # its own verdict is as weak
+    given = {one.claim.id: one.given.claims for one in entries}
+    assert given["top.test-error"] == ("ground.two",)
+    assert given["ground.two"] == ()  # its own verdict is as weak
     page = site_of(chained_ledger())[address("top.test-error")]
     weak = page.split("<dt>verdict</dt>")[1].split("</dd>")[0]
     assert 'href="ground.two.html"' in weak

@@ -132,8 +132,9 @@ _LINES = (
     *(f"claims {near}" for near in ("slides.kernl", "reslt-3-1", "test-error", "'equation (999)'", "eq.999", "999")),
     "errata slides.stp", "verify --properties limts",
     "report --out grid.toml/inner",
+    "solve --activation tanh --target sin --alpha log:0.1:10:1000000000000 --beta 1 --ridge 0.1 --spike 1 --bulk 1 "
+    "--alignment 0.8",
     f"sweep grid.toml --out results --plot {LONG}.svg",
-    "activation tanh --plot taken.svg",
     "spectrum --activation tanh --alpha 2 --beta 1 --spike 1 --bulk 1 --plot taken.svg",
     "sweep grid.toml --out results --plot taken.svg",
 )  # fmt: skip
@@ -144,6 +145,7 @@ _GIVEN = 'activation = "tanh"\ntarget = "sin"\nalpha = 1\nbeta = 1\nridge = 0.1\
 FILES = {
     "not TOML": b"alpha =",
     "not text": b"\xff",
+    "a number of thousands of digits": b"alpha = " + b"7" * 6000,
     "too large": b"#" * 2_000_000,
     "nested too deeply": b"alpha = " + b"[" * 5000,
     **{

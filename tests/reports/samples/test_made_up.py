@@ -45,14 +45,14 @@ def _erratum(k: int, verdict: Verdict) -> ErratumReport:
     said = (f"{word} {k}" for word in ("title", "source", "printed claim"))
     return ErratumReport(
         f"erratum.{k}", *said, verdict, f"printed {k}", f"corrected claim {k}", f"corrected {k}", Verdict.PROVED,
-        f"extrapolates to 1.{k} +- 0.1, theory 2.{k}", f"consequence {k}",
+        f"extrapolates to 1.{k} +- 0.1, theory 2.{k}", f"consequence {k}", f"conversion {k}",
     )  # fmt: skip
 
 
 def test_errata_show_both_forms_and_count_conventions_apart() -> None:
     text = errata_text((_erratum(1, Verdict.REFUTED),), (_erratum(2, Verdict.CONVENTION),))
     for k in (1, 2):
-        for word in ("printed", "corrected", "corrected claim", "consequence"):
+        for word in ("printed", "corrected", "corrected claim", "consequence", "conversion"):
             assert f"{word} {k}" in text
     assert "corrected claim 1: PROVED" in text
     assert text.splitlines()[-1].startswith("1 ")

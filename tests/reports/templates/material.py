@@ -12,9 +12,11 @@ from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.figures.figures import Figure
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.page.site import Material, site
-from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.claims.paper import CHAPTERS
+from giantsteps.verify.ledger.run import Entry, Given, Ledger
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
 from giantsteps.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from giantsteps.verify.protocol.paper import given_words
 from giantsteps.verify.protocol.power import MutantResult, Power
 from giantsteps.verify.protocol.verdict import Verdict
 from tests.reports.templates.reading import read
@@ -61,6 +63,11 @@ ROWS = (
 NUMBER = {row.id: number for number, row in enumerate(ROWS, 1)}
 
 
+def given_of(row: Row) -> str:
+    """What the claim is given, in words."""
+    return given_words(row.culprits, CHAPTERS)
+
+
 def letter(number: int) -> sp.Symbol:
     """The symbol of a claim."""
     return sp.Symbol(f"A_{number}", real=True)
@@ -101,7 +108,8 @@ def entry(number: int, row: Row) -> Entry:
     weighed = row.verdict in ("CONFIRMED", "INCONCLUSIVE")
     score = Power(found[-1].check, 2, (f"neighbour {number}a",)) if weighed else None
     assumed = (f"hypothesis {number}", "hypothesis of all") if row.role == "ours" else ()
-    return Entry(claim, Verdict(row.verdict), found, mutants, Verdict(row.weakest), assumed, score)
+    given = Given(given_of(row), row.culprits)
+    return Entry(claim, Verdict(row.verdict), found, mutants, Verdict(row.weakest), assumed, score, given)
 
 
 def figure(name: str) -> Figure:

@@ -10,10 +10,22 @@ import pytest
 import sympy as sp
 
 from giantsteps.reports.page.site import site
+from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.power import MutantResult
 from giantsteps.verify.protocol.verdict import Verdict
-from tests.reports.templates.material import NUMBER, ROWS, SLIDES, Row, claim_page, files, letter, material, page
+from tests.reports.templates.material import (
+    NUMBER,
+    ROWS,
+    SLIDES,
+    Row,
+    claim_page,
+    files,
+    given_of,
+    letter,
+    material,
+    page,
+)
 from tests.reports.templates.reading import badges, facts, links, of_class, read, words
 
 MARKS = {"printed": " as printed", "reading": " a reading"}
@@ -23,7 +35,7 @@ TITLES = {SLIDES: "Learning features with two-layer neural networks, one step at
 
 def head_of(row: Row) -> str:
     """What stands behind the name of a claim: verdict, what a source prints, what makes it weaker."""
-    weaker = f" weakest link {row.weakest}" if row.weakest != row.verdict else ""
+    weaker = f" given {given_of(row)}" if row.culprits else ""
     return row.verdict + MARKS.get(row.role, "") + (" by definition" if row.kind == "DEFINITION" else weaker)
 
 
@@ -41,7 +53,9 @@ def test_the_page_of_a_claim_is_its_own(row: Row) -> None:
     assert badges(said["verdict"]) == [row.verdict, *([row.weakest] if row.culprits else [])]
     assert links(said["verdict"], at) == [claim_page(one) for one in row.culprits]
     document = TITLES.get(row.document, row.document)
-    assert words(said["source"]) == f"{document}, Section {n}, ({100 + n}), ({200 + n})"
+    had = next(one.had for one in PAPER.sources if one.name == row.document)
+    assert words(said["source"]) == f"{document}, Section {n}, ({100 + n}), ({200 + n}){had}"
+    assert ("not available" in had) == (row.document == PAPER.name)
     printed = ", as printed in the source" if row.role == "printed" else ""
     assert words(said["kind"]) == row.kind.replace("_", " ").lower() + printed
     assumed = ("hypothesis", "hypothesis of all") if row.role == "ours" else ()

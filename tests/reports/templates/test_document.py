@@ -9,7 +9,7 @@ from functools import cache
 from giantsteps.reports.page.pdf import sources
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.paper import chapter_of
-from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, material
+from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, given_of, material
 
 MARKS = {"printed": " #note[as printed]", "reading": " #note[a reading]"}
 
@@ -43,7 +43,7 @@ def test_every_claim_stands_in_its_chapter_with_verdict_and_weakest_link() -> No
         expected = []
         for row in rows:
             n, plain = NUMBER[row.id], row.kind == "DEFINITION"
-            weaker = f" #note[weakest link {row.weakest}]" if row.weakest != row.verdict else ""
+            weaker = f' #note[given #"{given_of(row)}";]' if row.culprits else ""
             mark = MARKS.get(row.role, "") + (" #note[by definition]" if plain else weaker)
             tried = 0 if plain else 3
             expected += [
@@ -79,15 +79,16 @@ def test_the_counts_stand_under_their_verdicts() -> None:
 def test_results_and_misprints_stand_with_their_own_formulas_and_verdicts() -> None:
     results = part("The results")
     for id_ in ("result-3-1.spike-strength", "definitions.mu0", "result-3-3.test-error"):
-        n, verdict = NUMBER[id_], next(row.verdict for row in ROWS if row.id == id_)
-        assert f'[{formula(n)}], verdict("{verdict}")))' in results
+        n, row = NUMBER[id_], next(row for row in ROWS if row.id == id_)
+        given = f' #note[given #"{given_of(row)}";]' if row.culprits else ""
+        assert f'[{formula(n)}], [#verdict("{row.verdict}"){given}]))' in results
     printed, corrected = (NUMBER[id_] for id_ in ("slides.step-over-n", "section-2.gradient-step"))
-    (misprint,) = part("Misprints").split("=== ")[1:]
+    (misprint,) = part("Formulas that do not hold as our sources have them").split("=== ")[1:]
     lines = misprint.splitlines()
     assert lines[0] == f'#"Title {printed}";'
     assert f'#"Section {printed}";' in lines[1]
     assert lines[2:6] == [
-        '#beside([printed], "REFUTED")', formula(printed), '#beside([corrected], "PROVED")', formula(corrected),
+        '#beside([as we have it], "REFUTED")', formula(printed), '#beside([what holds], "PROVED")', formula(corrected),
     ]  # fmt: skip
     told = next(one.consequence for one in PAPER.errata if one.printed == "slides.step-over-n")
     assert lines[6].startswith(f'#"{told[:20]}')

@@ -13,7 +13,7 @@ from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.evidence import Leaf, Made, Proof
-from tests.reports.templates.material import NUMBER, ROWS, claim_page, figure, files, material, page
+from tests.reports.templates.material import NUMBER, ROWS, claim_page, figure, files, given_of, material, page
 from tests.reports.templates.reading import badges, cells, facts, links, read, words
 
 LEAVES = {
@@ -126,13 +126,14 @@ def test_the_ledger_as_markdown_says_of_each_claim_what_its_page_says() -> None:
     for row, (_, _, anchor, rest) in zip(ROWS, listed, strict=True):
         n = NUMBER[row.id]
         mark = " (as printed)" if row.role == "printed" else " (by definition)" if row.kind == "DEFINITION" else ""
+        given = f" given {given_of(row)}" if row.culprits else ""
         refuted = "0/0" if row.kind == "DEFINITION" else "2/3" if row.verdict == "INCONCLUSIVE" else "3/3"
         kind = row.kind.lower()
-        assert rest == f"{kind} | {row.verdict}{mark} | {row.weakest} | {refuted} | ({100 + n}), ({200 + n})"
+        assert rest == f"{kind} | {row.verdict}{mark}{given} | {row.weakest} | {refuted} | ({100 + n}), ({200 + n})"
         text = found[f"ledger/claims/{row.chapter}.md"].split(f"## {row.id}\n")[1].split("\n## ")[0]
         assert anchor == row.id.replace(".", "")
         assert f"$$A_{{{n}}} = {10 + n}$$" in text
-        assert f"- Verdict: **{row.verdict}**, weakest link {row.weakest}\n" in text
+        assert f"- Verdict: **{row.verdict}{given}**, weakest link {row.weakest}\n" in text
         assert f"- Source: {row.document}, Section {n}, ({100 + n}), ({200 + n})\n" in text
         rests = re.findall(r"^- Rests on: (.*)$", text, flags=re.MULTILINE)
         led = [f"[{one}]({chapter[one]}.md#{one.replace('.', '')})" for one in row.uses]

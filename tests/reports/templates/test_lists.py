@@ -15,7 +15,18 @@ from giantsteps.reports.page.pdf import sources
 from giantsteps.reports.page.site import site
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Ledger
-from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, Row, claim_page, files, material, page
+from tests.reports.templates.material import (
+    FIGURES,
+    NUMBER,
+    ROWS,
+    STUDIES,
+    Row,
+    claim_page,
+    files,
+    given_of,
+    material,
+    page,
+)
 from tests.reports.templates.reading import badges, cells, facts, links, of_class, read, words
 from tests.shared.report_page import pages_of
 
@@ -155,8 +166,10 @@ def test_misprints_and_conventions_stand_apart_with_both_sides() -> None:
     misprint, convention = of_class(main, "article", "misprint")
     first, _ = main.findall("section")
     assert list(of_class(first, "article", "misprint")) == [misprint]
-    assert "1 formula that a source prints" in words(first)
-    errata(("slides.step-over-n", "section-2.gradient-step"), ("printed", "corrected"), misprint, at)
+    assert "1 formula that the checks refuted" in words(first)
+    assert "No author is accused" in words(first)
+    assert "Could an error of conversion explain it? A lost subscript would" in words(misprint)
+    errata(("slides.step-over-n", "section-2.gradient-step"), ("as we have it", "what holds"), misprint, at)
     errata(("slides.input-scale", "section-2.input-scale"), ("theirs", "ours"), convention, at)
     for article, id_ in ((misprint, "slides.step-over-n"), (convention, "slides.input-scale")):
         n = NUMBER[id_]
@@ -165,6 +178,12 @@ def test_misprints_and_conventions_stand_apart_with_both_sides() -> None:
         assert words(article.find("h4")) == f"Title {n}"
         assert f"fails: obligation {n}; witness witness {n}" in words(article)
         assert f"({100 + n}), ({200 + n})" in words(article)
+    first = words(page("index.html"))
+    assert "reconstructed from the text of the paper; the printed formula was not available" in first
+    proved = [row for row in ROWS if row.verdict == "PROVED"]
+    weaker = [row for row in proved if row.culprits]
+    assert f"{len(proved) - len(weaker)} of the {len(proved)} PROVED claims rest on nothing weaker" in first
+    assert all(f"{given_of(row)} (1)" in first for row in weaker)
     (section,) = (one for one in page("index.html").iter("section") if one.get("id") == "findings")
     assert [words(one) for one in section.iter("li")] == [f"Title {NUMBER['slides.step-over-n']} slides.step-over-n"]
     assert words(section.find(".//summary")).startswith(f"1 in {TITLES['slides']}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import sympy as sp
 
 from giantsteps.derivations.language.derivation import NonNegative, RationalLimit, Vanishing
 from giantsteps.derivations.language.expectation import Expectation
-from giantsteps.derivations.language.symbols import V1, alpha, c, kappa, n0, r
+from giantsteps.derivations.language.symbols import V1, alpha, c, d, kappa, n0, r
 from giantsteps.verify.checks.checker import clear_witness, clearly_differ, find_witness, settle, vanishes
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.claim import Domain, Range
@@ -49,6 +51,16 @@ def test_wrong_identities_are_refuted_with_a_witness(wrong: sp.Expr) -> None:
     settled = settle(Vanishing("", wrong), WITH_MU0, PAPER.growing)
     assert settled.outcome is Outcome.REFUTES
     assert settled.witness
+
+
+def test_a_witness_counts_inputs_and_samples_in_whole_numbers() -> None:
+    wrong = d * r / n0 - c
+    for residual in (wrong, wrong / 10**9):  # the second is too small to be clear as it stands
+        settled = settle(Vanishing("", residual), DOMAIN, PAPER.growing)
+        values = dict(re.findall(r"(\w+)=([\d.]+)", settled.witness))
+        assert values.keys() >= {"d", "n_0"}
+        assert values["d"].isdigit()
+        assert values["n_0"].isdigit()
 
 
 def test_what_cannot_be_decided_stays_open() -> None:

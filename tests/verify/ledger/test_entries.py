@@ -272,7 +272,7 @@ def test_a_report_of_an_erratum_takes_each_field_where_it_stands() -> None:
         id="slug", title="title of printed", source="document of printed, section of printed",
         printed_claim="printed", printed_verdict=Verdict.REFUTED, printed="N = 7",
         corrected_claim="ours", corrected="N = 4", corrected_verdict=Verdict.DERIVED,
-        witness="first refutes; third refutes", consequence="longer",
+        witness="first refutes; third refutes", consequence="longer", conversion="",
     )  # fmt: skip
 
 
@@ -351,7 +351,7 @@ def test_an_entry_is_written_field_by_field() -> None:
         "hypotheses": ["small"],
         "note": "noted",
         "verdict": "DERIVED",
-        "weakest": "UNTESTED",
+        "weakest": "UNTESTED", "given": None,
         "evidence": [evidence_json(without), evidence_json(made)],
         "theorem": {
             "assumptions": [

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
+import subprocess
+import sys
 from concurrent.futures import Executor, Future
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +28,12 @@ from giantsteps.verify.properties.themes.state_machines import (
 )
 
 # ---- one search ----
+
+
+def test_the_command_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "giantsteps", "verify", "--properties", "limits.narrow"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert (done.returncode, list(tmp_path.iterdir())) == (0, [])
 
 
 def of(margin: Any, examples: int = 7) -> Property:

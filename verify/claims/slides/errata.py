@@ -1,4 +1,5 @@
-"""What the sources print wrong, and where they normalise, name or read something in another way than this suite: the
+"""What does not hold as our sources have it, whether an error in the conversion of the source to text could explain
+that, and where they normalise, name or read something in another way than this suite: the
 printed claim, the claim of ours, and what the difference changes for a reader.
 
 Which formulas are wrong or of another convention is not decided here: see `verify.ledger.errata`.
@@ -9,8 +10,8 @@ from __future__ import annotations
 from giantsteps.verify.protocol.paper import Erratum
 
 
-def _erratum(name: str, corrected: str, consequence: str) -> Erratum:
-    return Erratum(f"erratum.{name}", f"slides.{name}", corrected, consequence)
+def _erratum(name: str, corrected: str, conversion: str, consequence: str) -> Erratum:
+    return Erratum(f"erratum.{name}", f"slides.{name}", corrected, consequence, conversion)
 
 
 def _convention(name: str, ours: str, consequence: str) -> Erratum:
@@ -20,78 +21,110 @@ def _convention(name: str, ours: str, consequence: str) -> Erratum:
 ERRATA: tuple[Erratum, ...] = (
     # The gradient step and the mapping.
     _erratum("step-over-n", "section-2.gradient-step",
+             "A lost subscript would explain it.",
              "The batch average is over n0 samples; divided by n the step would depend on how much data the readout "
              "sees later."),
     _erratum("spike-factor", "result-3-1.spike-factor",
+             "No: a factor is missing.",
              "A factor sqrt(p) in the spike: without it the spike is not of the order of the bulk."),
     _erratum("spike-coordinate", "result-3-1.spike-coordinate",
+             "No: a factor stands there that does not belong.",
              "The spike direction is the plain average of y x. As printed, a vector over neurons stands where a "
              "number is needed."),
     _erratum("bulk-correction", "result-3-1.split",
+             "A lost prime would explain it.",
              "The bulk correction is made of sigma' minus its mean; with sigma it is not even centred as the proof "
              "needs."),
     _erratum("spike-strength", "result-3-1.spike-strength",
+             "In part: a lost square would explain what is under the root, but not the fraction p/d in place of d/p.",
              "Wider networks have weaker spikes, not stronger ones, and r depends on the square of h1*: predictions "
              "of the printed formula are off by factors of two and more at beta near one."),
     _erratum("alignment", "result-3-1.alignment",
+             "A lost square would explain it.",
              "The alignment tends to one for large batches only with the square; as printed it stops short, or "
              "exceeds one."),
     _erratum("check-constant", "result-3-1.check-constant",
+             "No: a factor z stands where sigma has its prime.",
              "The constant of the bulk is a property of sigma': it is zero for a linear activation, as it has to be."),
     _erratum("bulk-variance", "result-3-1.bulk-variance",
+             "No: a factor stands there that does not belong.",
              "The bulk grows without the factor h1^2; mu0, mu1 and mu2 all take c as an argument."),
     # The map along the spike.
     _erratum("equivalent-mean", "result-3-2.equivalent-mean",
+             "No: the mark of the part across the direction would have been added, not lost.",
              "The equivalent map keeps kappa mu1 w.v, of leading order for a trained readout."),
     _erratum("split-along-target", "result-3-2.split",
+             "No: one direction is named in place of another.",
              "Inputs split along the spike v, not along the target: the two differ at every finite batch."),
     _erratum("sign-mu2", "result-3-2.sign-mu2",
+             "A lost square on the left would explain it; c is 1 in the example.",
              "What is printed for mu2 is its square, at c = 1; used as it stands it underestimates the noise of "
              "features."),
     # Random features.
     _erratum("error-of-random-features", "random-features.many-samples",
+             "One sign read as another, greater for at most, would explain it.",
              "The error is the norm of what is not learned. As printed a linear target would be the hardest."),
     _erratum("best-linear-predictor", "result-3-1.linear-floor",
+             "One sign read as another, greater for at most, would explain it.",
              "The level to beat in the figures is h2* - h1*^2, not h1*^2."),
     _erratum("mu-star-without-root", "random-features.mu-star",
+             "A lost square or root would explain it.",
              "The saddle point takes the root; without it the noise of features of small residual is underestimated."),
     _erratum("convex.V-s-hat", "convex-features.V-s-hat",
+             "No: a term is missing, in two formulas alike.",
              "As printed a loss that is ignored (eta = omega) would constrain the readout most."),
     _erratum("convex.V-w-hat", "convex-features.V-w-hat",
+             "No: a term is missing, in two formulas alike.",
              "The same slip in the conjugate of q_w: both are needed for a solver."),
-    _erratum("convex.q-s", "convex-features.q-s", "A square of the conjugate is lost; the equation has wrong units."),
+    _erratum("convex.q-s", "convex-features.q-s",
+             "A lost square would explain it.", "A square of the conjugate is lost; the equation has wrong units."),
     _erratum("convex.q-w", "convex-features.q-w",
+             "No: a sign and a factor are missing.",
              "A sign and a factor d/p: as printed |a|^2 shrinks with the signal, and can become negative."),
     # The saddle point of Result 3.3.
-    _erratum("law-of-singular-values", "finite-bulk.V1", "The law nu is one of squared singular values."),
+    _erratum("law-of-singular-values", "finite-bulk.V1",
+             "A lost square would explain it.", "The law nu is one of squared singular values."),
     _erratum("law-without-null-modes", "finite-bulk.V2",
+             "No: the sum ends at the smaller of p and d.",
              "With more neurons than inputs V2 misses the share 1 - 1/beta of the null modes."),
     _erratum("V1-hat-with-rho", "result-3-3.saddle.V1-hat",
+             "No: a factor stands there that does not belong, in two formulas alike.",
              "The factor rho = 1 - gamma^2 would switch the response off at perfect alignment."),
-    _erratum("V2-hat-with-rho", "result-3-3.saddle.V2-hat", "As in the conjugate of q1."),
+    _erratum("V2-hat-with-rho", "result-3-3.saddle.V2-hat",
+             "No: a factor stands there that does not belong, in two formulas alike.", "As in the conjugate of q1."),
     _erratum("q1-hat-with-rho", "result-3-3.saddle.q1-hat",
+             "No: one factor is missing in a whole group of formulas.",
              "One factor 1/rho is lost in this group of equations; with it the numerator is the mean squared error."),
-    _erratum("q2-hat-with-rho", "result-3-3.saddle.q2-hat", "As in the conjugate of V1."),
+    _erratum("q2-hat-with-rho", "result-3-3.saddle.q2-hat",
+             "No: one factor is missing in a whole group of formulas.", "As in the conjugate of V1."),
     _erratum("psi-hat-without-rho", "result-3-3.slides.psi-hat",
+             "No: one factor is missing in a whole group of formulas.",
              "The same lost factor: psi comes out rho times too small."),
     # Bounds.
     _erratum("lower-bound-without-kappa", "bounds.lower",
+             "A lost letter would explain it.",
              "With mu1 for kappa mu1 and odd functions the lower bound coincides with the upper one."),
     _erratum("span-with-derivative", "bounds.distance",
+             "A tilde read as a prime would explain it.",
              "The second function of the span is kappa mu1; its derivative form is right for erf and sign alone."),
     _erratum("monotone-in-batch", "result-3-1.alignment-growth",
+             "No: it is a sentence.",
              "More samples for the step align the spike, but need not lower the error: a linear target is best "
              "learned without a step."),
     # Orders, shapes, signs.
     _erratum("spike-entries", "result-3-1.spike-entries",
+             "One letter read as another, d for p, would explain it.",
              "u has one entry per neuron, v one per input: the spike is the outer product r u v^T."),
     _erratum("distance-not-squared", "bounds.distance",
+             "A lost square would explain it.",
              "The bound is the squared distance of the target from the span."),
     # Several directions.
     _erratum("second-order", "multi-index.second-order",
+             "No: products of second Hermite polynomials stand there.",
              "The second Hermite tensor couples different directions as z_i z_j: a product z_1 z_2 has leap two, not "
              "four."),
     _erratum("overlap-without-modulus", "wider.leap.signed-overlap",
+             "Lost bars of a norm would explain it.",
              "Neurons with a negative readout move away from what the others move towards: the theorems bound the "
              "norm of a projection, not a signed overlap with one direction."),
 )

@@ -58,7 +58,7 @@ def _projection(point: Point) -> dict[str, float]:
 INPUT_SCALE = claim(
     "section-2.input-scale", "v.x has the variance of one coordinate of the input", paper("Section 2"),
     eq(s.spike_projection_variance, s_saddle.coordinate_variance),
-    Domain((Range("seed"), Range(s.d, 2.0, 50.0), Range("power", choices=("0", "1")))),
+    Domain((Range("seed"), Range(s.d, choices=("2", "5", "17", "50")), Range("power", choices=("0", "1")))),
     ByDerivation(slides_conventions.input_scale),
     ByNumbers("a random direction in the plane", _projection, tolerances.ROUNDING),
     wrong={"per coordinate": s_saddle.coordinate_variance / s.d},

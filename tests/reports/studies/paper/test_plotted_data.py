@@ -58,6 +58,12 @@ def drawn(number: int) -> tuple[Figure, Any]:
     return figure, canvases[0]
 
 
+def test_the_caption_of_smaller_networks_says_so() -> None:
+    caption = after_step.simulated_figure_2((0.5,), dimension=30, seeds=2).caption
+    assert "networks that took the step at d = 30, mean over 2 with" in caption
+    assert "at d = 300, mean over 8 with" in drawn(2)[0].caption
+
+
 def shown(number: int) -> Plotted:
     """Its series."""
     return plotted(drawn(number)[0])
