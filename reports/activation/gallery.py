@@ -20,6 +20,7 @@ from giantsteps.reports.activation.curves import curves, draw
 from giantsteps.reports.activation.latex import defined, rows
 from giantsteps.reports.activation.learning import NEGLIGIBLE, bounds_at, with_best_spike
 from giantsteps.reports.activation.study import examine
+from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.figures.svg import svg_of
 
 Array = NDArray[np.float64]
@@ -136,6 +137,7 @@ class Card:
         return bool(self.document["spike_emerges"])
 
 
+@own_style()
 def card(name: str) -> Card | None:
     """The card of one activation, a unit of parallel work; None where nothing is stored of it."""
     document = stored().get(name)

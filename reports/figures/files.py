@@ -8,15 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from giantsteps.reports.command_line.machine.whole_files import placed
 from giantsteps.reports.command_line.problems import InputProblem
 
 # What Matplotlib, its fonts and its formulas raise: no reason to lose the answer.
 _OF_DRAWING = (ValueError, RuntimeError, LookupError, TypeError, AttributeError, ArithmeticError)
-Arguments = ParamSpec("Arguments")
-Made = TypeVar("Made")
 
 SUFFIXES = (".svg", ".png", ".pdf")
 # What belongs to the session and not to the look of a figure.
@@ -51,12 +49,6 @@ def own_style(salt: str = "giantsteps") -> Iterator[None]:
         dict.update(mpl.rcParams, usual)
         mpl.rcParams.update({"svg.hashsalt": salt, "svg.fonttype": "path"})
         yield
-
-
-def in_own_style(make: Callable[Arguments, Made], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
-    """What a function makes in our own style."""
-    with own_style():
-        return make(*args, **kwargs)
 
 
 def save(draw: Callable[[], Any], file: Path) -> InputProblem | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.figures.svg import svg_of
 from giantsteps.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
 
@@ -70,6 +71,7 @@ class Row:
     caught: float
 
 
+@own_style()
 def network_trial() -> tuple[Trial, Figure] | None:
     """The trial and its figure; None in an installation without the measurements, which come with the sources."""
     if not DATA.is_file():

@@ -14,7 +14,7 @@ from giantsteps.reports.activation.gallery import ACTIVATIONS, Card, card
 from giantsteps.reports.command_line.machine.kept import Kept, forget, kept_at
 from giantsteps.reports.figures.drawn import all_figures
 from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.figures.files import in_own_style
+from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.measurements.network_trial import Trial, network_trial
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.described import DescribedDerivation, DescribedModule, module_described
@@ -81,12 +81,10 @@ def build(
     ):
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         names = [drawing.__name__ for drawing in drawings]
-        pending = [executor.submit(drawn.unit, f"figure {name}", in_own_style, draw, name) for name in names]
-        pending_trial = executor.submit(drawn.unit, "trial", in_own_style, network_trial)
-        pending_studies = [
-            executor.submit(drawn.unit, f"study {name}", in_own_style, study_of, name) for name in STUDIES
-        ]
-        pending_cards = [executor.submit(drawn.unit, f"card {name}", in_own_style, card, name) for name in ACTIVATIONS]
+        pending = [executor.submit(drawn.unit, f"figure {name}", draw, name) for name in names]
+        pending_trial = executor.submit(drawn.unit, "trial", network_trial)
+        pending_studies = [executor.submit(drawn.unit, f"study {name}", study_of, name) for name in STUDIES]
+        pending_cards = [executor.submit(drawn.unit, f"card {name}", card, name) for name in ACTIVATIONS]
         described = Beside(module_described, unit=examined.unit)
         asked: set[str] = set()
         pending_formulas: list[Future[dict[str, str]]] = []
@@ -148,6 +146,7 @@ def _kept_in(folder: Path | None) -> tuple[Kept, Kept]:
     return kept_at(folder, root, _MATHEMATICS, but), kept_at(folder, root, _DRAWN, but)
 
 
+@own_style()
 def draw(name: str) -> Figure:
     """Draw one figure by name: a unit of parallel work."""
     by_name: dict[str, Callable[[], Figure]] = {drawing.__name__: drawing for drawing in all_figures()}

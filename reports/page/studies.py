@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.measurements.study import Study
 
 STUDIES: tuple[str, ...] = (
@@ -50,6 +51,7 @@ PLACES = (
 FIRST = "figure_1"
 
 
+@own_style()
 def study_of(name: str) -> Study | None:
     """One study, a unit of parallel work; None where its measurements are not installed."""
     module, _, function = name.partition(":")

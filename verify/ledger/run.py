@@ -241,8 +241,8 @@ def run(
         hypotheses = dict.fromkeys([*own, *below])
         links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
         weak = weakest(links)
-        given = given_beneath(verdict, weak, beneath, paper)
-        entries[claim.id] = Entry(claim, verdict, evidence, mutants, weak, tuple(hypotheses), power_of, given)
+        weaker = given_beneath(verdict, weak, beneath, paper)
+        entries[claim.id] = Entry(claim, verdict, evidence, mutants, weak, tuple(hypotheses), power_of, weaker)
     return Ledger(profile_name, tuple(entries.values()), seed)
 
 
