@@ -188,7 +188,7 @@ def test_an_import_of_the_main_module_runs_nothing(tmp_path: Path) -> None:
 def test_a_checkout_that_is_not_installed_is_the_same_command(tmp_path: Path) -> None:
     packages = tmp_path / "packages"
     packages.mkdir()
-    for folder in map(Path, site.getsitepackages()):
+    for folder in filter(Path.is_dir, map(Path, site.getsitepackages())):
         for entry in folder.iterdir():
             if "giantsteps" not in entry.name.lower() and not (packages / entry.name).exists():
                 (packages / entry.name).symlink_to(entry)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -48,7 +49,8 @@ def complaints(outputs: list[nbformat.NotebookNode]) -> list[str]:
     return [*errors, *warned] if outputs else ["nothing was put out"]
 
 
-def test_the_notebooks_run(tmp_path: Path) -> None:
+def test_the_notebooks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))  # where IPython and Jupyter write, also for a user without one
     # Between them one that fails, one that warns, one that says nothing, and one that takes a name of its neighbour.
     written = {
         "fails": "assert 1 == 2, 'a cell that fails'", "warns": "import warnings\nwarnings.warn('a warning')",

@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 # Relative step of the differences in C that give the second derivatives of Gamma: they enter the Jacobian only.
 _STEP = 1e-6
 _LEAST_V = 1e-200
+_NOTHING = 1e-200
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ class System:
     def scales(self, at: Output) -> Array:
         """What each unknown, as `narrowed`, would be if it alone made the whole output, or the whole V."""
         (means, norms), w = self._sizes, self.table.weights
-        size = float(w @ (at.variance + at.yhat**2))
+        # Of an iterate out of reach rounding may leave less than nothing.
+        size = max(float(w @ (at.variance + at.yhat**2)), _NOTHING)
         return np.concatenate([float(w @ at.V) / means, math.sqrt(size) / norms, size / means])
 
     def at(self, x: Array, averages: Sampler) -> Linearised:

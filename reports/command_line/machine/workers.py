@@ -42,6 +42,7 @@ class _Pool(ProcessPoolExecutor):
     _crew: tuple[BaseProcess, ...] = ()
     _pipes: tuple[Any, ...] = ()
     _ending = False
+    _manager: threading.Thread | None = None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         with held_back():
@@ -49,6 +50,8 @@ class _Pool(ProcessPoolExecutor):
             for process in [one for one in (self._processes or {}).values() if one not in self._crew]:
                 self._crew += (process,)
                 threading.Thread(target=self._watch, args=(process,), daemon=True).start()
+            # Kept, since a shutdown that does not wait forgets it.
+            self._manager = self._manager or self._executor_manager_thread  # type: ignore[attr-defined]
             self._pipes = self._pipes or (self._call_queue._reader, self._result_queue._writer)  # type: ignore[attr-defined]
         return future
 
@@ -73,15 +76,14 @@ class _Pool(ProcessPoolExecutor):
     def end(self, finished: bool) -> None:
         """Shut down. Where the work is not finished, or a worker does not end in time, workers are killed."""
         self._ending = True
-        manager: Any = self._executor_manager_thread
         if not finished:
             self.abandon()
         self.shutdown(wait=False, cancel_futures=not finished)
-        if manager is not None:
-            manager.join(_PATIENCE)
-            if manager.is_alive():
+        if self._manager is not None:
+            self._manager.join(_PATIENCE)
+            if self._manager.is_alive():
                 self.abandon()
-                manager.join(_PATIENCE)
+                self._manager.join(_PATIENCE)
 
 
 @contextmanager
