@@ -45,12 +45,16 @@ _OF_MODEL = frozenset(
 )  # fmt: skip
 
 
+_SWEPT = frozenset(("alpha", "beta", "ridge", "noise", "spike", "bulk", "alignment", "alpha0", "eta"))
+
+
 def _without(function: str, name: str, value: object, known: Iterable[str]) -> str:
     """The sentence for a keyword that a function does not have."""
     if name not in _OF_MODEL or "model" not in known:
         return f"{function}() has no argument {name}: it takes {', '.join(known)}"
     several = isinstance(value, Iterable) and not isinstance(value, str)
+    grid = f", and a grid is solve_batch(model, {name}={value if several else [value]!r})"
     return (
-        f"{function}() takes one model and no {name}: one other value is {function}(model.changed({name}=...)), and a "
-        f"grid is solve_batch(model, {name}={value if several else [value]!r})"
+        f"{function}() takes one model and no {name}: one other value is {function}(model.changed({name}=...))"
+        f"{grid if function == 'solve' and name in _SWEPT else ''}"
     )

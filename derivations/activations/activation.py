@@ -104,7 +104,7 @@ class Activation:
             which = "is infinite" if built.growth.sharp else "could not be shown to be finite"
             raise ExpressionError(
                 f"E|sigma(z)| of {expression} under a standard Gaussian {which}: it grows like "
-                f"exp({built.growth.quadratic} z**2), and less than exp(z**2/2) is accepted, as in exp(z**2/5)"
+                f"exp({built.growth.quadratic} z**2), and less than exp(z**2/2) is accepted, as in exp(z**2/10)"
             )
         return built
 

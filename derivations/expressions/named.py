@@ -182,7 +182,7 @@ _TABLE: dict[str, NamedFunction] = {name: _unary(_primitive(name), f"{name}(z)")
     "asinh": _unary(_primitive("asinh"), "asinh(z)", "arcsinh"),
     "Heaviside": _unary(_primitive("Heaviside"), "Heaviside(z)", "heaviside", "step"),
     "sigmoid": _unary(_primitive("sigmoid"), "sigmoid(z)", "expit"),
-    "softplus": NamedFunction(_softplus, 1, 2, "softplus(z, 2)"),
+    "softplus": NamedFunction(_softplus, 1, 2, "softplus(z, 1)"),
     "identity": _unary(lambda u: u, "identity(z)", "linear"),
     "expm1": _unary(_expm1, "expm1(z)"),
     "relu": _unary(lambda u: maximum(u, ZERO), "relu(z)"),
@@ -205,7 +205,7 @@ _TABLE: dict[str, NamedFunction] = {name: _unary(_primitive(name), f"{name}(z)")
     "swish": NamedFunction(_swish, 1, 2, "swish(z, 2)"),
     "mish": _unary(lambda u: multiply(u, call("tanh", call("softplus", u))), "mish(z)"),
     "squareplus": NamedFunction(_squareplus, 1, 2, "squareplus(z, 4)"),
-    "leaky_relu": NamedFunction(_leaky_relu, 1, 2, "leaky_relu(z, 1/10)"),
+    "leaky_relu": NamedFunction(_leaky_relu, 1, 2, "leaky_relu(z, 1/100)"),
     "prelu": NamedFunction(_prelu, 1, 2, "prelu(z, 1/4)"),
     "elu": NamedFunction(_elu, 1, 2, "elu(z, 1)"),
     "selu": _unary(_selu, "selu(z)"),
@@ -231,9 +231,14 @@ def named_function(name: str) -> NamedFunction | None:
     return NAMED.get(name)
 
 
+# What people write for functions of the language, and no misspelling of any.
+_CALLED_OTHERWISE = {"ln": "log", "logistic": "sigmoid", "leakyrelu": "leaky_relu"}
+
+
 def nearest_names(name: str) -> tuple[str, ...]:
     """The functions that a misspelt name may stand for, at most two; none where none is close."""
     lowered, known = name.lower(), [*NAMED, *CONSTRUCTIONS]
+    lowered = _CALLED_OTHERWISE.get(lowered, lowered)
     return (lowered,) if lowered in known else tuple(get_close_matches(lowered, known, n=2, cutoff=0.7))
 
 

@@ -230,6 +230,29 @@ def _unknown(kind: str, name: str, text: str) -> str:
     )
 
 
+# Where a function of a library has another default than the one of its name here (docs/model.md).
+_OTHER_DEFAULTS = {
+    ("jax", "gelu"): "gelu_tanh",
+    ("keras", "leaky_relu"): "leaky_relu(z, 1/5)",
+    ("keras", "leakyrelu"): "leaky_relu(z, 3/10)",
+    ("tf", "leaky_relu"): "leaky_relu(z, 1/5)",
+}
+
+
+def _of_library(node: ast.Attribute) -> str:
+    """What a name such as torch.nn.GELU or np.tanh is here; empty where it is nothing."""
+    first: ast.expr = node
+    while isinstance(first, ast.Attribute):
+        first = first.value
+    library = first.id if isinstance(first, ast.Name) else ""
+    if found := _OTHER_DEFAULTS.get((library, node.attr.lower())):
+        return found
+    if named_function(node.attr) or node.attr in _CONSTANTS or node.attr == "where":
+        return node.attr
+    close = nearest_names(node.attr)
+    return close[0] if len(close) == 1 else ""
+
+
 class _Reader:
     """Reads ast nodes into trees; `depth` counts genuine nesting, a chain a + b + c being one level."""
 
@@ -259,8 +282,8 @@ class _Reader:
         raise ExpressionError(self._refusal(node))
 
     def _refusal(self, node: ast.expr) -> str:
-        if isinstance(node, ast.Attribute) and (named_function(node.attr) or node.attr in _CONSTANTS):
-            return f"{self._source(node)} is not part of the language; write {node.attr}"
+        if isinstance(node, ast.Attribute) and (meant := _of_library(node)):
+            return f"{self._source(node)} is not part of the language; write {meant}"
         kinds: list[tuple[type[ast.expr], str]] = [
             (ast.Attribute, "attribute access"),
             (ast.Compare, "a comparison outside a condition, as in where(z > 0, z, 0),"),
@@ -347,14 +370,16 @@ class _Reader:
     def _call(self, node: ast.Call, depth: int) -> Expression:
         if not isinstance(node.func, ast.Name) or node.func.id in ("z", *_CONSTANTS):
             first = self._source(node.func)
-            if isinstance(node.func, ast.Attribute) and (named_function(node.func.attr) or node.func.attr == "where"):
-                raise ExpressionError(f"{first} is not part of the language; write {node.func.attr}")
+            if isinstance(node.func, ast.Attribute) and (meant := _of_library(node.func)):
+                raise ExpressionError(f"{first} is not part of the language; write {meant}")
             hint = "a product is written with *, as in 2*(z + 1)" if len(node.args) == 1 else _EXAMPLE
             raise ExpressionError(f"only a function of the language can be called, not {first}; {hint}")
         name = node.func.id
         known = named_function(name)
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             example = f"for example {known.example}" if known else _EXAMPLE
+            if name == "gelu" and any(keyword.arg == "approximate" for keyword in node.keywords):
+                example = "and the approximation is gelu_tanh(z)"
             raise ExpressionError(f"{name} takes plain arguments without names, {example}")
         if name == "Piecewise":
             return self._piecewise(node, depth)

@@ -277,7 +277,8 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
     if not left <= MOST_UNSETTLED or integrand(target).hidden:
         raise ModelError(
             f"the averages over labels that the network's bulk needs do not settle in double precision ({left:.1g} of "
-            "their size is left): take a smoother target, for example sin(z)"
+            "their size is left): take a shorter step, a smoother target such as sin(z), or the isotropic bulk, "
+            'bulk_model="isotropic"'
         )
     return replace(fine, error=left**1.5 + ROUNDING)
 

@@ -43,7 +43,7 @@ from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.documents import simulation_document
 from giantsteps.numerics.models.given import square_only, within_reach
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.models.network import Network, SimulationError, network_of
 from giantsteps.numerics.models.notebook import Shown
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.finite_width import at_width
@@ -130,9 +130,12 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(float(np.mean(values)), error)
 
 
-def usual_kind(model: Model | Network) -> str:
-    """The kind of simulation where none is asked for: a network as it is, a model as spiked random features."""
-    return "network" if isinstance(model, Network) else "srf"
+def drawn_as(model: Model | Network, kind: str | None) -> tuple[Model | Network, str]:
+    """What is drawn, and its kind where none is asked for: a network as it is, a model with its own bulk as the network
+    that took the step, any other model as spiked random features."""
+    if isinstance(model, Model) and (model.network_step is not None or (kind == "network" and model.step is not None)):
+        model = network_of(model)
+    return model, kind or ("network" if isinstance(model, Network) else "srf")
 
 
 @within_reach
@@ -153,7 +156,7 @@ def simulate_ridges(
     Features, Gram matrix and test set are computed once for all; experiments done before in this process are not
     repeated.
     """
-    kind = kind or usual_kind(model)
+    model, kind = drawn_as(model, kind)
     square_only(model, "the ridge readout")
     features = checked(model, kind, seeds)
     if kind == "equivalent" and not inputs.gaussian:
@@ -258,13 +261,11 @@ def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
         raise SimulationError(f"{seeds} seeds are not enough: 1 is the least, 2 give a standard error, for example 8")
     if kind != "network":
         features = model.model("isotropic") if isinstance(model, Network) else model
-        if features.network_step is not None:
-            raise SimulationError("a network's own bulk is simulated by its step: take kind network with alpha0, eta")
         if features.gaussian_rows and kind == "equivalent":
             raise SimulationError("the equivalent map is built for rows of equal norm: take kind srf for Gaussian rows")
         return features
     if not isinstance(model, Network):
-        raise SimulationError("a network is simulated from its gradient step: give alpha0 and eta, not spike and bulk")
+        return network_of(model)  # which says what is missing
     return model
 
 

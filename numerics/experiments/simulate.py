@@ -11,7 +11,7 @@ from giantsteps.numerics.experiments.any_loss import predict_loss, simulate_loss
 from giantsteps.numerics.experiments.ensembles import Sizes
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.experiments.letters import predict_letters, simulate_letters
-from giantsteps.numerics.experiments.ridge import Prediction, Simulation, simulate_ridges, usual_kind
+from giantsteps.numerics.experiments.ridge import Prediction, Simulation, drawn_as, simulate_ridges
 from giantsteps.numerics.models.given import instance_of, model_of, subject_of, whole_number, within_reach
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network, SimulationError
@@ -40,8 +40,9 @@ def simulate(
 ) -> Simulation:
     """Run `seeds` experiments at dimension d with the model's loss and readout.
 
-    `kind`: "srf" and "equivalent" take a Model, or a Network through Result 3.1; "network" takes a Network. By default
-    a Network is simulated as it is, and a Model as spiked random features. With `learned` each experiment learns a bias
+    `kind`: "srf" and "equivalent" take a Model, or a Network through Result 3.1; "network" takes a Network, or a Model
+    of a gradient step. By default a Network is simulated as it is, a Model with a network's own bulk as that network,
+    and any other Model as spiked random features. With `learned` each experiment learns a bias
     beside the readout, added to those that the model has: the best on the whole line or, with `basins`, the best at
     home; the draws are the same. `progress` is called with (done, seeds). `executor` runs seeds in parallel (any
     concurrent.futures.Executor; give its processes one BLAS thread each).
@@ -52,7 +53,7 @@ def simulate(
     equivalent map or of a network without spiked random features, and for a loss that
     `numerics.experiments.convex_readout` has no solver for.
     """
-    kind = kind or usual_kind(model)
+    model, kind = drawn_as(model, kind)
     if isinstance(model, Model) and model.law is not None:
         if kind != "srf" or learned or not inputs.gaussian:
             raise SimulationError(

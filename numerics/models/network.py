@@ -201,3 +201,16 @@ class Network:
             gaussian_rows=self.gaussian_rows,
             loss=self.loss,
         )
+
+
+def network_of(model: Model) -> Network:
+    """The network whose gradient step a model is of. Raises SimulationError for a model that is of none."""
+    if model.step is None:
+        raise SimulationError(
+            "a network is simulated from its gradient step: give alpha0=2, eta=3 in place of the spike"
+        )
+    groups = tuple(ReadoutGroup(one.weight, one.fraction, bias=one.bias) for one in model.groups)
+    return Network(
+        model.activation, model.target, model.alpha, model.beta, model.ridge, model.step.alpha0, model.step.eta,
+        model.noise, model.gaussian_rows, readout=groups, loss=model.loss,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.bounds.learned_bias import learned_bias
-from giantsteps.numerics.experiments.ridge import Simulation, usual_kind
+from giantsteps.numerics.experiments.ridge import Simulation, drawn_as
 from giantsteps.numerics.experiments.simulate import predict, simulate
 from giantsteps.numerics.models.documents import described
 from giantsteps.numerics.models.given import subject_of, whole_number, whole_numbers
@@ -116,7 +116,7 @@ def compare(
 
     Raises SimulationError and ModelError.
     """
-    kind = kind or usual_kind(subject)
+    subject, kind = drawn_as(subject, kind)
     found = learned_bias(_model(subject, kind)) if learned else None
     basins = found.basins() if found is not None and len(found.ranked) > 1 else None
     # Before anything is simulated: what the theory is not built for is refused here.

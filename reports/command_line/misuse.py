@@ -110,7 +110,9 @@ def unknown_option(
     if other is not None and other in accepted:
         return f"{beginning}it is called {other} here{RATIOS.get(other, '')}{ending}"
     if takers:
-        return f"{beginning}giantsteps {takers[0]} takes it{ending}"
+        *first, last = takers
+        named = f"{', '.join(first)} and {last} take" if first else f"{last} takes"
+        return f"{beginning}giantsteps {named} it{ending}"
     if close:
         return f"{beginning}perhaps {' or '.join(close)} is meant{ending}"
     return f"{beginning}accepted are {', '.join(accepted)}{ending}"

@@ -106,10 +106,11 @@ def width_option(command: Command) -> Command:
     return click.option("--width", metavar="P", help=text)(command)
 
 
-EXPRESSIONS = """\b
+FORMULAS = """\b
 An EXPR is a formula in z: "tanh(z)", "Max(z, 0)", "Piecewise((z, z > 0), (0, True))"; a name alone (tanh, relu, sign,
 erf, sin, hardtanh, softplus, gelu, he3 ...) means that function of z.
-Give either --spike --bulk --alignment, or --alpha0 --eta.
+"""
+EXPRESSIONS = f"""{FORMULAS}Give either --spike --bulk --alignment, or --alpha0 --eta.
 A number may be a sweep: START:STOP:COUNT, log:START:STOP:COUNT or a,b,c; several make the product, the last fastest.
 Components of a spike of two or three directions are joined by "/": --alignment 0.6/0.5 --readout "1.5/1:.5,1.5/-1:.5".
 """

@@ -65,9 +65,14 @@ def parse_values(name: str, text: str) -> Values:
             f"{rule.example}"
         )
     if "/" in given and all(_NUMBER.fullmatch(part) for part in given.split("/")):
-        raise not_built(
-            f"a spike of several components (--{name} {shown(given)})",
-            f"give one number, for example --{name} {rule.example}",
+        if name in ("spike", "alignment"):
+            raise not_built(
+                f"a spike of several components (--{name} {shown(given)})",
+                f"give one number, for example --{name} {rule.example}",
+            )
+        raise InputProblem(
+            f"--{name} was given {shown(given)}; a fraction is written as a decimal number, for example --{name} "
+            f"{rule.example}"
         )
     if ":" in given:
         values, swept = _range(name, given, rule), True

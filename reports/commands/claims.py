@@ -148,6 +148,12 @@ def find(known: Sequence[Claim], id_: str) -> list[Claim]:
     ids = beginning_with([claim.id for claim in known], id_) or of_equation(known, id_)
     if ids:
         return [claim for claim in known if claim.id in ids]
+    if re.fullmatch(_EQUATION, id_.strip().lower()):
+        numbers_ = [number for claim in known for number in claim.source.equations]
+        raise InputProblem(
+            f"no claim is of equation {id_[:80]!a}: those of ({min(numbers_)}) to ({max(numbers_)}) have one, for "
+            'example giantsteps claims "(9)"'
+        )
     close = meant(known, id_.strip().lower())
     if len(close) > MOST_MEANT:
         close = [*close[:MOST_MEANT], "..."]
@@ -157,9 +163,12 @@ def find(known: Sequence[Claim], id_: str) -> list[Claim]:
     )
 
 
+_EQUATION = r"(?:eq(?:uation|n)?)?[.\s-]*\(?(\d{1,4})\)?"
+
+
 def of_equation(known: Sequence[Claim], text: str) -> list[str]:
     """The ids of the claims that cover the equation whose number a text is, or whose source names it."""
-    number = re.fullmatch(r"(?:eq(?:uation|n)?)?[.\s-]*\(?(\d{1,4})\)?", text.strip().lower())
+    number = re.fullmatch(_EQUATION, text.strip().lower())
     return [claim.id for claim in known if number and f"({number[1]})" in str(claim.source)]
 
 

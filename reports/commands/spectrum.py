@@ -11,7 +11,7 @@ import click
 from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import tell_warnings
 from giantsteps.reports.command_line.completion import values as completed
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, request
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from giantsteps.reports.commands.activation import figure_file
 from giantsteps.reports.figures.files import save
@@ -35,16 +35,15 @@ Examples:
       --simulate 1000
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
-comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction, which
-holds at the draw's own spike and bulk, from the n on that is said: where this line leaves the bulk, and what other
-outliers add to it holds to a tenth. Ridge and loss play no part and need not be given; with --spike and --bulk
-target, noise and alignment neither. With --alpha0 and --eta the rows are those of the
-network itself, for one readout group; --bulk-model isotropic takes the paper's.
+comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction. "From
+n = N on" says from which n this line lies beyond the bulk and is known to a tenth. Ridge and loss play no part and need
+not be given; with --spike and --bulk target, noise and alignment neither. With --alpha0 and --eta the rows are those of
+the network itself, for one readout group; --bulk-model isotropic takes the paper's.
 
 --simulate D draws one sample at dimension D: with --alpha0 and --eta a network after its gradient step, with --spike or
 --kind srf spiked random features.
 
-{EXPRESSIONS}
+{FORMULAS}
 Exit code 3 if atom and density do not add up to 1, or if the spectrum is out of reach: JSON then has nothing but status
 and converged, which is false.
 """

@@ -28,7 +28,7 @@ _OTHER_BULK = (
 HELP = """\b
 Examples:
   giantsteps sweep grid.toml --out results
-  giantsteps sweep grid.toml --out results --workers 8 --plot diagram.svg
+  giantsteps sweep grid.toml --out others --workers 8 --plot diagram.svg
   giantsteps sweep grid.toml --out results --resume
   giantsteps sweep grid.toml --out results --dask tcp://127.0.0.1:8786
 
@@ -38,8 +38,8 @@ A sweep file:
   mode = "product"            # product (default) or zip: all swept parameters advance together
   activation = "tanh(z)"
   target = "sin(z)"
-  alpha = "log:0.1:10:200"    # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
-  ridge = "log:0.001:10:100"
+  alpha = "log:0.1:10:20"     # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
+  ridge = "log:0.001:10:10"
   beta = [0.5, 1, 2]
   spike = 1.0                 # or alpha0 and eta, with bulk_model = "network" (default) or "isotropic"
   bulk = 1.0

@@ -147,7 +147,7 @@ def test_every_exception_that_a_docstring_names_is_public() -> None:
     ("call", "words"),
     [
         (lambda: giantsteps.solve(MODEL, alpha=[1, 2]), ("solve_batch(model, alpha=[1, 2])", "model.changed(alpha=")),
-        (lambda: giantsteps.certify(MODEL, ridge=1), ("certify(model.changed(ridge=", "solve_batch")),
+        (lambda: giantsteps.certify(MODEL, ridge=1), ("certify(model.changed(ridge=",)),
         (lambda: giantsteps.solve(MODEL, digts=30), ("no argument digts", "digits")),
         (lambda: giantsteps.Model("tanh", "sin", **NUMBERS), ("missing spike, bulk, alignment", "from_gradient_step")),
         (lambda: giantsteps.Model("tanh", "sin", **NUMBERS, alpha0=1, eta=2), ("alpha0", "from_gradient_step")),

@@ -220,6 +220,19 @@ def test_what_is_no_model_is_answered_in_a_sentence(name: str, given: Any) -> No
         OF_A_MODEL[name](given)
 
 
+def test_a_model_of_a_step_is_simulated_and_compared_as_the_network_that_took_it() -> None:
+    numbers = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
+    network = giantsteps.Network("tanh", "sin", **numbers)
+    model = giantsteps.Model.from_gradient_step("tanh", "sin", **numbers)
+    drawn = giantsteps.simulate(model, dimension=40, seeds=2)
+    assert drawn.kind == "network"
+    assert drawn.samples == giantsteps.simulate(network, dimension=40, seeds=2).samples
+    features = giantsteps.simulate(model, dimension=40, seeds=2, kind="srf")
+    assert features.samples == giantsteps.simulate(network, dimension=40, seeds=2, kind="srf").samples
+    found = giantsteps.compare(model, dimensions=(20, 40), seeds=2)
+    assert found.limit["test_error"] == giantsteps.solve(model).test_error
+
+
 def test_a_batch_of_a_network_has_its_own_bulk() -> None:
     batch, one = OF_A_MODEL["solve_batch"](NETWORK), giantsteps.solve(NETWORK.model("network").changed(ridge=0.1))
     # Both to rounding, which for test errors of order one is far below this.

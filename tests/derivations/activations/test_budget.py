@@ -185,6 +185,25 @@ def test_an_unknown_name_is_answered_with_the_nearest(text: str, near: str, capf
     refused(capfd, ["activation", text], near)
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("jax.nn.gelu", "write gelu_tanh"),  # whose default is that one
+        ("keras.activations.leaky_relu", "write leaky_relu(z, 1/5)"),
+        ("gelu(z, approximate='tanh')", "gelu_tanh(z)"),
+        ("torch.nn.SiLU()", "write silu"),
+        ("nn.ReLU", "write relu"),
+        ("np.tanh(z)", "write tanh"),
+        ("logistic", "sigmoid"),
+        ("ln(1 + z**2)", "log"),
+    ],
+)
+def test_a_name_of_a_library_is_answered_with_the_same_function(
+    text: str, written: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    refused(capfd, ["activation", text], written)
+
+
 def test_a_name_like_no_other_is_answered_with_where_the_list_is(capfd: pytest.CaptureFixture[str]) -> None:
     refused(capfd, ["activation", "frobnicate(z)"], "docs/model.md")
 

@@ -44,9 +44,8 @@ def test_a_network_may_start_from_gaussian_rows() -> None:
 
 
 def test_what_is_not_simulated_says_so() -> None:
-    network = replace(NETWORK, gaussian_rows=False)
-    with pytest.raises(SimulationError, match="kind network"):
-        simulate(network.model("network"), dimension=40, seeds=1)
+    with pytest.raises(SimulationError, match="from its gradient step: give alpha0=2, eta=3"):
+        simulate(GAUSSIAN, dimension=40, seeds=1, kind="network")
     with pytest.raises(SimulationError, match="Gaussian rows"):
         simulate(GAUSSIAN, dimension=40, seeds=1, kind="equivalent")
 

@@ -257,10 +257,6 @@ def test_what_is_asked_of_an_experiment_reaches_it(monkeypatch: pytest.MonkeyPat
 
 
 def test_kinds_that_a_model_does_not_have_are_refused() -> None:
-    own = network().model("network")
-    for kind in ("srf", "equivalent"):
-        with pytest.raises(SimulationError, match="simulated by its step"):
-            simulate(own, **GIVEN, kind=kind)
     rows = replace(WORKED, gaussian_rows=True)
     assert simulate(rows, **GIVEN, kind="srf").kind == "srf"
     with pytest.raises(SimulationError, match="rows of equal norm"):

@@ -32,7 +32,7 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["solve", *replaced("target", "tanh(x)")], ("'x'", "the variable is z")),
     # known to another command
     (["compare", *WORKED, "--inputs", "uniform"], ("giantsteps simulate takes it",)),
-    (["solve", *WORKED, "--kind", "srf"], ("giantsteps simulate takes it",)),
+    (["solve", *WORKED, "--kind", "srf"], ("giantsteps simulate, compare and spectrum take it",)),
     (["--json", "solve", *WORKED], ("--json stands before the command", "for example giantsteps solve")),
     # values missing or too many
     (["solve", *WORKED, "--ridge"], ("--ridge was given no value", "for example --ridge 0.1")),
