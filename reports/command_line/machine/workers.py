@@ -42,7 +42,7 @@ class _Pool(ProcessPoolExecutor):
     _crew: tuple[BaseProcess, ...] = ()
     _pipes: tuple[Any, ...] = ()
     _ending = False
-    _manager: threading.Thread | None = None
+    _manager: Any = None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         with held_back():
@@ -51,7 +51,7 @@ class _Pool(ProcessPoolExecutor):
                 self._crew += (process,)
                 threading.Thread(target=self._watch, args=(process,), daemon=True).start()
             # Kept, since a shutdown that does not wait forgets it.
-            self._manager = self._manager or self._executor_manager_thread  # type: ignore[attr-defined]
+            self._manager = self._manager or self._executor_manager_thread
             self._pipes = self._pipes or (self._call_queue._reader, self._result_queue._writer)  # type: ignore[attr-defined]
         return future
 
