@@ -43,9 +43,9 @@ from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, 
 Array = NDArray[np.float64]
 
 # A rule is halved until the least loss moves by less than the goal, relative to the loss itself, or to 1 + loss where
-# the panels of several directions make a rule of many numbers; more than the limit (that of
-# `numerics.saddle_point.any_loss.convex`) is not convergence. No finer rule is asked for beyond the most numbers.
-_GOAL, _LIMIT = 1e-9, 1e-6
+# the panels of several directions make a rule of many numbers; more than the limit is not convergence: five digits of a
+# bound, whose error is taken off it, are known then. No finer rule is asked for beyond the most numbers.
+_GOAL, _LIMIT = 1e-9, 1e-5
 _MOST_HALVINGS = 4
 _MANY_NUMBERS, _MOST_NUMBERS = 100_000, 1_000_000
 # Of a sum of probabilities times losses of order one, a hundred roundings.

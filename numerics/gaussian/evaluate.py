@@ -22,6 +22,7 @@ from giantsteps.derivations.activations.activation import (
 )
 from giantsteps.derivations.activations.panels import Panel
 from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.exact import working_digits
 from giantsteps.derivations.expressions.tree import Condition, Expression, ExpressionError, depends_on_z
 
@@ -184,14 +185,26 @@ def _of_summands(expr: Expression, x: float) -> float:
 
 
 def summands(expr: Expression, x: float) -> float:
-    """The size of an expression at a place with every sum replaced by the sum of its summands' sizes."""
-    if isinstance(expr, tree.Sum) and not (len(expr.terms) == 2 and _exponent(expr.terms[0]) is not None):
+    """The size of an expression at a place with every sum replaced by the sum of its summands' sizes.
+
+    What cancels in the argument of a function counts by its slope: log(2 + tanh(z - 9)) has lost what its argument has.
+    """
+    if isinstance(expr, tree.Sum):
+        if len(expr.terms) == 2 and _exponent(expr.terms[0]) is not None and _is_number(expr.terms[1:], -1):
+            return abs(float(compile_numpy(expr)(x)))  # by expm1
         return sum(summands(term, x) for term in expr.terms)
     if isinstance(expr, tree.Product):
         return math.prod(summands(factor, x) for factor in expr.factors)
     if isinstance(expr, tree.Quotient):
         return summands(expr.numerator, x) / abs(float(compile_numpy(expr.denominator)(x)))
-    return abs(float(compile_numpy(expr)(x)))
+    size = abs(float(compile_numpy(expr)(x)))
+    if isinstance(expr, tree.Call | tree.Power):
+        inner = expr.children()[0]
+        at = float(compile_numpy(inner)(x))
+        if (lost := summands(inner, x) - abs(at)) > abs(at):
+            outer = tree.Call(expr.name, tree.Z) if isinstance(expr, tree.Call) else tree.Power(tree.Z, expr.exponent)
+            size += abs(float(compile_numpy(derivative(outer))(at))) * lost
+    return size
 
 
 def value_at(expr: Expression, z: npt.ArrayLike) -> float | Array:

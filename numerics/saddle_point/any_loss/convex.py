@@ -50,6 +50,8 @@ _GOAL_BY_THE_MAP = 1e-8
 _MOST_REFINEMENTS = 5
 # A variance of the outputs beside which the kinks of a loss count as steps.
 _QUIET = 1e-2
+# Of every term of the equations: a sum of some hundred terms of either sign is off by a few.
+_ROUNDINGS = 8
 # A finer rule for the wrong signs has no more nodes than this: a tenth of a second.
 _MOST_NODES_OF_SIGNS = 20_000
 # The rules are not refined beyond so many nodes.
@@ -209,8 +211,9 @@ def _solution(model: Model, level: _Level, moved: float, test_moved: float, eval
     wrong, wrong_moved = None, 0.0
     if has_signs(model.target):
         wrong, wrong_moved = _classification_error(system, x)
-    # Two rules agree in what is left of the equations, from which they begin.
-    moved, test_moved = moved + residual, test_moved + residual * (1.0 + abs(level.error))
+    # Two rules agree in what is left of the equations, from which they begin, and in part in what doubles round away.
+    rounded = _ROUNDINGS * float(np.finfo(float).eps) * at.condition
+    moved, test_moved = moved + residual, test_moved + (residual + rounded) * (1.0 + abs(level.error))
     converged, status = _judged(level, residual, moved, model.loss)
     if converged and wrong_moved > max(moved, QUADRATURE_GOAL):
         status = f"converged, but the quadrature limits the classification error to about {wrong_moved:.1e}"

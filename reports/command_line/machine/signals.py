@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -21,14 +22,18 @@ _AGAIN = 0.05
 _KILLS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
+# Blocks of several threads may hold signals back at once.
+_TURN = threading.Lock()
+
+
 class _State:
-    """What the handlers need to know: whether Ctrl-C was pressed, whether there are workers to end, whether signals are
-    held back, and which of them wait.
+    """What the handlers need to know: whether Ctrl-C was pressed, whether there are workers to end, by how many blocks
+    signals are held back, and which of them wait.
     """
 
     asked = False
     workers = False
-    held = False
+    held = 0
     waiting: ClassVar[set[int]] = set()
 
 
@@ -119,15 +124,16 @@ def held_back() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    outer = _State.held
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_KILLS})
     try:
-        _State.held = True
+        with _TURN:
+            _State.held += 1
         yield
     finally:
-        _State.held = outer
+        with _TURN:
+            _State.held -= 1
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        while not outer and _State.waiting:
+        while not _State.held and _State.waiting:
             os.kill(os.getpid(), _State.waiting.pop())
 
 

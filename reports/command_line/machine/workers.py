@@ -39,6 +39,12 @@ class _Pool(ProcessPoolExecutor):
     pipes. So the parent lets go of the ends that only workers use, once all workers have been killed.
     """
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The queue's own threads close these ends as well: each is closed once, by whoever comes first.
+        for end in (self._call_queue._reader, self._result_queue._writer):  # type: ignore[attr-defined]
+            end.close = _one_at_a_time(end.close)
+
     _crew: tuple[BaseProcess, ...] = ()
     _pipes: tuple[Any, ...] = ()
     _ending = False
@@ -58,7 +64,8 @@ class _Pool(ProcessPoolExecutor):
     def _watch(self, process: BaseProcess) -> None:
         """When a worker dies at work, end the pool: the executor notices by itself, but for what it waits for then."""
         wait([process.sentinel])
-        if not self._ending:
+        # One that was killed may hold the lock of the others, also when nothing is left to do.
+        if not self._ending or (process.exitcode or 0) < 0:
             self.abandon()
 
     def abandon(self) -> None:
@@ -84,6 +91,16 @@ class _Pool(ProcessPoolExecutor):
             if self._manager.is_alive():
                 self.abandon()
                 self._manager.join(_PATIENCE)
+
+
+def _one_at_a_time(close: Callable[[], None]) -> Callable[[], None]:
+    turn = threading.Lock()
+
+    def closed() -> None:
+        with turn:
+            close()
+
+    return closed
 
 
 @contextmanager

@@ -208,6 +208,24 @@ def test_signals_wait_while_a_process_is_started_and_no_longer(before: set[signa
         signal.pthread_sigmask(signal.SIG_SETMASK, at_first)
 
 
+def test_blocks_of_two_threads_leave_nothing_held() -> None:
+    first, second = signals.held_back(), signals.held_back()
+    entered, over = threading.Event(), threading.Event()
+
+    def beside() -> None:
+        with second:
+            entered.set()
+            over.wait(60)
+
+    with first:
+        other = threading.Thread(target=beside)
+        other.start()
+        assert entered.wait(60)
+    over.set()
+    other.join(60)
+    assert signals._State.held == 0
+
+
 @pytest.mark.parametrize("debug", [True, False])
 def test_what_python_reports_of_its_own_accord_is_heard_with_debug_alone(
     debug: bool, monkeypatch: pytest.MonkeyPatch

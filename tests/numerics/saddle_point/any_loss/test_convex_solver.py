@@ -20,6 +20,7 @@ from giantsteps.numerics.saddle_point.any_loss.envelope import Output, sampler
 from giantsteps.numerics.saddle_point.any_loss.newton import Found, along_path
 from giantsteps.numerics.saddle_point.any_loss.system import System
 from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.solve import solve as solve_any
 from tests.references import convex as reference_convex
 from tests.references.convex import Case
 
@@ -284,6 +285,18 @@ def test_a_sign_is_missed_as_often_as_two_normal_numbers_differ_in_sign(output: 
             model.changed(alignment=1.0), np.array([place]), even, mean, np.array([0.0]), np.array([variance])
         )
         assert seen == pytest.approx(stats.norm.cdf(-math.copysign(size, place * output)), abs=1e-12)
+
+
+def test_what_doubles_round_away_is_part_of_the_estimate() -> None:
+    # A Huber loss that is never linear is half of the square loss, whose digits are known.
+    ratios = {"alpha": 14.27165790264964, "beta": 14.303119897937238, "ridge": 2.2932673694136204e-06}
+    features = {"spike": 0.0, "bulk": 2.5741961901339496, "alignment": 0.04498066049324756}
+    model = Model("tanh(8*z)", "sin", noise=0.016321905826786384, **ratios, **features)
+    found = solve(model.changed(loss="huber:1e8"))
+    exact = float(solve_any(model, digits=25).test_error)
+    assert found.converged
+    assert found.mean_squared_error is not None
+    assert 1e-13 < abs(found.mean_squared_error - exact) <= found.error_estimate < 1e-10
 
 
 def test_an_iterate_out_of_reach_ends_as_not_converged() -> None:
