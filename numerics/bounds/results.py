@@ -45,8 +45,8 @@ class Bounds(Shown):
     """Both bounds on inf over the ridge of the test error, for the model's loss.
 
     error_estimate: what the last doubling of the rule, the `refine`-th, moved them by. converged: the estimate is under
-    1e-7 of E[g^2] (of another loss: 1e-5 of 1 + loss), and E[g^2] and E[sigma^2] along the spike agree with those of the
-    inner rules.
+    1e-7 of E[g^2] (of another loss: 1e-5 of 1 + loss), and E[g^2] and E[sigma^2] along the spike agree with those of
+    the inner rules.
 
     With another loss than the square one they bound that loss per sample; `least` and `at_infinite_ridge` tell where
     each lies, and beside them stand mean_squared_error, the square bound on E(g - omega)^2, which holds whatever the
