@@ -40,11 +40,12 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "checks": ("protocol",),
         "claims": ("checks", "closed_forms", "ledger", "protocol", "second_route"),
         "closed_forms": ("checks", "protocol"),
+        "compiled": (),
         "export": ("checks", "protocol"),
         "ledger": ("checks", "protocol"),
         "properties": ("ledger", "protocol", "second_route"),
         "protocol": (),
-        "second_route": ("checks", "protocol"),
+        "second_route": ("checks", "compiled", "protocol"),
     },
     "numerics": {
         "balls": ("gaussian",),

@@ -28,8 +28,6 @@ PAGES = (
          "{{ badge(entry.weakest.value) }}{% if entry.claim.role", _OWN),
     Slip("reports/templates/claims/claim_page.html", "<dd>{{ some(around.used_by, 40) }}</dd>",
          "<dd>{{ some(claim.entry.claim.uses, 40) }}</dd>", _OWN),
-    Slip("verify/ledger/run.py", "(e.given.claims or (e.claim.id,))", "(e.claim.id,)",
-         "tests/reports/page/test_build.py::test_a_claim_says_who_uses_it_and_what_makes_it_weak"),
     Slip("reports/page/misprints.py", 'corrected_verdict=row["corrected_verdict"],\n        witness',
          'corrected_verdict=row["printed_verdict"],\n        witness',
          f"{_LISTS}::test_misprints_and_conventions_stand_apart_with_both_sides"),

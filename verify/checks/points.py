@@ -69,6 +69,43 @@ class ByNumbers:
         return (sample(claim.domain, generator) for _ in range(asked))
 
 
+@dataclass(frozen=True)
+class ByTheorem(ByNumbers):
+    """The theorem, computed: the statement at the solution of the theorems that derive it, with what it determines, its
+    left side, from the solver.
+
+    ``measure`` takes the symbols that are the solver's as well.
+    """
+
+    measure: Callable[..., Mapping[str, float] | None]
+
+    @property
+    def name(self) -> str:
+        return f"theorem computed: {self.title}"
+
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        return ByNumbers.run(self._of(claim), claim, profile, paper)
+
+    def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
+        """Where the statement is tested, with what was measured there."""
+        return ByNumbers.places(self._of(claim), claim, profile)
+
+    def _of(self, claim: Claim) -> ByTheorem:
+        left = frozenset(symbol.name for symbol in claim.statement.args[0].free_symbols)
+        return replace(self, measure=_Kept(self.measure, left))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A measure of points with what is the solver's."""
+
+    measure: Callable[..., Mapping[str, float] | None]
+    kept: frozenset[str]
+
+    def __call__(self, point: Point) -> Mapping[str, float] | None:
+        return self.measure(point, self.kept)
+
+
 # From so many examples on the search also climbs towards the narrowest margin: a dozen are better drawn from all over.
 _TO_CLIMB = 40
 

@@ -22,7 +22,14 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 from giantsteps.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
-from giantsteps.verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
+from giantsteps.verify.second_route.saddle_point.letters import (
+    DOMAIN,
+    GIVEN_BULK,
+    appendix_d,
+    functions_at,
+    given_bulk,
+    measured,
+)
 from giantsteps.verify.second_route.values import LETTERS, PAIRS
 
 CONJUGATES = "Appendix D, of the group (155)"
@@ -80,7 +87,8 @@ def _conjugate(
     proof = ByDerivation(partial(readout_groups.equation, variable))
     mutants = None if wrong is None else {"one letter for the other": wrong}
     section = "Appendix D" if numbers else CONJUGATES
-    return _claim(f"saddle.{name}", title, statement, (solver, proof), section, *numbers, wrong=mutants)
+    checks = (solver, proof, appendix_d)
+    return _claim(f"saddle.{name}", title, statement, checks, section, *numbers, wrong=mutants)
 
 
 def _conjugate_claims() -> tuple[Claim, ...]:
@@ -227,7 +235,7 @@ def _isotropic_claims() -> tuple[Claim, ...]:
         unknown = readout_groups.CONJUGATE[variable]
         proof = ByDerivation(partial(isotropic_rows.isotropic, variable))
         return _claim(
-            f"isotropic.{name}", title, eq(unknown, right), (proof, solver), OVERLAPS,
+            f"isotropic.{name}", title, eq(unknown, right), (proof, solver, appendix_d), OVERLAPS,
             uses=uses, wrong={f"wrong version {k + 1}": other for k, other in enumerate(wrong)}, note=note,
         )
 
@@ -249,7 +257,7 @@ def _other_claims() -> tuple[Claim, ...]:
     return (
         _claim(
             "test-error", "Test error for several letters", eq(s.test_error, E(e2) - s.noise),
-            (ByDerivation(readout_groups.test_error), solver), "Appendix D", 157,
+            (ByDerivation(readout_groups.test_error), solver, appendix_d), "Appendix D", 157,
             wrong={
                 "the size of one letter forgotten": E(e2 - mu2_of[0] ** 2 * s.q2_of[0]) - s.noise,
                 "the mixed overlap counted once": E(e2 - mu1_of[0] * mu1_of[1] * s.q1_of[0][1]) - s.noise,

@@ -21,7 +21,7 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Kind
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import SOLVER
-from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured
+from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured, result_3_3
 
 _solver = ByNumbers("the solver on random models", measured, SOLVER, functions_at, points=4)
 _moments = ByNumbers("the solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER,
@@ -40,7 +40,7 @@ def _claim(
     return claim(
         f"leave-one-out.{name}", f"{title}: leave-one-out and replicas agree", paper("Section 3.3"),
         eq(unknown, right), DOMAIN,
-        ByDerivation(cavity), ByDerivation(replicas), check,
+        ByDerivation(cavity), ByDerivation(replicas), check, result_3_3,
         kind=Kind.FIXED_POINT,
         note="Proved twice: by leaving out a sample or a neuron, and by differentiating the replica free energy.",
     )

@@ -31,6 +31,7 @@ from giantsteps.verify.second_route.models import (
     functions_at,
     measured,
     model_at,
+    result_3_3,
     solved,
     solver,
     solver_in_two_variables,
@@ -56,7 +57,9 @@ def _saddle(
     proof = ByDerivation(partial(saddle_point.equation, variable))
     general = ByDerivation(partial(convex_loss.square_loss, variable))
     spectral = right.has(s.mode)
-    checks: tuple[Check, ...] = (proof, law_numbers.dense) if spectral else (proof, general, solver, *simulations)
+    checks: tuple[Check, ...] = (proof, law_numbers.dense) if spectral else (
+        proof, general, solver, result_3_3, *simulations
+    )
     return claim(
         f"result-3-3.saddle.{name}", title, paper(SECTION, *numbers),
         eq(unknown, right), law_numbers.CONJUGATES if spectral else DOMAIN,
@@ -113,7 +116,7 @@ def _isotropic(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *simu
         ByDerivation(partial(saddle_point.isotropic, variable)),
         ByNumbers("the leave-one-out solver, and integrals over the Marchenko-Pastur density", solved_with_moments,
                   SOLVER),
-        *simulations,
+        result_3_3, *simulations,
         kind=Kind.FIXED_POINT,
         uses=("result-3-3.free-energy", "result-3-3.spike-resolvent", "result-3-3.resolvent-square",
               "result-3-3.resolvent-mixed", "result-3-3.resolvent-double"),
@@ -152,7 +155,7 @@ def _error_claims() -> tuple[Claim, ...]:
         claim(
             "result-3-3.test-error", "Test error as an average over the spike", paper(APPENDIX, 127, 129),
             eq(s.test_error, E(e2) - s.noise), DOMAIN,
-            ByDerivation(saddle_point.test_error), solver, simulated(),
+            ByDerivation(saddle_point.test_error), solver, result_3_3, simulated(),
             kind=Kind.FIXED_POINT, uses=("result-3-3.local-field-mean",),
             note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),
@@ -165,7 +168,7 @@ def _error_claims() -> tuple[Claim, ...]:
         claim(
             "result-3-3.training-error", "Training error", paper(SECTION),
             eq(s.training_error, E(e2 / (1 + V) ** 2)), DOMAIN,
-            ByDerivation(saddle_point.training_error), solver, simulated(),
+            ByDerivation(saddle_point.training_error), solver, result_3_3, simulated(),
             kind=Kind.FIXED_POINT, uses=("result-3-3.moreau-minimiser",),
             note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),

@@ -15,7 +15,7 @@ from giantsteps.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b,
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Role, Source
 from giantsteps.verify.protocol.statement import claim, eq
-from giantsteps.verify.second_route.models import DOMAIN, GENERIC, solver, solver_in_two_variables
+from giantsteps.verify.second_route.models import DOMAIN, GENERIC, result_3_3, solver, solver_in_two_variables
 
 SECTION = "Section 3.3"
 PLAIN = Domain(interpretations=(GENERIC,))
@@ -64,7 +64,7 @@ def _slides_claims() -> tuple[Claim, ...]:
             "slides.V1-hat-with-rho", "The slides' conjugate of q1, with a factor rho",
             Source("slides", "Result 3.3", (20,)),
             eq(s.V1_hat, ratio * E(s.rho * mu1**2 / (1 + V))), DOMAIN,
-            ByDerivation(partial(saddle_point.equation, s.q1)), solver,
+            ByDerivation(partial(saddle_point.equation, s.q1)), solver, result_3_3,
             kind=Kind.FIXED_POINT, role=Role.PRINTED,
             note="The factor rho belongs to none of the conjugates; at gamma = 1 it would make them vanish.",
         ),

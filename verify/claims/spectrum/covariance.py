@@ -23,7 +23,7 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured
+from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured, result_3_3
 from giantsteps.verify.second_route.spectra import (
     MODES,
     PLAIN,
@@ -231,11 +231,13 @@ def _stationary_claims() -> tuple[Claim, ...]:
             uses=("appendix-f.zeta-vanishes", "appendix-f.m-vanishes"),
         ),
         numbered(
-            "V1-hat", "Conjugate of q1", eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))), (solver, stationary(s.q1)), 189,
+            "V1-hat", "Conjugate of q1", eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))),
+            (solver, result_3_3, stationary(s.q1)), 189,
             wrong=ratio * E(mu1**2) / (1 + s.V1), domain=DOMAIN,
         ),
         numbered(
-            "V2-hat", "Conjugate of q2", eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))), (solver, stationary(s.q2)),
+            "V2-hat", "Conjugate of q2", eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))),
+            (solver, result_3_3, stationary(s.q2)),
             section="Appendix F, of the group (189)", wrong=ratio * E(mu1**2 / (1 + V)), domain=DOMAIN,
         ),
         numbered(

@@ -20,7 +20,7 @@ from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.second_route.models import GENERIC, SMOOTH, Point, problem, solved
+from giantsteps.verify.second_route.models import GENERIC, SMOOTH, Point, computed, problem, solved
 from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, value
 
 Array = NDArray[np.float64]
@@ -231,3 +231,6 @@ def _random_conjugates(generator: np.random.Generator) -> dict[Any, float]:
         hats |= {pairs[0][0]: float(own[0]), pairs[1][1]: float(own[1])}
         hats[pairs[0][1]] = float(generator.uniform(-0.8, 0.8) * np.sqrt(own[0] * own[1]))
     return hats
+
+
+appendix_d = computed("Appendix D, compiled, against the solver on random models with two letters", measured, model_at)
