@@ -108,7 +108,8 @@ def _at_width(solution: Solution, width: float) -> Solution:
 
 def _solve(model: Model, labelled: Model, refine: int, width: float | None) -> Solution:
     loss, system = model.loss, _system(labelled, refine, width)
-    square = solve_on(system.table, labelled).state
+    ridge = solve_on(system.table, labelled)
+    square = ridge.state
     start = np.concatenate([square.values, square.m, square.overlaps, square.q])
     found = newton(system, start)
     if not found.ended:
@@ -134,6 +135,8 @@ def _solve(model: Model, labelled: Model, refine: int, width: float | None) -> S
         if 4 * fine.found.at.averages.count > _MOST_NODES or finer.table.exhausted:
             break
     mapped, test_mapped = _moved_by_the_map(model, coarse)
+    # What doubles round away of features that are large or nearly cancel, as the ridge readout on them knows it.
+    test_moved += ridge.rounding if math.isfinite(ridge.rounding) else 0.0
     return _solution(model, coarse, moved + mapped, test_moved + test_mapped, evaluations)
 
 

@@ -299,6 +299,15 @@ def test_what_doubles_round_away_is_part_of_the_estimate() -> None:
     assert 1e-13 < abs(found.mean_squared_error - exact) <= found.error_estimate < 1e-10
 
 
+def test_what_large_features_round_away_is_part_of_the_estimate() -> None:
+    ratios = {"alpha": 9.448917120798768, "beta": 13.07904067086289, "ridge": 3.6629572124492022}
+    features = {"spike": 6.415869630154498, "bulk": 1.067852002304592, "alignment": 0.6466314957926484}
+    model = Model("z**3", "sin", noise=0.26091888376427147, **ratios, **features)
+    found = solve(model.changed(loss="huber:1e8"))
+    exact = 0.5 * (float(solve_any(model, digits=25).test_error) + model.noise)
+    assert abs(found.test_error - exact) <= found.error_estimate < 1e-9
+
+
 def test_an_iterate_out_of_reach_ends_as_not_converged() -> None:
     # Linear features of two weights and next to no ridge: V grows to 1e7, and the equations are infinite there; on some
     # processors they end just before.
