@@ -39,7 +39,7 @@ def even_steps(h: float, count: int, bare: bool = False) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=16)
 def even_panels(length: float, count: int) -> Array:
-    """The edges of so many panels; as `_even_steps`."""
+    """The edges of so many panels; as `even_steps`."""
     edges = np.linspace(-length, length, count + 1)
     edges.flags.writeable = False
     return edges

@@ -93,18 +93,20 @@ def _legendre() -> tuple[Array, Array]:
 
 
 def averages(function: Activation, places: Array, scale: float) -> Averages:
-    """Of sigma(place + scale z) over a standard normal z."""
+    """Of sigma(place + scale z) over a standard normal z. mu0, mu1 and mu2 are made of the same ones."""
+    return _averages(function, np.asarray(places, dtype=float).tobytes(), scale)
+
+
+@lru_cache(maxsize=64)
+def _averages(function: Activation, raw: bytes, scale: float) -> Averages:
+    places = np.frombuffer(raw)
     with np.errstate(all="ignore"):
         if scale == 0.0:
             values = evaluated(function.expression, places)
             return Averages(values, np.zeros_like(values), values**2)
         cuts = [point.location.value for point in function.breakpoints]
-        if not cuts:
-            z, weights = normal_rule()
-            values = evaluated(function.expression, places[:, None] + scale * z)
-        else:
-            z, weights = _cut_rule(places, scale, tuple(cuts))
-            values = evaluated(function.expression, places[:, None] + scale * z)
+        z, weights = _cut_rule(places, scale, tuple(cuts)) if cuts else normal_rule()
+        values = evaluated(function.expression, places[:, None] + scale * z)
         summed = values * weights
         return Averages(np.sum(summed, axis=1), np.sum(summed * z, axis=1), np.sum(summed * values, axis=1))
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.bulk import marchenko_pastur
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
-from giantsteps.derivations.kernel.algebra import instantiate
 from giantsteps.derivations.kernel.search.steps import isolated
 from giantsteps.derivations.kernel.statements import sides
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -100,8 +99,7 @@ def two_letters() -> Equations:
     alone = [of[a] for of in (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of) for a in LETTERS]
     overlaps = [of[a] for of in (s.zeta_hat_of, s.psi_hat_of, s.V2_hat_of) for a in LETTERS]
     overlaps += [s.V1_hat_of[a][b] for a, b in PAIRS]
-    here = [isotropic.rewritten_both(instantiate((law,), {isotropic._moved: sp.Integer(0)}), *isotropic.at_line())
-            for law in isotropic.moving_bulk()]  # fmt: skip
+    here = isotropic.laws_here()
     theorems = (
         *(letters.equation(x).theorem_of(letters.CONJUGATE[x]) for x in (*pairs, *alone)),
         *(isolated(s.V2_of[a], here[a]) for a in LETTERS),

@@ -250,8 +250,9 @@ def _functions_beside(model_at: ModelAt, point: Point) -> Mapping[str, Callable[
 
 def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
     """The function at each distinct place once: grids in several variables repeat them."""
-    distinct, inverse = np.unique(np.asarray(kappa, dtype=float), return_inverse=True)
-    return function(distinct)[inverse].reshape(np.shape(kappa))
+    kappa = np.asarray(kappa, dtype=float)
+    distinct, inverse = _distinct(kappa.tobytes(), kappa.shape)
+    return function(distinct)[inverse]
 
 
 def computed(title: str, measured: Measure, model_at: ModelAt) -> ByTheorem:

@@ -150,10 +150,16 @@ def at_line() -> tuple[Theorem, ...]:
 
 
 @functools.cache
+def laws_here() -> tuple[Theorem, ...]:
+    """The laws of `moving_bulk` at the conjugates themselves, in the names of the traces there."""
+    here = (instantiate((law,), {_moved: _ZERO}) for law in moving_bulk())
+    return tuple(rewritten_both(law, *at_line()) for law in here)
+
+
+@functools.cache
 def isotropic_size(a: int) -> Theorem:
     """q2 of a letter: pi/tau moves as s + c M."""
-    law = instantiate((moving_bulk()[a],), {_moved: _ZERO})
-    shift = isolated(s.ridge, rewritten_both(law, *at_line()))
+    shift = isolated(s.ridge, laws_here()[a])
     moved = rewritten_both(_slopes_at_zero()[a], mixed_moves()[a, a], *at_line(), shift)
     return isolated(s.q2_of[a], moved)
 

@@ -1,6 +1,6 @@
 """How much of the test error of a network the isotropic theory misses, over the plane of batch and learning rate.
 
-All errors are at a width that a network has.
+All errors are at a finite width.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Page: what the network's own theory says to a person who trains: activation, step, and when the step hurts.
 
-All errors are at a width that a network has: in the limit of infinite width a step may be as short as one likes.
+All errors are at a finite width. In the limit of infinite width even the shortest step gives the direction.
 Activations are compared at equal cost: one batch, one sample, one width, and a ridge that is one share of the variance
 of the activation, so that its scale does not matter; the learning rate is each one's best.
 """
