@@ -26,9 +26,9 @@ from giantsteps.derivations.saddle_point.bulk_of_letters import isotropic
 from giantsteps.verify.compiled.along import averages, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule
 from giantsteps.verify.compiled.system import Solved, System
+from giantsteps.verify.compiled.tape import Tape, written
 
 Array = NDArray[np.float64]
-Equations = tuple[tuple[sp.Symbol, sp.Expr], ...]
 # How much finer the rule along the spike is against which the error is estimated: no multiple of the other's step.
 _FINER = 1.9
 
@@ -77,7 +77,7 @@ def _concluded(theorem: Theorem) -> tuple[sp.Symbol, sp.Expr]:
 
 
 @lru_cache(maxsize=1)
-def one_letter() -> Equations:
+def one_letter() -> tuple[Tape, ...]:
     """Result 3.3 for isotropic rows, equations (18)-(25) and the training error."""
     stationary = (s.q1, s.q2, s.m, s.zeta, s.psi, s.V1, s.V2)
     overlaps = {s.zeta_hat: s.zeta, s.psi_hat: s.psi, s.V1_hat: s.q1, s.V2_hat: s.q2}
@@ -89,11 +89,11 @@ def one_letter() -> Equations:
         equations.test_error().theorem_of(s.test_error),
         equations.training_error().theorem_of(s.training_error),
     )
-    return tuple(map(_concluded, theorems))
+    return written(map(_concluded, theorems))
 
 
 @lru_cache(maxsize=1)
-def two_letters() -> Equations:
+def two_letters() -> tuple[Tape, ...]:
     """Appendix D for isotropic rows, equations (154)-(157)."""
     pairs = {of[a][b]: None for of in (s.q1_of, s.V1_of) for a, b in PAIRS}
     alone = [of[a] for of in (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of) for a in LETTERS]
@@ -107,7 +107,7 @@ def two_letters() -> Equations:
         *(isotropic.isotropic(x).theorem_of(letters.CONJUGATE[x]) for x in overlaps),
         letters.test_error().theorem_of(s.test_error),
     )
-    return tuple(map(_concluded, theorems))
+    return written(map(_concluded, theorems))
 
 
 def functions_of(model: Model) -> Mapping[str, Callable[[Array], Array]]:
@@ -130,12 +130,14 @@ def functions_of(model: Model) -> Mapping[str, Callable[[Array], Array]]:
     return names | {f"y{index}": partial(target, index) for index in range(3)}
 
 
-def _given(model: Model) -> dict[sp.Symbol, float]:
+def _given(model: Model) -> dict[str, float]:
     common = {s.alpha: model.alpha, s.beta: model.beta, s.ridge: model.ridge, s.noise: model.noise}
     if len(model.slopes) == 1:
-        return common | {s.c: model.bulks[0]}
-    return common | {of[a]: values[a] for of, values in ((s.c_of, model.bulks), (s.fraction, model.fractions))
-                     for a in LETTERS}  # fmt: skip
+        own = {s.c: model.bulks[0]}
+    else:
+        by_letter = ((s.c_of, model.bulks), (s.fraction, model.fractions))
+        own = {of[a]: values[a] for of, values in by_letter for a in LETTERS}
+    return {symbol.name: value for symbol, value in (common | own).items()}
 
 
 def solved(model: Model) -> tuple[Solved, float]:
@@ -153,10 +155,10 @@ def solved(model: Model) -> tuple[Solved, float]:
     return fine, max(moved)
 
 
-def _on(model: Model, system: Equations, rule: Rule) -> Solved:
+def _on(model: Model, system: tuple[Tape, ...], rule: Rule) -> Solved:
     tables = {name: function(rule.nodes) for name, function in functions_of(model).items()}
     functions = {name: partial(_looked_up, table) for name, table in tables.items()}
-    return System(system, {s.kappa: rule}, _given(model), functions).solve()
+    return System(system, {s.kappa.name: rule}, _given(model), functions).solve()
 
 
 def _looked_up(table: Array, _: Array) -> Array:

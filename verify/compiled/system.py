@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.verify.compiled.doubles import Doubles, Rule
-from giantsteps.verify.compiled.tape import CompileError, Program, Tape
+from giantsteps.verify.compiled.program import Program
+from giantsteps.verify.compiled.tape import CompileError, Tape
 
 _TINY = 1e-30  # a complex step: the slope is exact to rounding
 _MOST = 2000
@@ -35,40 +35,35 @@ class SolveError(ArithmeticError):
 class Solved:
     """The value of every symbol that an equation determines, and the largest gap |x - F(x)|/(1 + |x|)."""
 
-    values: Mapping[sp.Symbol, float]
+    values: Mapping[str, float]
     residual: float
 
 
 class System:
-    """Equations (symbol, right side) on rules, with values for all other symbols and functions of the bound variables.
+    """Equations on rules, with values for all other symbols and functions of the bound variables.
 
     Raises CompileError for a symbol that two equations determine, or that none does and that has no value.
     """
 
     def __init__(
         self,
-        equations: Sequence[tuple[sp.Symbol, sp.Expr]],
-        rules: Mapping[sp.Symbol, Rule],
-        given: Mapping[sp.Symbol, float],
+        tapes: Sequence[Tape],
+        rules: Mapping[str, Rule],
+        given: Mapping[str, float],
         functions: Mapping[str, Callable[..., Any]],
     ) -> None:
-        determined = [left for left, _ in equations]
-        twice = sorted({left.name for left in determined if determined.count(left) > 1 or left in given})
+        determined = [tape.symbol for tape in tapes]
+        twice = sorted({name for name in determined if determined.count(name) > 1 or name in given})
         if twice:
             raise CompileError(f"determined twice: {', '.join(twice)}")
         numbers = Doubles(rules)
-        known = {**given, **numbers.nodes}
-        tapes = [Tape([right]) for _, right in equations]
-        programs = [Program(tape, numbers, known, functions, determined) for tape in tapes]
-        self._parts = [
-            _Together([determined[k] for k in places], [programs[k] for k in places], [tapes[k] for k in places])
-            for places in _in_order(determined, tapes)
-        ]
+        programs = [Program(tape, numbers, given, functions, determined) for tape in tapes]
+        self._parts = [_Together([programs[k] for k in places]) for places in _in_order(tapes)]
         self._shape = (-1, *([1] * len(rules)))
 
     def solve(self) -> Solved:
         """The solution. Raises SolveError."""
-        values: dict[sp.Symbol, float] = {}
+        values: dict[str, float] = {}
         residual = 0.0
         with np.errstate(all="ignore"):
             for part in self._parts:
@@ -79,17 +74,19 @@ class System:
 class _Together:
     """Symbols that determine each other."""
 
-    def __init__(self, symbols: Sequence[sp.Symbol], programs: Sequence[Program], tapes: Sequence[Tape]) -> None:
-        self.symbols, self.programs = symbols, programs
-        written: set[sp.Symbol] = set()
-        unknowns: dict[sp.Symbol, None] = {}
-        for symbol, tape in zip(symbols, tapes, strict=True):
-            unknowns |= dict.fromkeys(sorted((tape.free & set(symbols)) - written, key=lambda one: one.name))
-            written.add(symbol)
+    def __init__(self, programs: Sequence[Program]) -> None:
+        self.programs = programs
+        self.symbols = [program.tape.symbol for program in programs]
+        written: set[str] = set()
+        unknowns: dict[str, None] = {}
+        for program in programs:
+            unknowns |= dict.fromkeys(sorted((program.tape.free & set(self.symbols)) - written))
+            written.add(program.tape.symbol)
         self.unknowns = list(unknowns)
-        self.positive = np.array([bool(symbol.is_positive) for symbol in self.unknowns], dtype=bool)
+        positive = {program.tape.symbol for program in programs if program.tape.positive}
+        self.positive = np.array([name in positive for name in self.unknowns], dtype=bool)
 
-    def solve(self, values: dict[sp.Symbol, float], shape: tuple[int, ...]) -> float:
+    def solve(self, values: dict[str, float], shape: tuple[int, ...]) -> float:
         """Put the solution into `values`, which has all that it depends on; the gap that is left."""
         x, gap = np.ones(len(self.unknowns)), 0.0
         if self.unknowns:
@@ -99,14 +96,14 @@ class _Together:
         values |= {symbol: float(np.reshape(np.real(found[symbol]), -1)[0]) for symbol in self.symbols}
         return gap
 
-    def _sweep(self, values: Mapping[sp.Symbol, float], start: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, Any]:
-        found: dict[sp.Symbol, Any] = {**values, **start}
+    def _sweep(self, values: Mapping[str, float], start: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {**values, **start}
         for symbol, program in zip(self.symbols, self.programs, strict=True):
-            found[symbol] = program(found)[0]
+            found[symbol] = program(found)
         return found
 
     def _image(
-        self, values: Mapping[sp.Symbol, float], x: Any, shape: tuple[int, ...], slopes: bool = True
+        self, values: Mapping[str, float], x: Any, shape: tuple[int, ...], slopes: bool = True
     ) -> tuple[Any, Any]:
         """The sweep at x, and its slopes: one run with a column for each unknown."""
         columns = x[:, None] + 1j * _TINY * np.eye(len(x)) if slopes else x[:, None]
@@ -115,7 +112,7 @@ class _Together:
         images = np.array([np.broadcast_to(found[s], (size, *shape[1:])).reshape(size) for s in self.unknowns])
         return images.real[:, 0], images.imag / _TINY
 
-    def _iterated(self, values: Mapping[sp.Symbol, float], shape: tuple[int, ...], x: Any) -> tuple[Any, float]:
+    def _iterated(self, values: Mapping[str, float], shape: tuple[int, ...], x: Any) -> tuple[Any, float]:
         once, gap = self._newton(values, shape, x, 3)
         if gap < _NEAR and self._admits(once):  # linear equations, from whose solution sweeps may lead away
             return self._newton(values, shape, once, 20)
@@ -129,14 +126,12 @@ class _Together:
                 return there, left
             for _ in range(20):
                 x, most = self._image(values, x, shape, slopes=False)[0], most + 1
-        raise SolveError(f"{', '.join(s.name for s in self.unknowns)}: no solution, what is left is {left:.1e}")
+        raise SolveError(f"{', '.join(self.unknowns)}: no solution, what is left is {left:.1e}")
 
     def _admits(self, x: Any) -> bool:
         return bool(np.all(x[self.positive] > 0.0))
 
-    def _newton(
-        self, values: Mapping[sp.Symbol, float], shape: tuple[int, ...], x: Any, most: int
-    ) -> tuple[Any, float]:
+    def _newton(self, values: Mapping[str, float], shape: tuple[int, ...], x: Any, most: int) -> tuple[Any, float]:
         """Newton's method until what is left no longer halves; what is left, inf where it led out of reach."""
         before = np.inf
         for _ in range(most):
@@ -158,11 +153,11 @@ def _apart(x: Any, image: Any) -> float:
     return float(np.max(np.abs(x - image) / (1.0 + np.abs(x))))
 
 
-def _in_order(determined: Sequence[sp.Symbol], tapes: Sequence[Tape]) -> list[list[int]]:
+def _in_order(tapes: Sequence[Tape]) -> list[list[int]]:
     """The equations by what determines each other, each after all that it needs, within a part as they were given."""
     from scipy.sparse.csgraph import connected_components  # here, since whoever asks what is claimed solves nothing
 
-    places = {symbol: place for place, symbol in enumerate(determined)}
+    places = {symbol: place for place, symbol in enumerate(tape.symbol for tape in tapes)}
     needs = [[places[symbol] for symbol in tape.free if symbol in places] for tape in tapes]
     matrix = np.zeros((len(tapes), len(tapes)))
     for place, needed in enumerate(needs):

@@ -228,7 +228,7 @@ def density_integrals(beta: float, c: float, shift: float, conjugate: float) -> 
 
 @lru_cache(maxsize=256)
 def _by_theorems(model: Model) -> Mapping[str, float]:
-    return {symbol.name: value for symbol, value in saddle_points.solved(model)[0].values.items()}
+    return saddle_points.solved(model)[0].values
 
 
 def _beside(measured: Measure, model_at: ModelAt, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:
