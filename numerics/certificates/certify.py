@@ -188,10 +188,10 @@ def _certificate(model: Model, zero: Zero, found: Enclosed, bits: int) -> Certif
 def _certified_network(model: Model, solution: Solution, bits: int) -> Certificate:
     # Imported here: most certificates are of the isotropic bulk.
     from giantsteps.numerics.certificates.network import saddle_point as network_saddle_point
-    from giantsteps.numerics.saddle_point.one_group.network_any_precision import network_start
+    from giantsteps.numerics.certificates.network.rows import network_start
 
     network = network_saddle_point.network_problem(model, bits + NETWORK_BITS)
-    T, tau, b1, b2 = network_start(model, solution).values
+    T, tau, b1, b2 = network_start(model, solution)
     # b1 is of the size of the square root of b2, and may be small beside it.
     sizes = [(T, T), (tau, tau), *([(b1, max(abs(b1), 1e-3 * math.sqrt(b2)))] if network.turned else []), (b2, b2)]
     boxes = [tuple(arb(x, (arb(size) * rational_ball(w)).upper()) for x, size in sizes) for w in _NETWORK_WIDTHS]
