@@ -18,7 +18,7 @@ from giantsteps.derivations.expressions.exact import PrecisionError, alone, prec
 from giantsteps.verify.compiled.along_balls import averages, grid, panels, place, reach
 from giantsteps.verify.compiled.balls import Ball, BallRule, Balls, Vector, ball, refined
 from giantsteps.verify.compiled.families import Family, kept
-from giantsteps.verify.compiled.saddle_points import Model, given, looked_up
+from giantsteps.verify.compiled.saddle_points import Model, given
 
 # Rounding, and what a difference such as mu2^2 loses.
 _GUARD = 12
@@ -111,7 +111,7 @@ class _Problem:
         for name in _silent(names, tables):
             # No mean and no spike: what does not count is zero.
             tapes, known = tuple(tape for tape in tapes if tape.symbol != name), known | {name: arb(0)}
-        functions = {name: partial(looked_up, table) for name, table in tables.items()}
+        functions = {name: partial(_known, table) for name, table in tables.items()}
         found = refined(tapes, Balls({names["kappa"]: rule}), known, functions, self.start, bits)
         values = {role: _value(found.values | known, names[role]) for role in _ROLES}
         return Digits(values, found.residual, found.residual + found.rounding, found.steps)
@@ -149,6 +149,10 @@ def _silent(names: Mapping[str, Any], tables: Mapping[str, Vector]) -> Iterator[
             )
         if not size > least:
             yield name
+
+
+def _known(table: Vector, _: Vector) -> Vector:
+    return table
 
 
 def _pairs(named: Any, value: Any) -> list[tuple[str, float]]:

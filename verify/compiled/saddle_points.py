@@ -21,17 +21,8 @@ Array = NDArray[np.float64]
 _FINER = 1.9
 
 
-class Model(Protocol):
-    """What a model has to say of itself: ratios, noise, functions, and by letter fraction, slope, bias and bulk."""
-
-    @property
-    def alpha(self) -> float: ...
-
-    @property
-    def beta(self) -> float: ...
-
-    @property
-    def ridge(self) -> float: ...
+class Features(Protocol):
+    """What the functions along the spike are made of: noise, alignment, functions, slope, bias and bulk by letter."""
 
     @property
     def noise(self) -> float: ...
@@ -54,27 +45,41 @@ class Model(Protocol):
     @property
     def bulks(self) -> Sequence[float]: ...
 
+
+class Model(Features, Protocol):
+    """What a model has to say of itself beside these: the ratios, and the fraction of each letter."""
+
+    @property
+    def alpha(self) -> float: ...
+
+    @property
+    def beta(self) -> float: ...
+
+    @property
+    def ridge(self) -> float: ...
+
     @property
     def fractions(self) -> Sequence[float]: ...
 
 
-def functions_of(model: Model) -> Mapping[str, Callable[[Array], Array]]:
-    """mu0, mu1 and mu2 of each letter, and y0, y1 and y2 (with label noise) as functions of kappa."""
+def functions_of(model: Features) -> Mapping[str, Callable[[Array], Array]]:
+    """mu0, mu1, mu2 and k2 = d mu0/dc of each letter, and y0, y1, y2 (with label noise) as functions of kappa."""
     across = math.sqrt((1.0 - model.alignment) * (1.0 + model.alignment))
 
     def student(letter: int, index: int, kappa: Array) -> Array:
         root = math.sqrt(model.bulks[letter])
         at = averages(model.activation, model.slopes[letter] * kappa + model.biases[letter], root)
         rest = np.maximum(at.square - at.mean**2 - at.slope**2, 0.0)
-        return (at.mean, at.slope / root, np.sqrt(rest))[index]
+        return (at.mean, at.slope / root, np.sqrt(rest), at.curve / (2.0 * root**2))[index]
 
     def target(index: int, kappa: Array) -> Array:
         at = averages(model.target, model.alignment * kappa, across)
         return (at.mean, at.slope, at.square + model.noise)[index]
 
     several = len(model.slopes) > 1
-    names = {f"mu{index}{f'_{letter + 1}' if several else ''}": partial(student, letter, index)
-             for letter in range(len(model.slopes)) for index in range(3)}  # fmt: skip
+    names = {f"{name}{f'_{letter + 1}' if several else ''}": partial(student, letter, index)
+             for letter in range(len(model.slopes))
+             for index, name in enumerate(("mu0", "mu1", "mu2", "k2"))}  # fmt: skip
     return names | {f"y{index}": partial(target, index) for index in range(3)}
 
 
@@ -97,18 +102,26 @@ def solved(model: Model, family: Family) -> tuple[Solved, float]:
     cuts: tuple[float, ...] = ()
     if abs(model.alignment) == 1.0:
         cuts = tuple(float(point.location.value) / model.alignment for point in model.target.breakpoints)
-    coarse, fine = (on_rule(model, family, kappa_rule(cuts, finer)) for finer in (1.0, _FINER))
-    moved = (abs(value - coarse.values[name]) / (1.0 + abs(value)) for name, value in fine.values.items())
-    return fine, max(moved)
+    return refined(lambda finer: on_rule(model, family, kappa_rule(cuts, finer)))
+
+
+def refined(solve: Callable[[float], Solved]) -> tuple[Solved, float]:
+    """What ``solve`` gives on finer rules, and the most that a value moves, beside 1 + its size."""
+    coarse, fine = solve(1.0), solve(_FINER)
+    return fine, max(abs(value - coarse.values[name]) / (1.0 + abs(value)) for name, value in fine.values.items())
 
 
 def on_rule(model: Model, family: Family, rule: Rule) -> Solved:
     """The saddle point where averages along the spike are sums on one rule. Raises SolveError."""
-    tables = {name: function(rule.nodes) for name, function in functions_of(model).items()}
-    functions = {name: partial(looked_up, table) for name, table in tables.items()}
-    return System(family.tapes, {family.names["kappa"]: rule}, given(model, family.names), functions).solve()
+    rules, known = {family.names["kappa"]: rule}, given(model, family.names)
+    return System(family.tapes, rules, known, on(rule, functions_of(model))).solve()
 
 
-def looked_up(table: Any, _: Any) -> Any:
-    """A function along the spike that is known on the nodes."""
-    return table
+def on(rule: Rule, functions: Mapping[str, Callable[[Array], Array]]) -> Mapping[str, Callable[[Array], Array]]:
+    """Functions whose values at the nodes of a rule are computed once."""
+    return {name: partial(looked_up, function(rule.nodes)) for name, function in functions.items()}
+
+
+def looked_up(table: Array, nodes: Array) -> Array:
+    """The values of a table, in the shape of the nodes."""
+    return table.reshape(np.shape(nodes))

@@ -92,16 +92,17 @@ class _Iteration:
         once, gap = self._newton(x, 3)
         if gap < _NEAR and self._admits(once):  # linear equations, from whose solution sweeps may lead away
             return self._newton(once, 20)
-        left, gap, most = np.inf, np.inf, 0
-        while most < _MOST and not gap < _CLOSE:
+        left, gap, share, close = np.inf, np.inf, 1.0, _CLOSE
+        for _ in range(_MOST):
+            if gap < close:
+                there, left = self._newton(x, 20)
+                if left < _NEAR and self._admits(there):
+                    return there, left
+                close = 0.1 * gap
             image, _ = self._image(x, slopes=False)
-            gap, x, most = _apart(x, image), image, most + 1
-        while most < _MOST:
-            there, left = self._newton(x, 20)
-            if left < _NEAR and self._admits(there):
-                return there, left
-            for _ in range(20):
-                x, most = self._image(x, slopes=False)[0], most + 1
+            before, gap = gap, _apart(x, image)
+            share = share if gap < 0.9 * before else 0.5  # the mean of old and new, where sweeps circle
+            x = x + share * (image - x)
         raise SolveError(f"{', '.join(self.unknowns)}: no solution, what is left is {left:.1e}")
 
     def _admits(self, x: Any) -> bool:
