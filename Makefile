@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: report test portable thorough lint types drift kernel bench mutants fuzz browser figure check clean
+.PHONY: report test portable thorough lint types drift theorems kernel bench mutants fuzz browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/giantsteps report --profile $(PROFILE)
@@ -37,6 +37,9 @@ types: $(INSTALLED)  ## mypy looks at the one package that is installed (links p
 
 drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
 	$(BIN)/giantsteps report --profile quick --check
+
+theorems: $(INSTALLED)  ## keep anew the equations that digits are computed by
+	$(BIN)/python -m giantsteps.verify.compiled.theorems
 
 kernel: $(INSTALLED)  ## the proofs (of CLAIMS, else all) before a second kernel, Rocq, if installed (Debian package coq)
 	$(BIN)/giantsteps verify $(CLAIMS) --export rocq build/rocq

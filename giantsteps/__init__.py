@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from giantsteps.numerics.models.solution import Solution as Solution
     from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution as BatchSolution
     from giantsteps.numerics.saddle_point.one_group.batch import solve_batch as solve_batch
-    from giantsteps.numerics.saddle_point.solve import solve as solve
     from giantsteps.numerics.spectrum.axis import SpectrumError as SpectrumError
     from giantsteps.numerics.spectrum.density import Spectrum as Spectrum
     from giantsteps.numerics.spectrum.density import spectrum as spectrum
     from giantsteps.reports.answers.comparison import compare as compare
+    from giantsteps.reports.answers.digits import solve as solve
     from giantsteps.verify.claims.index import claims as claims
 
     __all__: list[str]
@@ -84,7 +84,7 @@ _HOMES = {
     "claims": "giantsteps.verify.claims.index",
     "compare": "giantsteps.reports.answers.comparison",
     "simulate": "giantsteps.numerics.experiments.simulate",
-    "solve": "giantsteps.numerics.saddle_point.solve",
+    "solve": "giantsteps.reports.answers.digits",
     "solve_batch": "giantsteps.numerics.saddle_point.one_group.batch",
     "spectrum": "giantsteps.numerics.spectrum.density",
 }

@@ -13,11 +13,11 @@ from benchmarks.speed.timing import best, best_per_call, peak_bytes
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_any
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
 from giantsteps.numerics.saddle_point.one_group.batch_equations import Array
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.digits import solve as solve_to
 
 Entry = dict[str, Any]
 
@@ -36,7 +36,7 @@ def worked(student: str = "tanh", target: str = "sin", **changes: Any) -> Model:
 
 def reference(model: Model) -> float:
     """The test error by the equations in their spectral form, in 30 digits."""
-    return float(solve_to(model, REFERENCE_DIGITS).test_error)
+    return float(solve_to(model, digits=REFERENCE_DIGITS).test_error)
 
 
 def relative(found: float, expected: float) -> float:
@@ -153,7 +153,7 @@ def by_digits() -> list[Entry]:
     """The time of the saddle point in multiple precision."""
     rows = []
     for digits in DIGITS:
-        seconds = best([partial(solve_to, worked(), digits)] * 2)
-        check = float(solve_to(worked(), digits).error_estimate)
+        seconds = best([partial(solve_to, worked(), digits=digits)] * 2)
+        check = float(solve_to(worked(), digits=digits).error_estimate)
         rows.append({"digits": digits, "seconds": seconds, "check": f"{check:.1e}"})
     return rows

@@ -213,15 +213,18 @@ class Solution(Shown):
         """A solution to many digits: its numbers as text."""
         from mpmath import mp
 
+        def text(value: Any) -> Any:
+            return [text(one) for one in value] if isinstance(value, list) else mp.nstr(value, digits)
+
         order = self.order_parameters
         numbers = {"test_error": self.test_error, "training_error": self.training_error}
-        numbers |= {name: getattr(order, name).flat[0] for name in ORDER_PARAMETERS}
-        if order.chi.size:
-            numbers["chi"] = order.chi[0]
+        for name in (*ORDER_PARAMETERS, *(["chi"] if order.chi.size else [])):
+            of = getattr(order, name)
+            numbers[name] = of.item() if of.size == 1 else of.tolist()
         return {
             "status": self.status,
             "digits": digits,
-            **{name: mp.nstr(value, digits) for name, value in numbers.items()},
+            **{name: text(value) for name, value in numbers.items()},
             "residual": mp.nstr(self.residual, 2),
             "check": mp.nstr(self.error_estimate, 2),
         }

@@ -57,7 +57,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
     from giantsteps.numerics.balls.arithmetic import PrecisionError
     from giantsteps.numerics.models.parameters import ModelError
-    from giantsteps.numerics.saddle_point.solve import solve
+    from giantsteps.reports.answers.digits import solve
 
     try:
         document = solve(model, digits=digits).to_dict()
@@ -65,7 +65,12 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
         status = f"not reached: {reason}"
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
     names = [*_VALUES, *(["chi"] if "chi" in document else [])]
-    return document, [(f"{name.replace('_', ' ')}, {digits} digits", document[name]) for name in names], True
+    shown = [(f"{name.replace('_', ' ')}, {digits} digits", _flat(document[name])) for name in names]
+    return document, shown, True
+
+
+def _flat(value: Any) -> str:
+    return value if isinstance(value, str) else ", ".join(map(_flat, value))
 
 
 def _which(certificate: Certificate) -> str:

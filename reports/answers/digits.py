@@ -38,20 +38,37 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
     start = {name: getattr(order, name) for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2")}
     if len(model.groups) == 1:
         start = {name: value.flat[0] for name, value in start.items()}
-    return _solution(model, solve_digits(model, digits, start), digits)
+    step = None
+    if (made := model.network_step) is not None:
+        from giantsteps.numerics.certificates.network.rows import network_start
+        from giantsteps.verify.compiled.labels import Step
+
+        step = Step(made.alpha0, made.eta, model.beta, model.groups[0].weight)
+        _, _, start["b1"], start["b2"] = network_start(model, found)
+    return _solution(model, solve_digits(model, digits, start, step), digits)
 
 
 def _check(model: Model) -> None:
     """Raises ModelError for what digits do not support."""
-    from giantsteps.numerics.models.documents import described
-
+    most = 1 if model.network_step is not None else 2
     if (
-        model.law is not None or len(model.groups) > 2 or model.rank > 1 or model.gaussian_rows or model.ridge == 0.0
+        model.law is not None or len(model.groups) > most or model.rank > 1 or model.gaussian_rows or model.ridge == 0.0
         or model.loss.name != "square"
     ):  # fmt: skip
         raise ModelError(
             "digits require the square loss, one or two readout groups, a spike of one direction, rows of equal norm "
-            f"before the step and ridge > 0, and here {described(model)}: omit the digits"
+            f"before the step and ridge > 0, and here {model.described()}: omit the digits"
+        )
+
+    if len(model.groups) == 2:
+        (u, b, c), (v, d, e) = zip(model.slopes, model.biases, model.bulks, strict=True)
+        if (u, b, c) == (v, d, e) or ((u, b, c) == (-v, -d, e) and model.activation.parity in ("odd", "even")):
+            raise ModelError(
+                "digits require two groups whose mean features do not coincide up to sign: omit the digits"
+            )
+    if model.network_step is not None and model.slopes[0] == 0.0:
+        raise ModelError(
+            "digits of a network's own bulk require a step that makes a spike, E[sigma'] != 0, for example relu(z)"
         )
 
 

@@ -112,12 +112,13 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
     from giantsteps.reports.text.ledger_files import COMMITTED_JSON
     from giantsteps.reports.text.ledger_markdown import markdown_drift
     from giantsteps.verify.claims.paper import PAPER
+    from giantsteps.verify.compiled.theorems import theorem_drift
     from giantsteps.verify.ledger.document import as_json as document_of
     from giantsteps.verify.ledger.drift import drift
 
     ledger = run_ledger(profile, None, quiet)
     beside = markdown_drift(old, PAPER.chapters, COMMITTED_JSON.parent)
-    differences = [*drift(old, document_of(ledger)), *beside]
+    differences = [*drift(old, document_of(ledger)), *beside, *theorem_drift()]
     if as_json:
         print_json(document_of(ledger) | {"drift": differences})
     else:

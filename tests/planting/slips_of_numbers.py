@@ -11,8 +11,6 @@ _BIND = f"{_EXACT}::test_signs_powers_and_exponents_bind_as_in_python"
 
 _ACTIVATION = "derivations/activations/activation.py"
 _ANY_ACTIVATION_TEST = "tests/numerics/bulk/test_any_activation.py"
-_ANY_PRECISION = "numerics/saddle_point/one_group/any_precision.py"
-_ANY_PRECISION_TEST = "tests/numerics/saddle_point/one_group/test_any_precision.py"
 _ARITHMETIC = "numerics/balls/arithmetic.py"
 _ARITHMETIC_TEST = "tests/numerics/balls/test_arithmetic.py"
 _AVERAGES_TEST = "tests/numerics/balls/test_averages.py"
@@ -290,9 +288,6 @@ CONSTANTS = (
     Slip(_NETWORK_CONSTANTS, "line = (0.0, 0.0) if none else (constants.h1, curvature)",
          "line = (constants.h1, curvature)",
          f"{_ANY_ACTIVATION_TEST}::test_a_constant_activation_learns_nothing_of_an_odd_target"),
-    Slip(_ANY_PRECISION, "if all(averages.first.contains(0) for averages in table.student):",
-         "if all(averages.first == 0 for averages in table.student):",
-         f"{_ANY_PRECISION_TEST}::test_what_is_not_built_says_so"),
     Slip("verify/properties/themes/language.py", 'if function.parity == "neither":', 'if function.parity == "nothing":',
          "tests/verify/properties/test_properties.py::test_a_function_with_a_parity_is_not_neither"),
     Slip(_CHEBYSHEV, "return max(4, fewest, ", "return max(4, ",
@@ -402,6 +397,14 @@ SWEEPS = (
 # fmt: on
 
 OF_NUMBERS: tuple[Slip, ...] = (
-    *LANGUAGE, *ACTIVATIONS, *RADII, *MINIMA, *ESTIMATES, *CONSTANTS, *NETWORK_BATCHES, *NETWORK_BOUNDS, *NETWORK_TUBES,
-    *SWEEPS
+    *LANGUAGE,
+    *ACTIVATIONS,
+    *RADII,
+    *MINIMA,
+    *ESTIMATES,
+    *CONSTANTS,
+    *NETWORK_BATCHES,
+    *NETWORK_BOUNDS,
+    *NETWORK_TUBES,
+    *SWEEPS,
 )

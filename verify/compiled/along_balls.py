@@ -20,6 +20,7 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.locations import Location
 from giantsteps.derivations.activations.strip_growth import strip_growth
 from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.exact import PrecisionError
 from giantsteps.derivations.expressions.normal_form import as_polynomial
 from giantsteps.verify.compiled.balls import Ball, BallRule, ball
@@ -72,8 +73,8 @@ def evaluated(expression: tree.Expression, x: Ball) -> Ball:
     raise PrecisionError(f"{expression} is not analytic here")
 
 
-def reach(functions: Sequence[Activation], scale: float, bits: int) -> float:
-    """Beyond it the density times squares of these functions, z^2 and more is below 2^-bits."""
+def reach(functions: Sequence[Activation], scale: float, bits: int, power: int = 2) -> float:
+    """Beyond it the density times this power of the functions, z^4 and more is below 2^-bits."""
     degree, rate, quadratic = (
         max(float(getattr(f.growth, name)) for f in functions) for name in ("degree", "rate", "quadratic")
     )
@@ -81,7 +82,7 @@ def reach(functions: Sequence[Activation], scale: float, bits: int) -> float:
     for _ in range(6):
         # Places a reach away from the middle are seen as well, hence twice the scale.
         x = 2.0 * scale * far
-        growth = 2.0 * (degree + 2.0) * math.log1p(x) + 2.0 * rate * x + quadratic * x * x
+        growth = (power * degree + 4.0) * math.log1p(x) + power * (rate * x + quadratic * x * x / 2.0)
         far = math.sqrt(2.0 * (_LOG2 * bits + growth))
     return far
 
@@ -131,9 +132,7 @@ def averages(function: Activation, slope: Ball, bias: Ball, scale: Ball, rule: B
     pieces = [as_polynomial(panel.branch) for panel in function.panels]
     at = [slope * x + bias for x in rule.nodes]
     if scale == 0:
-        cuts = [place(point.location) for point in function.breakpoints]
-        branches = [function.panels[sum(bool(x > cut) for cut in cuts)].branch for x in at]
-        values = [evaluated(branch, x).mid() for branch, x in zip(branches, at, strict=True)]
+        values = on_line(function, at)
         none = [arb(0)] * len(values)
         return Averages(values, none, none, [x * x for x in values])
     if all(piece is not None for piece in pieces):
@@ -146,6 +145,24 @@ def averages(function: Activation, slope: Ball, bias: Ball, scale: Ball, rule: B
     of, sign = _of_analytic(function, slope, bias, scale, half, digits), _SIGNS[function.parity]
     signs = (sign, -sign, sign, 1)
     return Averages(*([s * x for x in column[:0:-1]] + column for s, column in zip(signs, of, strict=True)))
+
+
+def on_line(function: Activation, at: Sequence[Ball], differentiated: bool = False) -> list[Ball]:
+    """The function, or its derivative, at places between its breakpoints."""
+    cuts = [place(point.location) for point in function.breakpoints]
+    branches = [panel.branch for panel in function.panels]
+    if differentiated:
+        branches = [derivative(branch) for branch in branches]
+    return [evaluated(branches[sum(bool(x > cut) for cut in cuts)], x).mid() for x in at]
+
+
+def normal_rule(function: Activation, digits: float, share: float, power: int) -> BallRule:
+    """A rule for averages of this power of a function over a standard normal variable; share 1 is the finest."""
+    far = reach((function,), 1.0, ctx.prec, power)
+    if function.breakpoints:
+        cuts = [place(point.location) for point in function.breakpoints]
+        return panels(cuts, math.ceil((0.7 * digits + 12.0) / share), far)
+    return grid(share * _step(function, 1.0, digits, power), far)
 
 
 def _of_polynomials(function: Activation, pieces: Sequence[Sequence[Fraction]], at: list[Ball], s: Ball) -> Averages:
@@ -224,14 +241,14 @@ def _of_analytic(f: Activation, slope: Ball, bias: Ball, s: Ball, rule: BallRule
     return _centred(rows, at, s)
 
 
-def _step(f: Activation, s: float, digits: float) -> float:
-    """The trapezoidal rule of step h errs by |f(x + iy)|^2 exp(y^2/(2 s^2) - 2 pi y/h), whatever y is in the strip."""
+def _step(f: Activation, s: float, digits: float, power: int = 2) -> float:
+    """The trapezoidal rule of step h errs by |f(x + iy)|^power exp(y^2/(2 s^2) - 2 pi y/h), for any y in the strip."""
     steps = []
     for k in range(1, 33):
         y = Fraction(k, 8) if k <= 16 else Fraction(k - 12, 2)
         bound = strip_growth(f.panels[0].branch, y)
         if bound is not None:
-            size = float(y) ** 2 / (2.0 * s * s) + 2.0 * math.log(max(1.0, float(bound.constant)))
+            size = float(y) ** 2 / (2.0 * s * s) + power * math.log(max(1.0, float(bound.constant)))
             steps.append(2.0 * math.pi * float(y) / (_LOG10 * digits + size))
     if not steps:
         raise PrecisionError(_NEITHER.format(f))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from flint import arb, arb_mat
 
 from giantsteps.derivations.expressions.exact import PrecisionError, precision
-from giantsteps.verify.compiled.program import Functions, Sweep, parts_of
+from giantsteps.verify.compiled.program import Functions, Sweep, check, parts_of
 from giantsteps.verify.compiled.tape import Tape
 
 Ball = Any
@@ -25,6 +25,10 @@ def ball(value: Fraction | float) -> Ball:
     """The number itself: of a double, the binary rational that it is."""
     exact = Fraction(value)
     return arb(exact.numerator) / exact.denominator
+
+
+class Astray(PrecisionError):
+    """Newton's method did not converge from where it began."""
 
 
 class BallRule(NamedTuple):
@@ -105,11 +109,12 @@ def refined(
 ) -> Refined:  # fmt: skip
     """The solution next to one in double precision, by Newton's method at twice the bits from step to step.
 
-    What it has no start for begins at zero. Raises PrecisionError where it does not converge.
+    What it has no start for begins at zero. Raises Astray where it does not converge.
     """
     values: dict[str, Ball] = {}
     residual, rounding, steps = arb(0), arb(0), 0
-    for part in parts_of(tapes, given, numbers.nodes, functions):
+    check(tapes, given, numbers.nodes, functions)
+    for part in parts_of(tuple(tapes)):
         sweep = Sweep(part, numbers, {**given, **values}, functions)
         x, made = _newton(sweep, part.unknowns, [arb(start.get(name, 0.0)) for name in part.unknowns], bits)
         found = sweep(dict(zip(part.unknowns, x, strict=True)))
@@ -153,7 +158,7 @@ def _newton(sweep: Sweep, names: Sequence[str], x: list[Ball], most: int) -> tup
             return x, step
         if size < arb(2) ** -(bits // 4):
             bits = min(2 * bits, most)
-    raise PrecisionError(
+    raise Astray(
         "Newton's method did not converge from the solution in double precision, as where the mean features of two "
         "groups coincide up to sign"
     )

@@ -1,28 +1,30 @@
 """The saddle point of the ridge readout to any number of digits: the equations that the theorems conclude, on balls.
 
-One letter or two, isotropic rows, one direction, a positive ridge. Averages along the spike are sums by the trapezoidal
-rule, or on panels between jumps of a target at alignment +-1. A coarser rule judges their error, which is an
-estimate; `numerics.certificates` encloses.
+One letter or two over isotropic rows, one over a network's own bulk; one direction and a positive ridge. Averages
+along the spike are sums by the trapezoidal rule, or on panels between jumps of a target at alignment +-1. Coarser rules
+judge their error, which is an estimate; `numerics.certificates` encloses.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from flint import arb, ctx
 
 from giantsteps.derivations.expressions.exact import PrecisionError, alone, precision
+from giantsteps.verify.compiled import labels
 from giantsteps.verify.compiled.along_balls import averages, grid, panels, place, reach
-from giantsteps.verify.compiled.balls import Ball, BallRule, Balls, Vector, ball, refined
-from giantsteps.verify.compiled.families import Family, kept
+from giantsteps.verify.compiled.balls import Astray, Ball, BallRule, Balls, Vector, ball, refined
+from giantsteps.verify.compiled.families import kept
 from giantsteps.verify.compiled.saddle_points import Model, given
 
 # Rounding, and what a difference such as mu2^2 loses.
 _GUARD = 12
-# How much coarser the rule is that judges: not half as fine, which would mistake the same oscillations for constants.
+# How much coarser the rules are that judge: not half as fine, which would mistake the same oscillations for constants.
 _COARSER = 1.5
 _PROBE_BITS = 64
 _ROLES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
@@ -38,29 +40,42 @@ class Digits(NamedTuple):
     steps: int
 
 
-@alone
-def solve_digits(model: Model, digits: int, start: Mapping[str, Any]) -> Digits:
-    """The saddle point, every double of the model the binary rational that it is; `start`: values in double precision.
-
-    error_estimate: the largest change, relative to 1 + size, of errors and order parameters under a coarser rule, to
-    the power that both rules differ by, since rules converge geometrically; and what rounding leaves. Raises
-    PrecisionError where the digits are not reached.
+class Fineness(NamedTuple):
+    """Of all rules: the step along the spike, the digits that the sums across it have, and how much coarser than these
+    the other rules are.
     """
-    problem = _Problem(model, kept("one letter" if len(model.slopes) == 1 else "two letters"), start)
+
+    step: float
+    digits: float
+    share: float
+
+
+@alone
+def solve_digits(model: Model, digits: int, start: Mapping[str, Any], step: labels.Step | None = None) -> Digits:
+    """The saddle point, every double of the model the binary rational that it is.
+
+    `start`: values in double precision; `step`: with the bulk of a network after this step, else isotropic rows.
+    error_estimate: the largest change, relative to 1 + size, of errors and order parameters under coarser rules, to the
+    power that they differ by, since rules converge geometrically; and what rounding leaves. Raises PrecisionError where
+    the digits are not reached.
+    """
+    problem = _Problem(model, step, start)
     bits = math.ceil((digits + _GUARD + max(0.0, -math.log10(model.ridge))) * math.log2(10.0))
     wanted = _LOG10 * (digits + 4)
-    fine = 1.0 if problem.jumps else 2.0 * math.pi * problem.height() / wanted
-    error = rounding = arb(1)
-    while bits < 20.0 * digits + 400.0 and fine > 1e-3:
+    widest = 1.0 if problem.jumps else 2.0 * math.pi * problem.height() / wanted
+    share, error, rounding = 1.0, arb(1), arb(1)
+    while bits < 20.0 * digits + 400.0 and share > 1e-2:
         with precision(bits):
-            found, coarse = (problem.on_rule(fine * share, digits / share, bits) for share in (1.0, _COARSER))
+            found, coarse = (
+                problem.solved(Fineness(widest * share * by, digits / by, share * by), bits) for by in (1.0, _COARSER)
+            )
             error, rounding = _moved(found, coarse), found.error_estimate
             estimate = error ** arb(_COARSER) + rounding
             if estimate < arb(10) ** -digits:
                 return found._replace(error_estimate=estimate.mid())
         if rounding < arb(10) ** -(digits + 2):
             # The error falls like exp(-2 pi a/h): the step for the digits wanted follows from what this one gave.
-            fine *= min(0.85, max(0.2, -0.9 * _COARSER * float(error.log()) / wanted))
+            share *= min(0.85, max(0.2, -0.9 * _COARSER * float(error.log()) / wanted))
         else:
             bits += 32 + max(0, math.ceil(float(rounding.log()) / _LOG2 + digits * math.log2(10.0)))
     raise PrecisionError(
@@ -69,13 +84,24 @@ def solve_digits(model: Model, digits: int, start: Mapping[str, Any]) -> Digits:
     )
 
 
+@dataclass(frozen=True)
+class _Map:
+    """Slopes and bulks by letter, and the alignment."""
+
+    slopes: list[Ball]
+    bulks: list[Ball]
+    alignment: Ball
+
+
 class _Problem:
     """A model with the equations of its family, and where to begin."""
 
-    def __init__(self, model: Model, family: Family, start: Mapping[str, Any]) -> None:
-        self.model, self.family = model, family
-        self.start = dict(pair for role, value in start.items() for pair in _pairs(family.names[role], value))
-        self.jumps = abs(model.alignment) == 1.0 and bool(model.target.breakpoints)
+    def __init__(self, model: Model, step: labels.Step | None, start: Mapping[str, Any]) -> None:
+        self.model, self.step = model, step
+        letters = "one letter" if len(model.slopes) == 1 else "two letters"
+        self.family = kept(letters if step is None else "network")
+        self.start = dict(pair for role, value in start.items() for pair in _pairs(self.family.names[role], value))
+        self.jumps = step is None and abs(model.alignment) == 1.0 and bool(model.target.breakpoints)
         self.width = math.hypot(max(1.0, *map(abs, model.slopes)), math.sqrt(max(model.bulks)))
 
     def height(self) -> float:
@@ -86,8 +112,10 @@ class _Problem:
         before = None
         with precision(_PROBE_BITS):
             for step in (0.8 / 1.5**n for n in range(20)):
-                values = self.on_rule(step, 16, _PROBE_BITS).values
-                error = float(values["test_error"])
+                try:
+                    error = float(self.solved(Fineness(step, 14, 1.0), _PROBE_BITS).values["test_error"])
+                except Astray:  # the solution on so coarse a rule is far from the start
+                    continue
                 if before is not None:
                     moved = abs(error - before) / (1.0 + abs(error))
                     if moved < 1e-9:
@@ -95,44 +123,56 @@ class _Problem:
                 before = error
         raise PrecisionError("the functions along the spike vary too fast for a rule of any precision")
 
-    def on_rule(self, fine: float, digits: float, bits: int) -> Digits:
-        """With a step of `fine` along the spike, or panels of an order for these digits over it; error_estimate: what
-        rounding leaves.
-        """
+    def solved(self, fine: Fineness, bits: int) -> Digits:
+        """On rules of this fineness; error_estimate: what rounding leaves."""
         model, names = self.model, self.family.names
         far = reach((model.activation, model.target), self.width, bits)
         if self.jumps:
             cuts = [place(point.location) / ball(model.alignment) for point in model.target.breakpoints]
-            rule = panels(cuts, math.ceil((0.7 * digits + 12.0) / fine), far)
+            rule = panels(cuts, math.ceil((0.7 * fine.digits + 12.0) / fine.step), far)
         else:
-            rule = grid(fine, far)
-        tables = functions_on(model, rule, digits + 8.0)
-        tapes, known = self.family.tapes, given(model, names, ball)
+            rule = grid(fine.step, far)
+        rules, functions = {names["kappa"]: rule}, dict[str, Any]()
+        if self.step is None:
+            at = _Map([ball(x) for x in model.slopes], [ball(x) for x in model.bulks], ball(model.alignment))
+            known = given(model, names, ball)
+        else:
+            law, seen = labels.law(
+                model.activation, model.target, model.noise, self.step, fine.digits, fine.share, bits
+            )
+            found_by = kept("network law").names
+            slope, bulk, alignment = (law[found_by[role]] for role in ("slope", "bulk", "alignment"))
+            at = _Map([slope], [bulk], alignment)
+            known = law | {names[role]: ball(getattr(model, role)) for role in ("alpha", "ridge", "noise")}
+            rules[names["label"]] = seen.rule
+            functions |= seen.tilts
+        tables = _functions(model, at, rule, fine.digits + 8.0)
+        tapes = self.family.tapes
         for name in _silent(names, tables):
             # No mean and no spike: what does not count is zero.
             tapes, known = tuple(tape for tape in tapes if tape.symbol != name), known | {name: arb(0)}
-        functions = {name: partial(_known, table) for name, table in tables.items()}
-        found = refined(tapes, Balls({names["kappa"]: rule}), known, functions, self.start, bits)
-        values = {role: _value(found.values | known, names[role]) for role in _ROLES}
+        functions |= {name: partial(labels.table, values) for name, values in tables.items()}
+        found = refined(tapes, Balls(rules), known, functions, self.start, bits)
+        roles = _ROLES if self.step is None else (*_ROLES, "chi")
+        values = {role: _value(found.values | known, names[role]) for role in roles}
         return Digits(values, found.residual, found.residual + found.rounding, found.steps)
 
 
-def functions_on(model: Model, rule: BallRule, digits: float) -> dict[str, Vector]:
-    """mu0, mu1 and mu2 of each letter, and y0, y1 and y2 (with label noise), on the nodes of a rule."""
-    gamma, several = ball(model.alignment), len(model.slopes) > 1
+def _functions(model: Model, at: _Map, rule: BallRule, digits: float) -> dict[str, Vector]:
+    """mu0, mu1, mu2 and k2 of each letter, and y0, y1 and y2 (with label noise), on the nodes of a rule."""
     found: dict[str, Vector] = {}
-    letters = zip(model.slopes, model.biases, model.bulks, strict=True)
-    for letter, (slope, bias, bulk) in enumerate(letters, start=1):
-        root, suffix = ball(bulk).sqrt(), f"_{letter}" if several else ""
-        at = averages(model.activation, ball(slope), ball(bias), root, rule, digits)
-        rest = [q - a * a - b * b for q, a, b in zip(at.square, at.mean, at.first, strict=True)]
-        found[f"mu0{suffix}"] = Vector(at.mean)
-        found[f"mu1{suffix}"] = Vector([(b / root).mid() for b in at.first])
+    for letter, (slope, bias, bulk) in enumerate(zip(at.slopes, model.biases, at.bulks, strict=True), start=1):
+        root, suffix = bulk.sqrt(), f"_{letter}" if len(at.slopes) > 1 else ""
+        of = averages(model.activation, slope, ball(bias), root, rule, digits)
+        rest = [q - a * a - b * b for q, a, b in zip(of.square, of.mean, of.first, strict=True)]
+        found[f"mu0{suffix}"] = Vector(of.mean)
+        found[f"mu1{suffix}"] = Vector([(b / root).mid() for b in of.first])
         # Rounding leaves a little below zero where nothing is left.
         found[f"mu2{suffix}"] = Vector([(x.sqrt() if x > 0 else arb(0)).mid() for x in rest])
-    at = averages(model.target, gamma, arb(0), (1 - gamma * gamma).sqrt(), rule, digits)
-    noise = ball(model.noise)
-    return found | {"y0": Vector(at.mean), "y1": Vector(at.first), "y2": Vector([(q + noise).mid() for q in at.square])}
+        found[f"k2{suffix}"] = Vector([((q - a) / (2 * bulk)).mid() for q, a in zip(of.second, of.mean, strict=True)])
+    gamma, noise = at.alignment, ball(model.noise)
+    of = averages(model.target, gamma, arb(0), (1 - gamma * gamma).sqrt(), rule, digits)
+    return found | {"y0": Vector(of.mean), "y1": Vector(of.first), "y2": Vector([(q + noise).mid() for q in of.square])}
 
 
 def _silent(names: Mapping[str, Any], tables: Mapping[str, Vector]) -> Iterator[str]:
@@ -149,10 +189,6 @@ def _silent(names: Mapping[str, Any], tables: Mapping[str, Vector]) -> Iterator[
             )
         if not size > least:
             yield name
-
-
-def _known(table: Vector, _: Vector) -> Vector:
-    return table
 
 
 def _pairs(named: Any, value: Any) -> list[tuple[str, float]]:

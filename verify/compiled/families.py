@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from giantsteps.verify.compiled.tape import Tape, read
+from giantsteps.verify.compiled.tape import Tape, document, read
 
 KEPT = Path(__file__).parent / "theorems.json"
 
@@ -27,11 +27,11 @@ class Family:
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
-        return {"names": self.names, "tapes": [tape.document() for tape in self.tapes]}
+        return {"names": self.names, **document(self.tapes)}
 
 
 @lru_cache(maxsize=8)
 def kept(name: str) -> Family:
     """A family of `theorems.FAMILIES`."""
-    document = json.loads(KEPT.read_text(encoding="utf-8"))[name]
-    return Family(tuple(map(read, document["tapes"])), document["names"])
+    found = json.loads(KEPT.read_text(encoding="utf-8"))[name]
+    return Family(read(found), found["names"])

@@ -57,6 +57,11 @@ def over_samples(integrand: sp.Expr) -> sp.Expr:
 @lru_cache(maxsize=1)
 def law() -> tuple[Tape, ...]:
     """The averages over label and activation, the spike, c, and the law of the rows."""
+    return written(law_pairs())
+
+
+def law_pairs() -> list[Pair]:
+    """The same as pairs."""
     beyond_line = sigma_prime(s.z) - s.h1 - s.curvature * s.z
     pairs = [
         (s.mean_output, Expectation(sigma(s.z), s.z)),
@@ -70,8 +75,7 @@ def law() -> tuple[Tape, ...]:
     noise = network_rows.covariance().results[s.row_weight].subs(s.h1_check, s.slope_moment[0, 2])
     pairs += [(s.turn, any_activation.TURN), (s.row_weight, noise)]
     pairs += _concluded(any_activation.spike(), s.v_square, s.r, s.gamma) + _concluded(any_activation.bulk(), s.c)
-    pairs += [*any_activation.row_law().results.items(), *any_activation.norm_variance().results.items()]
-    return written(pairs)
+    return [*pairs, *any_activation.row_law().results.items(), *any_activation.norm_variance().results.items()]
 
 
 class _Batch:
@@ -167,6 +171,11 @@ def bulk() -> tuple[Tape, ...]:
 @lru_cache(maxsize=1)
 def readout() -> tuple[Tape, ...]:
     """The saddle point of the readout, and both errors."""
+    return written(readout_pairs())
+
+
+def readout_pairs() -> list[Pair]:
+    """The same as pairs."""
     features = network.NETWORK
     cost = s.alpha / s.beta * over_kappa(features.e2 * features.weight) / 2
     conjugates = {s.V1_hat: (2, s.q1), s.V2_hat: (2, s.q2), s.q1_hat: (-2, s.V1), s.q2_hat: (-2, s.V2),
@@ -181,7 +190,7 @@ def readout() -> tuple[Tape, ...]:
     for size, variable in ((s.q1, s.V1_hat), (s.q2, s.V2_hat)):
         rate = sp.Add(*(sp.diff(twice, x) * slope_of(x, variable) for x, _ in rows))
         pairs += [*averages_named(slopes(rows, variable), variable.name), (size, -rate)]
-    return written([*pairs, *_concluded(network.errors(), s.test_error, s.training_error)])
+    return [*pairs, *_concluded(network.errors(), s.test_error, s.training_error)]
 
 
 class GradientStep(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add, mul
 from typing import Any, Protocol
 
@@ -47,12 +47,8 @@ class Part:
         return tuple(tape.symbol for tape in self.tapes)
 
 
-def parts_of(
-    tapes: Sequence[Tape], given: Mapping[str, Any], bound: Mapping[str, Any], functions: Functions
-) -> list[Part]:
-    """The equations by what determines each other, each after all that it needs, within a part as they were given.
-
-    Raises CompileError for a symbol that two equations determine, or that none does and that has no value, and for a
+def check(tapes: Sequence[Tape], given: Mapping[str, Any], bound: Mapping[str, Any], functions: Functions) -> None:
+    """Raises CompileError for a symbol that two equations determine, or that none does and that has no value, and for a
     function without values.
     """
     places = {tape.symbol: place for place, tape in enumerate(tapes)}
@@ -65,13 +61,20 @@ def parts_of(
     calls = {one.what for tape in tapes for one in tape.operations if one.kind == "call"} - set(functions)
     if calls:
         raise CompileError(f"no values for the function {', '.join(sorted(calls))}")
+
+
+@lru_cache(maxsize=64)
+def parts_of(tapes: tuple[Tape, ...]) -> tuple[Part, ...]:
+    """The equations by what determines each other, each after all that it needs, within a part as they were given."""
+    places = {tape.symbol: place for place, tape in enumerate(tapes)}
     needs = [{places[name] for name in tape.free if name in places} | {place} for place, tape in enumerate(tapes)]
-    for _ in tapes:
-        needs = [set[int]().union(*(needs[other] for other in needed)) for needed in needs]
+    before = None
+    while before != needs:
+        before, needs = needs, [set[int]().union(*(needs[other] for other in needed)) for needed in needs]
     together: dict[frozenset[int], list[Tape]] = {}
     for tape, needed in zip(tapes, needs, strict=True):
         together.setdefault(frozenset(needed), []).append(tape)
-    return [_part(together[needed]) for needed in sorted(together, key=len)]
+    return tuple(_part(together[needed]) for needed in sorted(together, key=len))
 
 
 def _part(tapes: Sequence[Tape]) -> Part:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from giantsteps.verify.compiled.doubles import Doubles, Rule
-from giantsteps.verify.compiled.program import Functions, Part, Sweep, parts_of
+from giantsteps.verify.compiled.program import Functions, Part, Sweep, check, parts_of
 from giantsteps.verify.compiled.tape import Tape
 
 _TINY = 1e-30  # a complex step: the slope is exact to rounding
@@ -49,7 +49,8 @@ class System:
         self, tapes: Sequence[Tape], rules: Mapping[str, Rule], given: Mapping[str, float], functions: Functions
     ) -> None:
         self._numbers, self._given, self._functions = Doubles(rules), given, functions
-        self._parts = parts_of(tapes, given, self._numbers.nodes, functions)
+        check(tapes, given, self._numbers.nodes, functions)
+        self._parts = parts_of(tuple(tapes))
 
     def solve(self) -> Solved:
         """The solution. Raises SolveError."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Operation:
     of: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tape:
     """The right side of an equation as operations, of which the last is its value; the symbol that it determines."""
 
@@ -32,26 +33,46 @@ class Tape:
     positive: bool
     operations: tuple[Operation, ...]
 
-    @property
+    @cached_property
     def free(self) -> frozenset[str]:
         """The symbols that are no bound variable."""
         bound = {one.what for one in self.operations if one.kind == "mean"}
         return frozenset(one.what for one in self.operations if one.kind == "symbol") - bound
 
-    def document(self) -> list[Any]:
-        """As plain data."""
-        rows = [[one.kind, str(one.what) if one.kind == "number" else one.what, *one.of] for one in self.operations]
-        return [self.symbol, self.positive, rows]
+
+def document(tapes: Sequence[Tape]) -> dict[str, Any]:
+    """Tapes as plain data: their operations, each once, and for every tape its symbol and the place of its value."""
+    places: dict[Operation, int] = {}
+    equations = []
+    for tape in tapes:
+        here: list[int] = []
+        for one in tape.operations:
+            here.append(places.setdefault(Operation(one.kind, one.what, tuple(here[k] for k in one.of)), len(places)))
+        equations.append([tape.symbol, tape.positive, here[-1]])
+    rows = [[one.kind, str(one.what) if one.kind == "number" else one.what, *one.of] for one in places]
+    return {"equations": equations, "operations": rows}
 
 
-def read(document: Sequence[Any]) -> Tape:
-    """The tape of a document."""
-    symbol, positive, rows = document
+def read(kept: Mapping[str, Any]) -> tuple[Tape, ...]:
+    """The tapes of a document."""
+    operations = [
+        Operation(kind, Fraction(what) if kind == "number" and what != "pi" else what, tuple(of))
+        for kind, what, *of in kept["operations"]
+    ]
+    return tuple(Tape(symbol, positive, _ending_at(operations, end)) for symbol, positive, end in kept["equations"])
 
-    def operation(kind: str, what: Any, *of: int) -> Operation:
-        return Operation(kind, Fraction(what) if kind == "number" and what != "pi" else what, of)
 
-    return Tape(symbol, positive, tuple(operation(*row) for row in rows))
+def _ending_at(operations: Sequence[Operation], end: int) -> tuple[Operation, ...]:
+    """What the operation at a place is made of, in order."""
+    needed = {end}
+    for place in range(end, -1, -1):
+        if place in needed:
+            needed.update(operations[place].of)
+    new = {place: k for k, place in enumerate(sorted(needed))}
+    return tuple(
+        Operation(operations[place].kind, operations[place].what, tuple(new[k] for k in operations[place].of))
+        for place in new
+    )
 
 
 def written(equations: Iterable[tuple[sp.Symbol, sp.Expr]]) -> tuple[Tape, ...]:

@@ -10,15 +10,20 @@ from typing import Any
 import sympy as sp
 
 from giantsteps.derivations.bulk import marchenko_pastur
+from giantsteps.derivations.bulk import symbols as rows
+from giantsteps.derivations.bulk.any_activation import U
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
 from giantsteps.derivations.kernel.search.steps import isolated, value
 from giantsteps.derivations.kernel.statements import sides
 from giantsteps.derivations.kernel.theorem import Theorem
+from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.language.named_functions import g
 from giantsteps.derivations.saddle_point import equations, letters, network
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.bulk_of_letters import isotropic
 from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY
-from giantsteps.verify.compiled.families import Family
+from giantsteps.verify.compiled import network as compiled_network
+from giantsteps.verify.compiled.families import KEPT, Family
 from giantsteps.verify.compiled.tape import written
 
 _COMMON = {
@@ -38,8 +43,8 @@ def _named(symbol: Any) -> Any:
     return symbol.name if isinstance(symbol, sp.Symbol) else [_named(one) for one in symbol]
 
 
-def _family(equations: Iterable[tuple[sp.Symbol, sp.Expr]], names: Mapping[str, Any]) -> Family:
-    return Family(written(equations), {role: _named(symbol) for role, symbol in {**_COMMON, **names}.items()})
+def _family(pairs: Iterable[tuple[sp.Symbol, sp.Expr]], names: Mapping[str, Any]) -> Family:
+    return Family(written(pairs), {role: _named(symbol) for role, symbol in {**_COMMON, **names}.items()})
 
 
 def _concluded(theorem: Theorem) -> tuple[sp.Symbol, sp.Expr]:
@@ -86,9 +91,58 @@ def two_letters() -> Family:
     return _family([*map(_concluded, theorems), (s.training_error, training)], _SEVERAL)
 
 
-FAMILIES: dict[str, Callable[[], Family]] = {"one letter": one_letter, "two letters": two_letters}
+_WEIGHT, _LABEL = sp.Symbol("readout weight", real=True), sp.Symbol("label", real=True)
+# E[u^j] of the samples with one label.
+_TILTS = {U**j: sp.Function(f"tilt{j}", real=True)(_LABEL) for j in (2, 1)}
+
+
+def _by_label(pairs: Iterable[tuple[sp.Symbol, sp.Expr]]) -> list[tuple[sp.Symbol, sp.Expr]]:
+    """Averages over u as averages over the label, first over all samples that have it: u stands as u^j f(label)."""
+
+    def averaged(mean: Expectation) -> sp.Expr:
+        return Expectation(mean.integrand.xreplace({g(U): _LABEL}).xreplace(_TILTS), _LABEL)
+
+    found = [(x, f.replace(lambda e: isinstance(e, Expectation) and e.variables == (U,), averaged)) for x, f in pairs]
+    bases = {power.base for _, f in found for power in f.atoms(sp.Pow)}
+    assert not bases & set(_TILTS.values())
+    return found
+
+
+@lru_cache(maxsize=1)
+def network_law() -> Family:
+    """The law of a network's rows after its step: all neurons have one readout weight, and so a rate of its own."""
+    pairs = dict(_by_label(compiled_network.law_pairs()))
+    pairs[rows.mean_output] *= _WEIGHT
+    names = {
+        "alpha0": rows.alpha0, "eta": s.eta, "beta": s.beta, "weight": _WEIGHT, "label": _LABEL, "z": s.z, "slope": s.r,
+        "bulk": s.c, "alignment": s.gamma,
+    }  # fmt: skip
+    return Family(written(pairs.items()), {role: symbol.name for role, symbol in names.items()})
+
+
+@lru_cache(maxsize=1)
+def network_readout() -> Family:
+    """The readout on a network's own bulk, given the law of its rows."""
+    names = _ONE | {"chi": rows.chi, "b1": rows.place_linear, "b2": rows.place_square, "label": _LABEL}
+    return _family(_by_label(compiled_network.readout_pairs()), names)
+
+
+FAMILIES: dict[str, Callable[[], Family]] = {
+    "one letter": one_letter, "two letters": two_letters, "network law": network_law, "network": network_readout,
+}  # fmt: skip
 
 
 def document() -> str:
     """What `theorems.json` holds."""
-    return json.dumps({name: made().document() for name, made in FAMILIES.items()}, indent=None, sort_keys=True) + "\n"
+    families = (f'"{name}": {json.dumps(made().document(), separators=(",", ":"))}' for name, made in FAMILIES.items())
+    return "{\n" + ",\n".join(families) + "\n}\n"
+
+
+def theorem_drift() -> list[str]:
+    """In a sentence, whether `theorems.json` is not what the theorems conclude."""
+    same = KEPT.is_file() and KEPT.read_text(encoding="utf-8") == document()
+    return [] if same else [f"{KEPT.name} is not what the theorems conclude: make theorems writes it anew"]
+
+
+if __name__ == "__main__":
+    KEPT.write_text(document(), encoding="utf-8")

@@ -18,8 +18,8 @@ from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
 from giantsteps.numerics.bulk.resolvent import Rows, block_slopes, blocks, steepest
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.digits import solve as solve_to
 from tests.numerics.bulk.differences import differences
 
 RATIOS = {"alpha": 1.5, "beta": 1.0}
@@ -254,7 +254,7 @@ def test_targets_of_either_parity_are_solved(target: str, noise: float) -> None:
 
 def test_an_even_target_in_other_arithmetic() -> None:
     model = network("relu", "z**2", alpha0=2.0, eta=3.0, alpha=2.0)
-    solution, other = solve(model), solve_to(model, 17)
+    solution, other = solve(model), solve_to(model, digits=17)
     assert abs(solution.test_error - float(other.test_error)) <= solution.error_estimate
 
 

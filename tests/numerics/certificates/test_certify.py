@@ -19,8 +19,8 @@ from giantsteps.numerics.balls.arithmetic import BallError
 from giantsteps.numerics.certificates import certify as certifying
 from giantsteps.numerics.certificates.certify import Certificate, Imprecise, certify
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.digits import solve as solve_to
 from tests.shared.certified_models import ANALYTIC, outside, random_models, worked
 
 
@@ -43,7 +43,7 @@ def test_the_enclosures_hold_the_fifty_digits(student: str, model: Model) -> Non
     assert certificate.status == "certified"
     assert certificate.digits >= wanted_digits(student)
     assert certificate.contraction < 1.0
-    assert outside(certificate, solve_to(model, 50)) == []
+    assert outside(certificate, solve_to(model, digits=50)) == []
 
 
 @pytest.mark.thorough
@@ -53,7 +53,7 @@ def test_the_enclosures_of_two_hundred_models_hold_the_fifty_digits() -> None:
         certificate = certify(model)
         if not certificate.certified or certificate.digits < wanted_digits(student):
             failed.append(f"{i}: {certificate.status}, {certificate.digits} digits")
-        elif missed := outside(certificate, solve_to(model, 50)):
+        elif missed := outside(certificate, solve_to(model, digits=50)):
             failed.append(f"{i}: {missed}")
     assert failed == []
 
@@ -76,7 +76,7 @@ def test_a_neighbour_is_not_contained() -> None:
     # The comparison can fail: fifty digits of a model whose ridge differs in the last bit of its double.
     model = quick()
     other = model.changed(ridge=model.ridge * (1.0 + 2.0**-52))
-    missed = outside(certify(model), solve_to(other, 50))
+    missed = outside(certify(model), solve_to(other, digits=50))
     assert {"test_error", "training_error", "V1", "V2", "q1", "q2"} <= set(missed)
 
 
@@ -108,7 +108,7 @@ def test_no_spike_and_an_odd_activation_leave_m_at_zero() -> None:
     certificate = certify(model)
     assert certificate.balls is not None
     assert certificate.balls.m == 0
-    assert outside(certificate, solve_to(model, 50)) == []
+    assert outside(certificate, solve_to(model, digits=50)) == []
 
 
 def test_bias_and_tiny_ridge() -> None:
@@ -116,7 +116,7 @@ def test_bias_and_tiny_ridge() -> None:
     model = quick(activation=activation("relu"), readout=(ReadoutGroup(bias=0.3),), ridge=1e-5, alpha=0.4)
     certificate = certify(model)
     assert certificate.digits >= 8
-    assert outside(certificate, solve_to(model, 50)) == []
+    assert outside(certificate, solve_to(model, digits=50)) == []
 
 
 @pytest.mark.parametrize("student", ["sign", "relu"])
@@ -128,7 +128,7 @@ def test_coarse_rules_still_enclose(student: str, bits: int, monkeypatch: pytest
     model = quick(activation=activation(student), noise=0.1)
     certificate = certify(model)
     assert 1 <= certificate.digits <= bits // 3
-    assert outside(certificate, solve_to(model, 50)) == []
+    assert outside(certificate, solve_to(model, digits=50)) == []
 
 
 def test_more_digits_take_more_bits() -> None:
@@ -138,7 +138,7 @@ def test_more_digits_take_more_bits() -> None:
     assert twelve.balls is not None
     assert thirty.balls is not None
     assert twelve.balls.test_error.contains(thirty.balls.test_error)
-    assert outside(thirty, solve_to(quick(), 50)) == []
+    assert outside(thirty, solve_to(quick(), digits=50)) == []
 
 
 @pytest.mark.parametrize("spike", [0.0, 1e-9, 1e-3, 0.05])

@@ -52,7 +52,6 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/bulk/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
     "numerics/certificates/network/labels.py": {"_base": REFUSED},
     "numerics/certificates/network/spread_labels.py": {"_weights": REFUSED},
-    "numerics/saddle_point/one_group/law_of_any_precision.py": {"_label_rule": PASSED},
     "reports/studies/paper/settings.py": {"Setting": DRAWN},
     "reports/studies/paper/output.py": {"_mean_output": DRAWN},
     "reports/studies/paper/functions.py": {"the module itself": DRAWN},

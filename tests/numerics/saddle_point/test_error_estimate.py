@@ -19,10 +19,10 @@ from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_loss
 from giantsteps.numerics.saddle_point.equations import LinearPart, linear_part
 from giantsteps.numerics.saddle_point.level import Level, solve_on
 from giantsteps.numerics.saddle_point.one_group import batch_equations
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.digits import solve as solve_to
 
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "sign", "hardtanh", "arctan", "z**3-3*z", "abs(z)", "relu(z-1/2)", "cos")
 TARGETS = ("sin", "sign", "tanh", "relu", "z", "sin(2*z)", "z**2-1", "abs(z)")
@@ -50,7 +50,7 @@ def random_model(index: int) -> Model:
 
 def _share(model: Model, digits: int = 24) -> float:
     """The true error of the test error over the one claimed, the worse of the solver's and the batch's."""
-    exact = solve_to(model, digits).test_error
+    exact = solve_to(model, digits=digits).test_error
     one = solve(model)
     many = solve_batch(model, alpha=[model.alpha])
     assert one.converged, one.status
@@ -136,7 +136,7 @@ def test_any_precision_notices_one_too() -> None:
         ridge=8.340590927416443, noise=0.01590236023874106, spike=8.653732097187413, bulk=0.3663315472504838,
         alignment=0.0,
     )  # fmt: skip
-    assert float(solve_to(model, 30).training_error) == pytest.approx(solve(model).training_error, rel=1e-14)
+    assert float(solve_to(model, digits=30).training_error) == pytest.approx(solve(model).training_error, rel=1e-14)
 
 
 def test_saturating_functions_keep_their_tails() -> None:
@@ -145,7 +145,7 @@ def test_saturating_functions_keep_their_tails() -> None:
         activation("relu"), activation("tanh"), alpha=0.4, beta=6.7, ridge=5e-10, spike=2.5, bulk=0.45, alignment=0.86
     )
     assert _share(model) < 1.0
-    exact = solve_to(model, 24).test_error
+    exact = solve_to(model, digits=24).test_error
     assert solve(model).test_error == pytest.approx(float(exact), rel=1e-13)
 
 

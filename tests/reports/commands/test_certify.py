@@ -48,7 +48,7 @@ def test_no_certificate_is_said_and_is_exit_code_3(capfd: pytest.CaptureFixture[
     assert giantsteps([*args, "--certify", "--digits", "20"]) == 3
     said = capfd.readouterr().out
     assert "not certified: certificates need a positive ridge" in said
-    assert "not reached: any precision is built for" in said
+    assert "not reached: digits require the square loss" in said
     assert giantsteps([*args, "--certify", "--json"]) == 3
     certificate = json.loads(capfd.readouterr().out)["certificate"]
     assert certificate["status"].startswith("not certified: ")
@@ -57,12 +57,12 @@ def test_no_certificate_is_said_and_is_exit_code_3(capfd: pytest.CaptureFixture[
 
 
 def test_digits_that_are_not_reached_are_exit_code_3_beside_a_certificate(capfd: pytest.CaptureFixture[str]) -> None:
-    # Without a spike the absolute value has no linear part, mu1 = 0: certified, but not to any precision.
+    # Without a spike the absolute value has no linear part, mu1 = 0: certified, but not to many digits.
     even = changed("--activation", "abs")
     even[even.index("--spike") + 1] = "0"
     assert giantsteps([*even, "--certify", "--digits", "20"]) == 3
     said = capfd.readouterr().out
-    assert "not reached: the activation has no part" in said
+    assert "not reached: digits require an activation with a part" in said
     assert "digits certain" in said
 
 

@@ -20,7 +20,7 @@ from giantsteps.numerics.certificates.network import saddle_point
 from giantsteps.numerics.certificates.network.labels import LabelBalls
 from giantsteps.numerics.certificates.slope import Moving
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
+from giantsteps.reports.answers.digits import solve as solve_to
 
 BITS = 90
 
@@ -44,7 +44,7 @@ def network(student: str, target: str, **changes: Any) -> Model:
 def test_the_certificate_holds_the_digits(student: str, target: str, changes: dict[str, Any]) -> None:
     # The digits have rules of their own along the spike and for the labels, and slopes by complex steps.
     model = network(student, target, **changes)
-    found, digits = certify(model), solve_to(model, 30)
+    found, digits = certify(model), solve_to(model, digits=30)
     assert found.certified, found.status
     assert found.digits >= 12
     # What is shown is that there is one in the box, not that there is none outside.

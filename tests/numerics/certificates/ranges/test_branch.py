@@ -21,8 +21,8 @@ from giantsteps.numerics.certificates.ranges import branch as branches
 from giantsteps.numerics.certificates.ranges import network_tubes, tubes
 from giantsteps.numerics.certificates.ranges.branch import Branch, Piece, certify_branch
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.digits import solve as solve_to
 from tests.shared.certified_models import VALUES, value_of, worked
 
 
@@ -181,7 +181,7 @@ def test_the_tubes_hold_digits_of_another_code() -> None:
     assert found.certified
     with mp.workdps(35):
         for value, piece in ((0.7, found.pieces[0]), (0.71, found.pieces[-1])):
-            digits = solve_to(at.changed(alpha=value), 20)
+            digits = solve_to(at.changed(alpha=value), digits=20)
             for name in VALUES:
                 ball = getattr(piece.balls, name)
                 assert ball.contains(arb(mp.nstr(value_of(digits, name), 18))), name

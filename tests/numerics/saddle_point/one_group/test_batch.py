@@ -7,11 +7,11 @@ import pytest
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, ReadoutGroup
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 from giantsteps.numerics.saddle_point.one_group.batch import NUMBERS, solve_batch, solve_families
 from giantsteps.numerics.saddle_point.one_group.batch_equations import Points, Workspace, linear, newton
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.digits import solve as solve_to
 
 SCALARS = ("test_error", "training_error")
 UNIT = {"spike": 1.0, "bulk": 1.0, "alignment": 1.0}
@@ -105,7 +105,7 @@ def test_the_error_estimate_covers_the_error() -> None:
     alpha, ridge = 10.0 ** rng.uniform(-1.0, 1.0, 6), 10.0 ** rng.uniform(-4.0, 0.0, 6)
     batch = solve_batch(model, alpha=alpha, beta=1.0, ridge=ridge)
     for i in range(6):
-        exact = float(solve_to(model.changed(alpha=float(alpha[i]), ridge=float(ridge[i])), 25).test_error)
+        exact = float(solve_to(model.changed(alpha=float(alpha[i]), ridge=float(ridge[i])), digits=25).test_error)
         # The movement of the last doubling is more than what is left, up to the rounding of a test error of order one
         # that a fold at distance sqrt(ridge) magnifies.
         allowed = batch.error_estimate[i] + 1e-14 / np.sqrt(ridge[i])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.numerics.saddle_point.one_group.any_precision import solve_to
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.reports.answers.digits import solve as solve_to
 
 EPS = float(np.finfo(float).eps)
 
@@ -36,7 +36,7 @@ LOUD: dict[str, Any] = {
 def test_doubles_are_as_good_as_they_say_far_away(which: str) -> None:
     student, target, changes, size = LOUD[which]
     model = network(student, target, **changes)
-    double, precise = solve(model), solve_to(model, 12)
+    double, precise = solve(model), solve_to(model, digits=16)
     wrong = abs(float(precise.test_error) - double.test_error)
     assert wrong <= double.error_estimate
     # Some thousand roundings of the largest terms at most: an estimate that is larger says nothing of these.
