@@ -209,7 +209,7 @@ def test_a_steep_step_learns_with_the_right_bulk() -> None:
 def _uncertain(monkeypatch: pytest.MonkeyPatch, errors: MapErrors, student: str = "tanh(z)") -> Model:
     """A model after a gradient step whose averages are said to be off by so much."""
     monkeypatch.setattr(
-        "giantsteps.numerics.models.gradient_step.gradient_step",
+        "giantsteps.numerics.models.model.gradient_step",
         lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors),
     )
     return Model.from_gradient_step(activation(student), activation("sin"), bulk_model="isotropic", **STEPPED)

@@ -123,7 +123,7 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
     # What the averages may be off by is said to be this.
     errors = MapErrors(0.0, 1e-5, 0.0)
     monkeypatch.setattr(
-        "giantsteps.numerics.models.gradient_step.gradient_step",
+        "giantsteps.numerics.models.model.gradient_step",
         lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors),
     )
     model = Model.from_gradient_step("tanh", "sin", readout=groups, bulk_model="isotropic", **STEP)
