@@ -20,9 +20,6 @@ from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.numerics.spectrum.point import line_of
 from giantsteps.verify.checks.finite_size import Observation, compare_all
-from giantsteps.verify.claims.index import examine
-from giantsteps.verify.claims.letters import spike_directions
-from giantsteps.verify.protocol.verdict import Verdict
 from giantsteps.verify.second_route.saddle_point import plain as plain_solver
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
@@ -250,13 +247,3 @@ def test_what_is_built_for_one_direction_says_so() -> None:
             activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0,
             readout=(ReadoutGroup(1.0, further_weights=(1.0,)),), bulk_model="isotropic",
         )  # fmt: skip
-
-
-def test_claims_hold_and_their_mutants_do_not() -> None:
-    for claim in spike_directions.CLAIMS:
-        if claim.id in ("spike-directions.overlap-matrix", "spike-directions.psi"):
-            verdict, evidence, mutants, _ = examine(claim, "quick")
-            assert verdict in (Verdict.PROVED, Verdict.DERIVED), evidence
-            assert len(evidence) == 2
-            assert all(m.verdict is Verdict.REFUTED for m in mutants)
-            assert len(mutants) >= 2
