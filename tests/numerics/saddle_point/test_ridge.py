@@ -1,4 +1,4 @@
-"""The ridge saddle point: worked values, a plain independent solver, identities, limits, random models."""
+"""The ridge saddle point: worked values, the theorems computed, identities, limits, random models."""
 
 from __future__ import annotations
 
@@ -9,23 +9,17 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.saddle_point import symbols
 from giantsteps.numerics.bulk.equivalent import isotropic
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.saddle_point.equations import nonlinear_part
 from giantsteps.numerics.saddle_point.level import MOST_REFINEMENTS, QUADRATURE_LIMIT, solve_on
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.second_route.saddle_point import plain
+from giantsteps.verify.compiled.saddle_points import solved
 from tests.shared.command_line import PRINTED
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
-FUNCTIONS = {
-    "tanh": plain.TANH,
-    "sin": plain.SIN,
-    "sign": plain.SIGN,
-    "erf": plain.ERF,
-    "relu": plain.RELU,
-}
 WORKED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
 
@@ -86,13 +80,15 @@ def test_two_groups() -> None:
         ("sin", "relu", {"alpha": 1.1, "beta": 1.0, "ridge": 0.05, "spike": 0.4, "bulk": 1.2, "alignment": 0.3}),
     ],
 )  # fmt: skip
-def test_against_a_plain_damped_solver(student: str, target: str, values: dict[str, float]) -> None:
-    expected = plain.solve_one(FUNCTIONS[student], FUNCTIONS[target], **values)
-    solution = solve(_model(student, target, **values))
+def test_order_parameters_and_errors_are_those_of_the_theorems(
+    student: str, target: str, values: dict[str, float]
+) -> None:
+    model = _model(student, target, **values)
+    expected, solution = solved(model)[0].values, solve(model)
     found = _scalars(solution) | {"test_error": solution.test_error, "training_error": solution.training_error}
-    for name, value in expected.items():
-        # The damped iteration stops at steps of 1e-13 and contracts by 0.9 or less per step.
-        assert found[name] == pytest.approx(value, abs=1e-10, rel=1e-10), name
+    for name, value in found.items():
+        # Both stop at steps of 1e-13 and contract by 0.9 or less a step.
+        assert value == pytest.approx(expected[getattr(symbols, name)], abs=1e-12, rel=1e-12), name
 
 
 def _random_model(rng: np.random.Generator) -> Model:
