@@ -15,7 +15,7 @@ from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equati
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.reports.text.ledger_files import committed
 from giantsteps.verify.claims.index import all_claims
-from tests.derivations.kernel.lemma_numbers import NUMBERS
+from tests.references.lemma_numbers import NUMBERS
 
 # Central differences with a step of 1e-4 of functions of order one, and limits at 1e7.
 TOLERANCE = 2e-6

@@ -212,19 +212,6 @@ def test_a_wrong_slope_is_not_certified(bound: str, monkeypatch: pytest.MonkeyPa
     assert found.status.startswith("estimated: ")
 
 
-def test_the_derivative_of_the_error_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The mutant: a slope off by 1e-3, as if a term had been lost. Its bracket misses the optimum.
-    over, best = Series.over, optimum_of(stepped("erf", "upper", ALPHA0, BETA, NOISE), 1.5, 3.5)
-
-    def short(self: Series, a: Fraction, b: Fraction) -> tuple[Any, Any, Any]:
-        value, first, second = over(self, a, b)
-        return value, first + 1e-3, second
-
-    monkeypatch.setattr(Series, "over", short)
-    found = certify_minimum(usual_track(Fraction(3, 2), Fraction(7, 2)), "upper", float(best))
-    assert not (found.certified and holds(found, best))
-
-
 @pytest.mark.parametrize(("guess", "bound"), [(1.6, "upper"), (3.6, "lower")])
 def test_no_bracket_is_certified_where_the_bound_is_monotone(guess: float, bound: str) -> None:
     place = usual_track(Fraction(guess - 0.125), Fraction(guess + 0.125))
@@ -259,21 +246,21 @@ def test_intervals_hold_their_points() -> None:
                 assert not any(wide.rad() < at.rad() for wide, at in zip(whole, place.jet(bound, t, t), strict=True))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(7))
 def test_bounds_of_drawn_models_agree_with_least_squares(seed: int) -> None:
-    # Both kinds of function in both roles, biases, groups, unequal rows: E[g^2] - S against numerics.bounds.ridge,
-    # which shares no code with it. Two parameters give the difference without E[g^2].
+    # Both kinds of function in both roles, biases, groups that mirror each other by their biases and by their weights,
+    # unequal rows: E[g^2] - S against numerics.bounds.ridge, which shares no code with it. Two parameters give the
+    # difference without E[g^2].
     rng = np.random.default_rng([12, seed])
-    student, target = (
-        ("tanh", "hardtanh", "sin", "erf", "tanh", "hardtanh")[seed],
-        str(rng.choice(["sign", "relu", "sin", "hardtanh", "abs(z)-z"])),
-    )
+    student = ("tanh", "hardtanh", "sin", "erf", "tanh", "hardtanh", "tanh")[seed]
+    target = str(rng.choice(["sign", "relu", "sin", "hardtanh", "abs(z)-z"]))
     bias = float(rng.uniform(0.1, 0.6))
     groups = (
         (ReadoutGroup(),),
         (ReadoutGroup(bias=bias),),
         (ReadoutGroup(1.0, 0.5, None, bias), ReadoutGroup(1.0, 0.5, None, -bias)),
-    )[seed % 3]
+        (ReadoutGroup(1.0, 0.5, None, bias), ReadoutGroup(-1.0, 0.5, None, bias)),
+    )[3 if seed == 6 else seed % 3]
     step: dict[str, Any] = {"alpha0": float(rng.uniform(1, 10)), "beta": float(rng.uniform(0.5, 2)), "noise": 0.1}
     unequal = seed == 3
     path = along_rate(activation(student), activation(target), **step, groups=groups, unequal=unequal)
@@ -376,24 +363,6 @@ def test_what_repeats_is_left_away() -> None:
     unequal = along_rate(activation("erf"), sin, alpha0=4.0, beta=1.0, unequal=True)
     assert len(spans(unequal).along) == 2
     assert len(spans(replace(unequal, student=tanh)).along) == 3
-
-
-def test_mirrored_groups_are_read_off_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    groups = (
-        ReadoutGroup(1.0, 0.5, None, 0.3),
-        ReadoutGroup(1.0, 0.25, None, -0.3),
-        ReadoutGroup(-1.0, 0.25, None, 0.3),
-    )
-    path = along_rate(activation("tanh"), activation("relu"), alpha0=4.0, beta=1.0, groups=groups)
-    path = replace(
-        path, groups=(path.groups[0], replace(path.groups[0], weight=-path.groups[0].weight), path.groups[1])
-    )
-    with precision(88):
-        quick = Moments(path, 44).at(Moments(path, 44).constants.gamma * 0 + 2)
-        monkeypatch.setattr(Moments, "_mirrored", lambda self, a, rule: None)
-        slow = Moments(path, 44).at(Moments(path, 44).constants.gamma * 0 + 2)
-    for left, right in zip(quick, slow, strict=True):
-        assert all(x.overlaps(y) and x.rad() < 1e-9 for x, y in zip(left.entries, right.entries, strict=True))
 
 
 @pytest.mark.parametrize(
