@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -29,17 +29,17 @@ def normal_rule(step: float = 1 / 16, reach: float = 12.0) -> Rule:
 class Doubles:
     """Double precision, real or complex; each bound variable has an axis of its own, the first one the last."""
 
-    def __init__(self, rules: Mapping[sp.Symbol, Rule]) -> None:
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
         self.axes = {variable: -1 - place for place, variable in enumerate(rules)}
         self.weights = {variable: self._along(variable, rule.weights) for variable, rule in rules.items()}
         self.nodes = {variable: self._along(variable, rule.nodes) for variable, rule in rules.items()}
 
-    def _along(self, variable: sp.Symbol, values: Array) -> Array:
+    def _along(self, variable: str, values: Array) -> Array:
         return values.reshape(-1, *([1] * (-1 - self.axes[variable])))
 
-    def number(self, value: sp.Number | sp.NumberSymbol) -> Any:
+    def number(self, value: Fraction | str) -> Any:
         """As a double."""
-        return float(value)
+        return np.pi if value == "pi" else float(value)
 
     def root(self, value: Any) -> Any:
         """The principal square root."""
@@ -51,7 +51,7 @@ class Doubles:
 
         return getattr(np, name)(value) if hasattr(np, name) else getattr(special, name)(value)
 
-    def mean(self, variable: sp.Symbol, value: Any) -> Any:
+    def mean(self, variable: str, value: Any) -> Any:
         """The sum over the axis of the variable."""
         summed = np.sum(np.asarray(value) * self.weights[variable], axis=self.axes[variable], keepdims=True)
         return summed
