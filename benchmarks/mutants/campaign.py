@@ -35,11 +35,7 @@ ROOMS: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("verify/protocol", ("tests/verify/protocol", "tests/verify/ledger/test_run.py"), 60),
     ("verify/checks", ("tests/verify/checks",), 120),
     ("verify/ledger", ("tests/verify/ledger", "tests/verify/protocol/test_power.py"), 120),
-    (
-        "verify/closed_forms",
-        ("tests/derivations/closed_forms", "tests/verify/claims/equivalence/test_closed_forms.py"),
-        120,
-    ),
+    ("verify/closed_forms", ("tests/derivations/closed_forms", "tests/reports/activation/test_bars.py"), 120),
     ("numerics/balls", ("tests/numerics/balls",), 120),
     ("numerics/certificates", ("tests/numerics/certificates",), 180),
     ("numerics/bulk", ("tests/numerics/bulk",), 120),

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -18,7 +18,6 @@ import pytest
 
 from giantsteps.derivations.kernel.statements import Refused
 from giantsteps.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
-from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.claims.saddle_point.systems import ByDerivations
 from giantsteps.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
@@ -129,8 +128,3 @@ def verdict_by_proof(claim: Claim) -> Verdict:
         return decide(claim.kind, proofs_of(claim))
     except Refused:
         return Verdict.REFUTED
-
-
-def without_simulation(claim: Claim) -> Claim:
-    """The claim with its other checks only."""
-    return replace(claim, checks=tuple(c for c in claim.checks if not isinstance(c, BySimulation)))

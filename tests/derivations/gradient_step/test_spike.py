@@ -134,3 +134,8 @@ def test_hermite_polynomials() -> None:
     assert gradient_constants.hermite(3) == s.z**3 - 3 * s.z
     assert gradient_constants.hermite(4) == s.z**4 - 6 * s.z**2 + 3
     assert expand_expectations(Expectation(sp.expand(gradient_constants.hermite(3) ** 2), s.z)) == 6
+
+
+def test_the_hypotheses_that_the_spike_is_said_to_rest_on_are_those_of_its_derivation() -> None:
+    found = gradient_step.spike(), gradient_step.spike(s.noise)
+    assert {derivation.hypotheses for derivation in found} == {gradient_step.OF_THE_SPIKE}

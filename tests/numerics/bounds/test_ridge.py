@@ -22,7 +22,6 @@ from giantsteps.numerics.bounds.ridge import (
 )
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.second_route.saddle_point import plain
 
 
 def _model(student: str, target: str, **values: object) -> Model:
@@ -43,8 +42,8 @@ def test_sign_student_in_closed_form_functions() -> None:
     rho = math.sqrt(1 - gamma**2)
     mu0 = lambda k: math.erf(r * k / math.sqrt(2 * c))  # noqa: E731
     mu1 = lambda k: math.sqrt(2 / (math.pi * c)) * math.exp(-r * r * k * k / (2 * c))  # noqa: E731
-    y0 = lambda k: float(plain.SIN.mean(np.array([gamma * k]), rho)[0])  # noqa: E731
-    y1 = lambda k: float(plain.SIN.slope(np.array([gamma * k]), rho)[0])  # noqa: E731
+    y0 = lambda k: math.exp(-rho * rho / 2) * math.sin(gamma * k)  # noqa: E731
+    y1 = lambda k: rho * math.exp(-rho * rho / 2) * math.cos(gamma * k)  # noqa: E731
 
     def inner(f, h) -> float:
         value = lambda k: f(k) * h(k) * math.exp(-k * k / 2) / math.sqrt(2 * math.pi)  # noqa: E731

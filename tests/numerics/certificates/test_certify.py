@@ -1,7 +1,7 @@
 """Certificates of the saddle point against fifty digits that share no equation with them.
 
 Nor a rule across the spike, where functions are analytic; the closed forms of piecewise polynomials are checked by
-`tests.references.coefficients_mp`.
+`tests.references.integrals`.
 """
 
 from __future__ import annotations

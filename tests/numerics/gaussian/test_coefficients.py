@@ -1,4 +1,4 @@
-"""h1, h2, mu0, mu1, mu2 and target moments: closed forms, Stein, the heat equation, and mpmath beside double."""
+"""h1, h2, mu0, mu1, mu2 and target moments: closed forms, Stein, the heat equation, and integrals by mpmath."""
 
 from __future__ import annotations
 
@@ -6,19 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from mpmath import mp, mpf
 from scipy.special import erf
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.balls.arithmetic import PrecisionError
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
-from tests.references.coefficients_mp import (
-    conditional_coefficients_mp,
-    gauss_legendre_mp,
-    gaussian_moments_mp,
-    hermite_constants_mp,
-    target_moments_mp,
-)
+from tests.references.integrals import moments
 
 KAPPA = np.array([-4.0, -1.1, 0.0, 0.3, 2.2, 7.0])
 PHI0 = 1 / math.sqrt(2 * math.pi)
@@ -110,50 +102,17 @@ def test_target_moments_at_full_alignment_are_the_target_itself(text: str, align
     assert y2 == pytest.approx(g * g, rel=1e-15)
 
 
-@pytest.mark.parametrize("text", ["tanh", "relu", "hardtanh", "sign", "erf", "gelu", "atan", "elu(z)"])
-def test_double_precision_against_mpmath(text: str) -> None:
-    function = activation(text)
-    double = conditional_coefficients(function, 1.2, 0.7, 0.1, KAPPA[:4])
-    for i in (0, 3):
-        mu0, mu1, mu2 = conditional_coefficients_mp(
-            function, mpf(1.2), mpf(0.7), mpf(0.1), mpf(float(KAPPA[i])), digits=20
-        )
-        assert double.mu0[i] == pytest.approx(float(mu0), abs=2e-14)
-        assert double.mu1[i] == pytest.approx(float(mu1), abs=2e-14)
-        assert double.mu2[i] == pytest.approx(float(mu2), abs=2e-14)
-    moments, precise = target_moments(function, 0.6, KAPPA), target_moments_mp(function, mpf(0.6), mpf(0.3), digits=20)
-    assert [float(part[3]) for part in moments] == pytest.approx([float(part) for part in precise], abs=2e-14)
-
-
-def test_forty_digits_in_closed_form() -> None:
-    with mp.workdps(60):
-        x, c = mpf(13) / 10, mpf(7) / 10
-        mu0, mu1, _ = conditional_coefficients_mp(activation("sign"), 1, c, 0, x, digits=40)
-        assert abs(mu0 - mp.erf(x / mp.sqrt(2 * c))) < mpf(10) ** -40
-        assert abs(mu1 - mp.sqrt(2 / (mp.pi * c)) * mp.exp(-x * x / (2 * c))) < mpf(10) ** -40
-        mu0, mu1, _ = conditional_coefficients_mp(activation("erf"), 1, c, 0, x, digits=40)
-        assert abs(mu0 - mp.erf(x / mp.sqrt(1 + 2 * c))) < mpf(10) ** -40
-        constants = hermite_constants_mp(activation("relu"), 40)
-        assert abs(constants.mean - 1 / mp.sqrt(2 * mp.pi)) < mpf(10) ** -40
-        assert abs(constants.h1_check - mpf(1) / 4) < mpf(10) ** -40
-        root = gaussian_moments_mp(activation("sqrt(Abs(z))"), mpf(0), mpf(1), 30).mean
-        assert abs(root - mpf(2) ** mpf("0.25") * mp.gamma(mpf("0.75")) / mp.sqrt(mp.pi)) < mpf(10) ** -29
-
-
-def test_jumps_have_no_derivative_variance_at_any_precision() -> None:
-    assert hermite_constants_mp(activation("sign"), 15).h1_check == mp.inf
-
-
-def test_precision_that_is_not_reached_is_an_error() -> None:
-    with pytest.raises(PrecisionError, match="digits"):
-        gaussian_moments_mp(activation("exp(-sin(100*z)**2*10**8)"), mpf(0), mpf(1), 15)
-
-
-def test_gauss_legendre_nodes_at_high_precision() -> None:
-    with mp.workdps(50):
-        rule = gauss_legendre_mp(20, mp.prec)
-        assert abs(mp.fsum(w for _, w in rule) - 2) < mpf(10) ** -49
-        assert abs(mp.fsum(w * x**38 for x, w in rule) - mpf(2) / 39) < mpf(10) ** -49
+@pytest.mark.parametrize("text", ["tanh", "relu", "hardtanh", "sign", "erf", "gelu", "atan", "elu"])
+def test_coefficients_are_integrals_by_mpmath(text: str) -> None:
+    function, spike, bulk, bias = activation(text), 1.2, 0.7, 0.1
+    found = conditional_coefficients(function, spike, bulk, bias, KAPPA[[0, 3]])
+    for i, kappa in enumerate((-4.0, 0.3)):
+        mean, slope, square, _ = moments(f"{text}(z)", spike * kappa + bias, math.sqrt(bulk))
+        assert found.mu0[i] == pytest.approx(float(mean), abs=2e-14)
+        assert found.mu1[i] == pytest.approx(float(slope) / math.sqrt(bulk), abs=2e-14)
+        assert found.mu2[i] == pytest.approx(float(square - mean**2 - slope**2) ** 0.5, abs=2e-14)
+    along = [float(part[3]) for part in target_moments(function, 0.6, KAPPA)]
+    assert along == pytest.approx([float(part) for part in moments(f"{text}(z)", 0.18, 0.8)[:3]], abs=2e-14)
 
 
 def test_an_oscillation_that_two_rules_see_as_mirror_images_is_seen_through() -> None:

@@ -1,4 +1,4 @@
-"""Spikes of several directions: one set of equations, checked against a plain solver, rotations and simulation."""
+"""Spikes of several directions: one set of equations, checked by energy slopes, theorems, rotations, simulation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.bulk.blocks import LETTERS
+from giantsteps.derivations.saddle_point import symbols
 from giantsteps.numerics.bounds.ridge import bounds
 from giantsteps.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
 from giantsteps.numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
@@ -20,10 +22,8 @@ from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.numerics.spectrum.point import line_of
 from giantsteps.verify.checks.finite_size import Observation, compare_all
-from giantsteps.verify.claims.index import examine
-from giantsteps.verify.claims.letters import spike_directions
-from giantsteps.verify.protocol.verdict import Verdict
-from giantsteps.verify.second_route.saddle_point import plain as plain_solver
+from giantsteps.verify.compiled.saddle_points import solved
+from giantsteps.verify.compiled.theorems import two_letters
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
 PLANE = ((1.5, 1.0), (1.5, -1.0))
@@ -52,34 +52,46 @@ def orthogonal(size: int, seed: int) -> np.ndarray:
     return np.asarray(np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0])
 
 
-def test_the_worked_value_and_a_plain_solver() -> None:
+UNEQUAL = Model(
+    "sin", "tanh", alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.3, further_alignments=(0.8,), spike=1.0, bulk=1.0,
+    readout=(ReadoutGroup(0.9, 0.3, 0.7, further_weights=(-0.8,)),
+             ReadoutGroup(-0.4, 0.7, 1.4, further_weights=(1.2,))),
+)  # fmt: skip
+THREE = model("tanh", "sin", ((1.0, 0.5, 0.2), (0.8, -0.5, 0.4), (0.1, 0.3, 0.6)), (0.5, 0.4, 0.3))
+
+
+def test_the_worked_value() -> None:
     solution = solve(model("tanh", "sin", PLANE, (0.6, 0.5)))
     assert solution.test_error == pytest.approx(0.1609, abs=5e-5)
-    plain = plain_solver.solve(
-        plain_solver.by_sums(np.tanh), plain_solver.by_sums(np.sin),
-        np.array(PLANE), np.array([0.6, 0.5]), alpha=1.5, beta=1.0, ridge=0.1,
-        bulks=np.array([1.1, 1.1]), fractions=np.array([0.5, 0.5]),
-    )  # fmt: skip
-    # The sums of the plain solver leave 1e-10.
-    assert solution.test_error == pytest.approx(plain.test_error, rel=1e-8)
     assert solution.residual < 1e-12
 
 
-def test_unequal_groups_against_the_plain_solver() -> None:
-    groups = (
-        ReadoutGroup(0.9, 0.3, 0.7, further_weights=(-0.8,)),
-        ReadoutGroup(-0.4, 0.7, 1.4, further_weights=(1.2,)),
-    )
-    case = Model(
-        activation("sin"), activation("tanh"), alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.3,
-        further_alignments=(0.8,), readout=groups, spike=1.0, bulk=1.0,
-    )  # fmt: skip
-    plain = plain_solver.solve(
-        plain_solver.by_sums(np.sin), plain_solver.by_sums(np.tanh),
-        np.array([[0.9, -0.8], [-0.4, 1.2]]), np.array([-0.3, 0.8]), alpha=0.8, beta=1.4, ridge=0.3,
-        bulks=np.array([0.7, 1.4]), fractions=np.array([0.3, 0.7]),
-    )  # fmt: skip
-    assert solve(case).test_error == pytest.approx(plain.test_error, rel=1e-8)
+@pytest.mark.parametrize("given", [UNEQUAL, THREE], ids=["two groups", "three directions"])
+def test_the_least_training_energy_has_the_right_slope_in_the_ridge(given: Model) -> None:
+    # d/dridge of min (1/p) (sum (y - f)^2 + ridge |a|^2) is sum q2, which is not how the solver computes q2.
+    def energy(case: Model) -> float:
+        found = solve(case)
+        return case.alpha / case.beta * found.training_error + case.ridge * float(np.sum(found.order_parameters.q2))
+
+    h = given.ridge / 100.0
+    energies = {k: energy(given.changed(ridge=given.ridge + k * h)) for k in (-2, -1, 1, 2)}
+    slope = (8.0 * (energies[1] - energies[-1]) - (energies[2] - energies[-2])) / (12.0 * h)
+    # Fourth-order differences: truncation (h/ridge)^4 = 1e-8.
+    assert slope == pytest.approx(float(np.sum(solve(given).order_parameters.q2)), rel=1e-6)
+
+
+def test_unequal_groups_along_one_line_are_those_of_the_theorems() -> None:
+    axis, letters = orthogonal(2, 7)[0], ((0.9, 0.5, 0.7), (-0.4, 0.5, 1.4))
+    groups = tuple(ReadoutGroup(u * axis[0], f, c, further_weights=(u * axis[1],)) for u, f, c in letters)
+    line = Model("sin", "tanh", alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.8, spike=1.0, bulk=1.0,
+                 readout=tuple(ReadoutGroup(*letter) for letter in letters))  # fmt: skip
+    turned = line.changed(alignment=-0.8 * axis[0], further_alignments=(-0.8 * axis[1],), readout=groups)
+    found, expected = solve(turned), solved(line, two_letters())[0].values
+    # Both stop at 1e-13.
+    assert found.test_error == pytest.approx(expected[symbols.test_error.name], rel=1e-11)
+    for group in (0, 1):
+        zeta = expected[symbols.zeta_of[LETTERS[group]].name]
+        assert found.order_parameters.zeta[group] == pytest.approx(zeta * axis, rel=1e-9)
 
 
 @pytest.mark.parametrize("rank", [2, 3])
@@ -123,18 +135,9 @@ def test_only_scalar_products_matter(student: str, target: str, gamma: tuple[flo
 
 
 def test_three_directions_converge() -> None:
-    spikes = ((1.0, 0.5, 0.2), (0.8, -0.5, 0.4), (0.1, 0.3, 0.6))
-    case = model("tanh", "sin", spikes, (0.5, 0.4, 0.3))
-    solution = solve(case)
+    solution = solve(THREE)
     assert solution.converged
     assert solution.order_parameters.zeta.shape == (3, 3)
-    plain = plain_solver.solve(
-        plain_solver.by_sums(np.tanh), plain_solver.by_sums(np.sin),
-        np.array(spikes), np.array([0.5, 0.4, 0.3]), alpha=1.5, beta=1.0, ridge=0.1,
-        bulks=np.full(3, 1.1), fractions=np.full(3, 1 / 3), step=0.5, reach=6.0,
-    )  # fmt: skip
-    # The plain grid of step 1/2 leaves about 1e-6.
-    assert solution.test_error == pytest.approx(plain.test_error, rel=1e-5)
 
 
 def test_a_narrow_layer_across_the_axes_is_said_not_to_converge() -> None:
@@ -250,13 +253,3 @@ def test_what_is_built_for_one_direction_says_so() -> None:
             activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0,
             readout=(ReadoutGroup(1.0, further_weights=(1.0,)),), bulk_model="isotropic",
         )  # fmt: skip
-
-
-def test_claims_hold_and_their_mutants_do_not() -> None:
-    for claim in spike_directions.CLAIMS:
-        if claim.id in ("spike-directions.overlap-matrix", "spike-directions.psi"):
-            verdict, evidence, mutants, _ = examine(claim, "quick")
-            assert verdict in (Verdict.PROVED, Verdict.DERIVED), evidence
-            assert len(evidence) == 2
-            assert all(m.verdict is Verdict.REFUTED for m in mutants)
-            assert len(mutants) >= 2

@@ -1,4 +1,4 @@
-"""The ridge saddle point: worked values, a plain independent solver, identities, limits, random models."""
+"""The ridge saddle point: worked values, the theorems computed, identities, limits, random models."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.saddle_point import symbols
 from giantsteps.numerics.bulk.equivalent import isotropic
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.saddle_point.equations import nonlinear_part
 from giantsteps.numerics.saddle_point.level import MOST_REFINEMENTS, QUADRATURE_LIMIT, solve_on
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.second_route.saddle_point import plain
+from giantsteps.verify.compiled.saddle_points import solved
+from giantsteps.verify.compiled.theorems import one_letter
 from tests.shared.command_line import PRINTED
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
-FUNCTIONS = {
-    "tanh": plain.TANH,
-    "sin": plain.SIN,
-    "sign": plain.SIGN,
-    "erf": plain.ERF,
-    "relu": plain.RELU,
-}
 WORKED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
 
@@ -86,13 +81,15 @@ def test_two_groups() -> None:
         ("sin", "relu", {"alpha": 1.1, "beta": 1.0, "ridge": 0.05, "spike": 0.4, "bulk": 1.2, "alignment": 0.3}),
     ],
 )  # fmt: skip
-def test_against_a_plain_damped_solver(student: str, target: str, values: dict[str, float]) -> None:
-    expected = plain.solve_one(FUNCTIONS[student], FUNCTIONS[target], **values)
-    solution = solve(_model(student, target, **values))
+def test_order_parameters_and_errors_are_those_of_the_theorems(
+    student: str, target: str, values: dict[str, float]
+) -> None:
+    model = _model(student, target, **values)
+    expected, solution = solved(model, one_letter())[0].values, solve(model)
     found = _scalars(solution) | {"test_error": solution.test_error, "training_error": solution.training_error}
-    for name, value in expected.items():
-        # The damped iteration stops at steps of 1e-13 and contracts by 0.9 or less per step.
-        assert found[name] == pytest.approx(value, abs=1e-10, rel=1e-10), name
+    for name, value in found.items():
+        # Both stop at steps of 1e-13 and contract by 0.9 or less a step.
+        assert value == pytest.approx(expected[getattr(symbols, name).name], abs=1e-12, rel=1e-12), name
 
 
 def _random_model(rng: np.random.Generator) -> Model:
@@ -143,28 +140,6 @@ def test_alignment_one_is_the_limit_of_alignments_below() -> None:
     assert 0.0 < abs(at - below) < 2e-5
 
 
-@pytest.mark.parametrize(
-    ("student", "groups"),
-    [("tanh", ()), ("relu", ()), ("tanh", (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.6, 0.6, 1.3, 0.2)))],
-)
-def test_the_minimum_of_the_training_energy_has_the_right_slope_in_the_ridge(student: str, groups: tuple) -> None:
-    # The minimum over a of (1/p)(sum_mu (y - f)^2 + ridge |a|^2) is (alpha/beta) training error + ridge sum_a q2_a; its
-    # derivative in the ridge is sum_a q2_a (envelope theorem). Neither V nor q is computed this way.
-    model = _model(student, "sin", **WORKED, noise=0.1, **({"readout": groups} if groups else {}))
-
-    def energy(ridge: float) -> float:
-        solution = solve(model.changed(ridge=ridge))
-        q2 = float(np.sum(solution.order_parameters.q2))
-        return model.alpha / model.beta * solution.training_error + ridge * q2
-
-    step = 1e-3
-    difference = (8 * (energy(0.1 + step) - energy(0.1 - step)) - (energy(0.1 + 2 * step) - energy(0.1 - 2 * step))) / (
-        12 * step
-    )
-    # Fourth-order differences: truncation (step/ridge)^4 = 1e-8.
-    assert difference == pytest.approx(float(np.sum(solve(model).order_parameters.q2)), rel=1e-6)
-
-
 def test_equal_groups_reproduce_the_uniform_readout() -> None:
     uniform = solve(_model("tanh", "sin", **WORKED))
     for weights in ((1.0, 1.0), (1.0, -1.0), (1.0, -1.0, 1.0)):
@@ -212,26 +187,6 @@ def test_without_spike_only_the_linear_part_of_the_target_is_learned() -> None:
     excess = [solve(_model("tanh", "sin", **(values | {"alpha": a, "beta": b}))).test_error - floor for a, b in sizes]
     assert excess == sorted(excess, reverse=True)
     assert 0.0 < excess[-1] < 5e-4
-
-
-@pytest.mark.parametrize("scale", [0.3, 7.0])
-def test_scaling_the_activation_scales_the_ridge(scale: float) -> None:
-    base = solve(_model("tanh", "sin", **WORKED))
-    scaled = solve(_model(f"{scale}*tanh(z)", "sin", **(WORKED | {"ridge": 0.1 * scale**2})))
-    assert scaled.test_error == pytest.approx(base.test_error, rel=1e-11)
-
-
-def test_scaling_the_target_scales_the_errors() -> None:
-    base = solve(_model("tanh", "sin", **WORKED, noise=0.2))
-    scaled = solve(_model("tanh", "3*sin(z)", **WORKED, noise=1.8))
-    assert scaled.test_error == pytest.approx(9 * base.test_error, rel=1e-11)
-    assert scaled.training_error == pytest.approx(9 * base.training_error, rel=1e-11)
-
-
-def test_the_bulk_can_be_moved_into_the_activation() -> None:
-    one = solve(_model("relu", "sin", **(WORKED | {"bulk": 1.7, "spike": 0.9})))
-    other = solve(_model("relu(sqrt(17/10)*z)", "sin", **(WORKED | {"bulk": 1.0, "spike": 0.9 / math.sqrt(1.7)})))
-    assert other.test_error == pytest.approx(one.test_error, rel=1e-11)
 
 
 def test_a_bias_of_the_group_is_a_shift_of_the_activation() -> None:

@@ -87,3 +87,10 @@ def test_a_correction_has_its_own_verdict_and_not_that_of_what_it_rests_on() -> 
     assert done == list(PAPER_OF_TOYS.modules)
     resting = replace(ledger, entries=tuple(replace(e, weakest=Verdict.UNTESTED) for e in ledger.entries))
     assert errata.errata(resting, PAPER_OF_TOYS)[0].corrected_verdict is Verdict.PROVED
+
+
+def test_what_agrees_or_lacks_its_correction_is_no_finding() -> None:
+    ledger = examine_errata(PAPER_OF_TOYS)
+    alone = replace(ledger, entries=tuple(entry for entry in ledger.entries if entry.claim.id != "toy.ours"))
+    assert errata.errata(alone, PAPER_OF_TOYS) == ()
+    assert conventions(ledger, replace(PAPER_OF_TOYS, errata=(), conventions=LISTED[1:])) == ()

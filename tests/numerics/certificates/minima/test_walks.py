@@ -14,8 +14,7 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
 from giantsteps.numerics.balls.chebyshev import Jet
 from giantsteps.numerics.certificates.minima import bound_track, certified_minima, optimum
-from giantsteps.numerics.certificates.minima.bound_series import Dependent
-from giantsteps.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
+from giantsteps.numerics.certificates.minima.bound_track import UPPER
 from giantsteps.numerics.certificates.minima.optimum import Optimum
 
 
@@ -149,68 +148,6 @@ def test_ends_are_rounded_to_the_side_that_holds(monkeypatch: pytest.MonkeyPatch
     assert third[0] <= Fraction(found.least_on[0]) < Fraction(found.least_on[1]) <= third[5]
 
 
-def bare() -> Any:
-    track: Any = object.__new__(Track)
-    track.path, track.low, track.high, track.cuts = None, Fraction(1), Fraction(3), cuts(1, 2, 3)
-    track._moments, track._segments, track._series = {}, {}, {}
-    return track
-
-
-def test_series_are_kept_by_bound_and_by_segment(monkeypatch: pytest.MonkeyPatch) -> None:
-    track, asked = bare(), []
-
-    def sharp(which: str, place: int) -> Any:
-        asked.append((which, place))
-        return SimpleNamespace(over=lambda a, b: (which, place)) if which == UPPER or place else Dependent()
-
-    monkeypatch.setattr(track, "_sharp", sharp)
-    spans = [(Fraction(5, 4), Fraction(7, 4)), (Fraction(9, 4), Fraction(3))]
-    for _ in range(2):
-        for place, (a, b) in enumerate(spans):
-            assert track.jet(UPPER, a, b) == (UPPER, place)
-        with pytest.raises(Dependent):
-            track.jet(LOWER, *spans[0])
-        assert track.jet(LOWER, *spans[1]) == (LOWER, 1)
-    assert asked == [(UPPER, 0), (UPPER, 1), (LOWER, 0), (LOWER, 1)]
-
-
-def test_segments_are_kept_by_place_and_by_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    track, made = bare(), []
-    monkeypatch.setattr(bound_track, "Moments", lambda path, bits: f"{bits} bits")
-
-    def segment(moments: Any, low: Fraction, high: Fraction, rho: Any, bits: int) -> Any:
-        made.append((moments, float(low), float(high), bits))
-        return made[-1]
-
-    monkeypatch.setattr(bound_track, "_segment", segment)
-    expected = [(f"{bits} bits", low, low + 1.0, bits) for bits in (44, 72) for low in (1.0, 2.0)]
-    for _ in range(2):
-        assert [track._segment(place, bits) for bits in (44, 72) for place in (0, 1)] == expected
-    assert made == expected
-
-
-@pytest.mark.parametrize(
-    ("errors", "bits"),
-    [((0.9e-5,), [44]), ((1.1e-5, 1.0), [44, 72]), ((None, 1e-9), [44, 72]), ((None, None), [44, 72])],
-)
-def test_a_series_is_made_with_as_few_bits_as_do(
-    errors: tuple[float | None, ...], bits: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    track, asked = bare(), []
-    monkeypatch.setattr(track, "_segment", lambda place, bits: asked.append(bits))
-
-    def computed(which: str, segment: Any) -> Any:
-        error = errors[len(asked) - 1]
-        if error is None:
-            raise Dependent
-        return SimpleNamespace(errors=(arb(0), arb(error), arb(1)))
-
-    monkeypatch.setattr(track, "_computed", computed)
-    found = track._sharp(UPPER, 0)
-    assert asked == bits
-    assert isinstance(found, Dependent) is (errors[-1] is None)
-
-
 def test_an_ellipse_is_as_wide_as_all_moments_are_bounded_on(monkeypatch: pytest.MonkeyPatch) -> None:
     block = SimpleNamespace(entries=("force", "gram"))
     moments: Any = SimpleNamespace(at=lambda t: (block, block))
@@ -232,17 +169,6 @@ def test_an_ellipse_is_as_wide_as_all_moments_are_bounded_on(monkeypatch: pytest
             assert entry[:2] == (rho, k * float(rho))
     with pytest.raises(BallError, match="no ellipse"):
         segment(Fraction(17, 16))
-
-
-def test_the_lower_bound_has_both_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    track = bare()
-    track.spans = SimpleNamespace(along=("mean", "line"), upper=1, across=("slope",))
-    monkeypatch.setattr(bound_track, "series", lambda force, gram: [(list(force), list(gram))])
-    segment: Any = SimpleNamespace(along=["f1", "f2", "a11", "a12", "a22"], across=["g", "b"])
-    assert track._computed(UPPER, segment) == [(["f1"], ["a11"])]
-    assert track._computed(LOWER, segment) == [(["f1", "f2"], ["a11", "a12", "a22"]), (["g"], ["b"])]
-    track.spans.across = ()
-    assert track._computed(LOWER, segment) == [(["f1", "f2"], ["a11", "a12", "a22"])]
 
 
 @pytest.mark.parametrize(

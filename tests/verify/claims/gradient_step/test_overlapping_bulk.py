@@ -1,4 +1,4 @@
-"""Turned rows after a step from rows that overlap: claims without their simulations, and one dense batch."""
+"""Turned rows after a step from rows that overlap: dense batches, and the isotropic limit."""
 
 from __future__ import annotations
 
@@ -13,31 +13,12 @@ from giantsteps.numerics.bulk.equivalent import isotropic
 from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
 from giantsteps.numerics.models.network import Network
-from giantsteps.verify.checks.simulation import BySimulation
-from giantsteps.verify.claims.gradient_step.overlapping_bulk import CLAIMS
-from giantsteps.verify.claims.index import all_claims, examine
-from giantsteps.verify.protocol.claim import Claim, Kind
-from giantsteps.verify.protocol.verdict import Verdict
 from giantsteps.verify.second_route.grids import SMOOTH
 from giantsteps.verify.second_route.networks.overlapping_draws import shared_functions
 
 NETWORK = Network(
     activation("tanh"), activation("sin(z+7/10)"), 1.5, 0.8, 0.1, alpha0=2.0, eta=1.6, overlap=0.4
 )  # fmt: skip
-
-
-def test_the_ledger_has_them() -> None:
-    assert {claim.id for claim in CLAIMS} <= {claim.id for claim in all_claims()}
-
-
-@pytest.mark.parametrize("claim", CLAIMS[1:], ids=lambda claim: claim.id)
-def test_verdict_and_mutants(claim: Claim) -> None:
-    checks = tuple(check for check in claim.checks if not isinstance(check, BySimulation))
-    verdict, evidence, mutants, _ = examine(replace(claim, checks=checks), "quick")
-    # A second formula of a limit confirms nothing: the simulations do.
-    expected = Verdict.INCONCLUSIVE if claim.kind is Kind.LIMIT else Verdict.PROVED
-    assert verdict is expected, [one.summary for one in evidence]
-    assert [mutant.name for mutant in mutants if mutant.verdict is not Verdict.REFUTED] == []
 
 
 def forms(d: int, seed: int, gain: float) -> np.ndarray:

@@ -1,7 +1,4 @@
-"""The claims on initial rows that overlap: verdicts, mutants and the functions of their numbers.
-
-The simulations run with the ledger, and in the long profile for one claim; here it is derivation and numbers.
-"""
+"""Initial rows that overlap: the functions of the numbers by hand, and the derivation without overlap."""
 
 from __future__ import annotations
 
@@ -15,37 +12,7 @@ from giantsteps.derivations.gradient_step import bulk, spike
 from giantsteps.derivations.gradient_step import overlapping_rows as rows
 from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.derivations.language.expectation import expand_expectations
-from giantsteps.verify.checks.simulation import BySimulation
-from giantsteps.verify.claims.gradient_step.overlapping_rows import CLAIMS
-from giantsteps.verify.claims.index import all_claims, examine
-from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.protocol.claim import PROFILES, Kind
-from giantsteps.verify.protocol.verdict import Verdict
 from giantsteps.verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
-
-BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def test_the_ledger_has_them() -> None:
-    assert set(BY_ID) <= {claim.id for claim in all_claims()}
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_verdict_and_mutants(claim) -> None:  # type: ignore[no-untyped-def]
-    checks = tuple(check for check in claim.checks if not isinstance(check, BySimulation))
-    verdict, evidence, mutants, _ = examine(replace(claim, checks=checks), "quick")
-    # A second formula of a limit confirms nothing: the simulations do.
-    expected = Verdict.INCONCLUSIVE if claim.kind is Kind.LIMIT else Verdict.DERIVED
-    assert verdict is expected, [one.summary for one in evidence]
-    assert len(claim.mutants) >= 2
-    assert [mutant.name for mutant in mutants if mutant.verdict is not Verdict.REFUTED] == []
-
-
-@pytest.mark.thorough
-def test_the_simulation_confirms_the_bulk() -> None:
-    # The protocol's false-alarm rate is 1e-3 per claim.
-    (check,) = (one for one in BY_ID["beyond.overlapping-rows-bulk"].checks if isinstance(one, BySimulation))
-    assert check.run(BY_ID["beyond.overlapping-rows-bulk"], PROFILES["quick"], PAPER).outcome == "supports"
 
 
 def test_the_functions_by_hand() -> None:

@@ -6,32 +6,12 @@ import pytest
 
 from giantsteps.derivations.gradient_step import symbols as rates
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.verify.claims.equivalence import plain as wider_equivalence
-from giantsteps.verify.claims.gradient_step import leap as wider_leap
-from giantsteps.verify.claims.gradient_step import rate as wider_rate
-from giantsteps.verify.claims.index import examine
 from giantsteps.verify.claims.random_features.no_spike import plain_random_features
 from giantsteps.verify.protocol.claim import PROFILES
-from giantsteps.verify.protocol.verdict import Verdict
 from giantsteps.verify.second_route.gradient_step import leap
 from giantsteps.verify.second_route.models import solved
 from giantsteps.verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
 from giantsteps.verify.second_route.saddle_point.plain_equivalence import plain_equivalence
-
-ALL = (*wider_equivalence.CLAIMS, *wider_leap.CLAIMS, *wider_rate.CLAIMS)
-BY_ID = {claim.id: claim for claim in ALL}
-
-
-def test_every_claim_has_wrong_neighbours_of_its_own() -> None:
-    assert len(BY_ID) == len(ALL)
-    assert all(len(claim.mutants) >= 2 and claim.id.startswith("wider.") for claim in ALL)
-
-
-def test_a_direction_outside_the_leap_space_is_refuted_as_read() -> None:
-    verdict, evidence, mutants, _ = examine(BY_ID["wider.leap.printed-every-direction"], "quick")
-    assert verdict is Verdict.CONVENTION  # the theorem's own reading is another one
-    assert {e.outcome.value for e in evidence} == {"refutes"}  # the proof and the simulation, each alone
-    assert {m.verdict for m in mutants} == {Verdict.REFUTED}
 
 
 @pytest.mark.parametrize("name", equivalence_numbers.UNTRAINED)

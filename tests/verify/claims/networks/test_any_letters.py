@@ -1,27 +1,11 @@
-"""The claims on two letters with any activation: verdicts and mutants without simulation, and rows of real networks."""
+"""Two letters with any activation: the limits of their traces beside rows of real networks."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from giantsteps.verify.claims.index import examine
-from giantsteps.verify.claims.networks import any_letters
-from giantsteps.verify.protocol.claim import Claim
-from giantsteps.verify.protocol.evidence import Outcome
-from giantsteps.verify.protocol.verdict import Verdict
 from giantsteps.verify.second_route.any_activation import letters
-from tests.planting.errors import without_simulation
-
-
-@pytest.mark.parametrize("claim", any_letters.CLAIMS, ids=lambda claim: claim.id)
-def test_proof_and_numbers_agree_and_catch_the_mutants(claim: Claim) -> None:
-    # A second formula of a limit confirms nothing: that is left to the simulation.
-    verdict, evidence, mutants, _ = examine(without_simulation(claim), "quick")
-    assert verdict is Verdict.INCONCLUSIVE
-    assert all(found.outcome is Outcome.SUPPORTS for found in evidence)
-    assert len(mutants) >= 2
-    assert [mutant.name for mutant in mutants if mutant.verdict is not Verdict.REFUTED] == []
 
 
 @pytest.mark.parametrize("name", letters.MODELS)

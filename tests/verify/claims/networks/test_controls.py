@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.verify.checks.simulation import BySimulation, together
-from giantsteps.verify.claims.index import all_claims, examine
+from giantsteps.verify.checks.simulation import together
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.protocol.verdict import Verdict
 from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope
 from giantsteps.verify.second_route.equivalence import twins
 from giantsteps.verify.second_route.gradient_step import real
@@ -83,27 +80,6 @@ def test_what_norms_do_not_owe_to_the_rows_is_averaged_exactly() -> None:
     order = [one_letter_rows.COLUMNS.index(x) for x in (s.overlap_pd, s.overlap_vd, s.overlap_dd)]
     exact = one_letter_rows.drawn(law, d, 5)[0][order]
     assert np.all(np.abs(drawn.mean(axis=0) - exact) < 4 * drawn.std(axis=0) / math.sqrt(len(drawn)))
-
-
-# Once too blunt: what measured them passed too much that is wrong, of their own or of the generic neighbours.
-SHARP = (
-    "beyond.overlap-target", "beyond.overlap-spike-norm", "beyond.overlap-norm", "beyond.training-error",
-    "beyond.any-norm-along-target", "beyond.any-norm-along-spike", "beyond.any-norm-variance", "beyond.any-rest",
-    "beyond.any-overlap-target", "beyond.any-overlap-norm", "beyond.any-readout-mean", "beyond.readout-mean",
-    "beyond.overlapping-rows-covariance", "beyond.spectrum", "beyond.gaussian-rows-spike", "beyond.overlap-spike",
-    "beyond.groups.network-spike-norm", "beyond.groups.readout-mean", "appendix-d.orthogonal.test-error-simulated",
-)  # fmt: skip
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("id_", SHARP)
-def test_simulation_alone_confirms_and_catches_four_in_five(id_: str) -> None:
-    (claim,) = (c for c in all_claims() if c.id == id_)
-    checks = tuple(check for check in claim.checks if isinstance(check, BySimulation))
-    verdict, _, _, power = examine(dataclasses.replace(claim, checks=checks), "quick")
-    assert verdict is Verdict.CONFIRMED
-    assert power is not None
-    assert power.enough
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])

@@ -1,4 +1,4 @@
-"""The headline claims: networks beside their isotropic twins, and what the pairs refute alone."""
+"""The experiments of the headline claims: networks beside their isotropic twins."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pytest
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.models.model import Model
-from giantsteps.verify.claims.index import all_claims, examine
-from giantsteps.verify.claims.networks import headline, small_batch
-from giantsteps.verify.protocol.claim import Claim, Profile
-from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.claims.networks import headline
+from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.equivalence import twins
 from giantsteps.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
 from giantsteps.verify.second_route.grids import SMOOTH, Array
@@ -20,28 +18,6 @@ from giantsteps.verify.second_route.models import solved
 
 SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
 NAME = "tanh learns tanh, small batch"
-
-
-def test_the_ledger_has_them_under_one_prefix() -> None:
-    known = {c.id for c in all_claims() if c.id.startswith("headline.")}
-    assert {claim.id for claim in (*headline.CLAIMS, *small_batch.CLAIMS)} == known
-
-
-def test_a_step_on_a_small_batch_is_worse_than_none() -> None:
-    for claim, earned in zip(small_batch.CLAIMS, (Verdict.CERTIFIED, Verdict.CERTIFIED), strict=True):
-        verdict, _, mutants, _ = examine(claim, "quick")
-        assert verdict is earned
-        assert [m.name for m in mutants if m.verdict is not Verdict.REFUTED] == []
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("claim", headline.CLAIMS, ids=lambda claim: claim.id)
-def test_simulation_alone_confirms_and_refutes(claim: Claim) -> None:
-    # Seeded: the protocol's false-alarm rate is 1e-3 per claim, met once when the seeds were chosen.
-    verdict, _, mutants, _ = examine(claim, "quick")
-    assert verdict is Verdict.CONFIRMED
-    assert len(mutants) >= 2
-    assert [m.name for m in mutants if m.verdict is not Verdict.REFUTED] == []
 
 
 def test_even_rows_have_one_norm_and_no_direction_of_their_batch() -> None:
