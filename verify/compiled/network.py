@@ -92,13 +92,14 @@ class _Batch:
 
     def named(self, formula: sp.Expr) -> sp.Expr:
         """A formula that has such averages, by their names."""
-        return formula.xreplace({batch.over(Y**k): self.name(0, k) for k in (1, 2)})
+        return formula.xreplace({batch.over(U**j * Y**k): self.name(j, k) for j in (0, 2) for k in (1, 2)})
 
 
 def _blocks(over: _Batch) -> list[Pair]:
-    """The blocks of the resolvent, and where averages over samples are taken."""
+    """The blocks of the resolvent, where averages over samples are taken, and the forms along the target."""
     found = _concluded(batch.trace(), s.row_trace) + _concluded(batch.blocks(), s.bridge_trace, s.rest_trace)
     found += _concluded(batch.places(), s.place_linear, s.place_square)
+    found += _concluded(batch.target_forms(), s.target_form, s.target_bridge)
     return [(symbol, over.named(formula)) for symbol, formula in found]
 
 
@@ -106,10 +107,7 @@ def _blocks(over: _Batch) -> list[Pair]:
 def blocks() -> tuple[Tape, ...]:
     """The blocks of the resolvent at a given gain, and its forms along the target."""
     over = _Batch()
-    found = _blocks(over) + [
-        (symbol, formula.xreplace({s.z: U}))
-        for symbol, formula in _concluded(batch.target_forms(), s.target_form, s.target_bridge)
-    ]
+    found = _blocks(over)
     return written([*over.pairs.items(), *found])
 
 
@@ -124,15 +122,15 @@ def _forms(over: _Batch) -> list[Pair]:
     left = (sp.eye(2) + weight * G / s.alpha0).adjugate()
     entries = ((0, 0), (0, 1), (1, 1))
     means = dict(zip(batch.means(U**2), (over.mean(U**2 * acts[place]) for place in entries), strict=True))
-    inverse = batch.linear_matrix(U**2).xreplace(means).inv(method="ADJ")
-    along = sp.Matrix(2, 2, sp.symbols("R_{11} R_{12} R_{12} R_{22}", real=True))
-    found: list[Pair] = [(along[place], inverse[place]) for place in entries]
+    below, root = sp.Symbol("R_{22}", real=True), sp.sqrt(s.gain)
+    along = sp.Matrix([[s.target_form, root * s.target_bridge], [root * s.target_bridge, below]])
+    found: list[Pair] = [(below, batch.linear_matrix(U**2).xreplace(means).inv(method="ADJ")[1, 1])]
     pulled, added = any_activation.pulled_and_added()
     across, spike = sp.sqrt(1 - s.gamma**2), sp.Matrix([Y / sp.sqrt(s.v_square), 0])
     vectors = {
         "v": (sp.zeros(2, 1), spike),
         "p": (sp.Matrix([1 / across, 0]), -s.gamma / across * spike),
-        "h": (sp.zeros(2, 1), sp.Matrix([added, pulled / sp.sqrt(s.gain)])),
+        "h": (sp.zeros(2, 1), sp.Matrix([added, pulled / root])),
     }
     seen = {x: sp.Matrix(sp.symbols(f"x_{x}1 x_{x}2", real=True)) for x in vectors}
     for x, (target, f) in vectors.items():
@@ -182,6 +180,13 @@ def readout() -> tuple[Tape, ...]:
         rate = sp.Add(*(sp.diff(twice, x) * slope_of(x, variable) for x, _ in rows))
         pairs += [*averages_named(slopes(rows, variable), variable.name), (size, -rate)]
     return written([*pairs, *_concluded(network.errors(), s.test_error, s.training_error)])
+
+
+@lru_cache(maxsize=1)
+def batch_alone() -> tuple[Tape, ...]:
+    """Q = (A + t)^-1 of the batch of a step whose labels have no mean, at a given t, and its forms."""
+    found = {**network.batch_vectors().results, **network.batch().results, s.leverage: s.batch_trace / s.alpha0}
+    return written((symbol, formula.xreplace({s.z: U})) for symbol, formula in found.items())
 
 
 class GradientStep(Protocol):
@@ -270,6 +275,13 @@ def _solved(tapes: Sequence[Tape], step: Step, given: Mapping[str, float]) -> Ma
 def blocks_of(step: Step, gain: float) -> Mapping[str, float]:
     """The blocks of the resolvent at a gain, its forms along the target among them, and all that they depend on."""
     return _solved(blocks(), step, {s.gain.name: gain})
+
+
+def batch_of(target: Activation, alpha0: float, shift: float) -> Mapping[str, float]:
+    """The resolvent of a batch at t = ``shift``, and its forms, by name."""
+    rule, labels = _samples(target, 0.0, 1.0)
+    given = {s.alpha0.name: alpha0, s.batch_shift.name: shift}
+    return given | dict(System(batch_alone(), {U.name: rule}, given, {"g": labels}).solve().values)
 
 
 @lru_cache(maxsize=256)

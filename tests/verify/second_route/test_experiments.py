@@ -15,8 +15,6 @@ from giantsteps.derivations.language import symbols as s_language
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.any_activation import draws as any_draws
-from giantsteps.verify.second_route.any_activation import numbers as any_numbers
-from giantsteps.verify.second_route.any_activation.rows import overlaps, rows
 from giantsteps.verify.second_route.equivalence import both_maps
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import Array
@@ -28,7 +26,7 @@ from giantsteps.verify.second_route.networks import (
     one_letter_rows,
     overlapping_draws,
 )
-from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.networks.step import Step, equivalent, law
 from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
@@ -89,13 +87,14 @@ def test_every_experiment_is_beside_its_theory_at_the_ratios_of_its_sizes(monkey
         return {quantity.name: float(seed)}, controls[seed]
 
     draws.bulk_of_rows({"one": (STEP, 0.4, 0.6)}, resolvent, theory, quantity, profile)
-    monkeypatch.setattr(any_draws, "averages", theory)
+    monkeypatch.setattr(any_draws, "law", theory)
     monkeypatch.setattr(any_draws, "ROW_MODELS", {"one": ANY})
     monkeypatch.setattr(any_draws, "row_statistics", lambda step, d, seed: (np.arange(7.0) + seed, np.cos(2.0**seed)))
     monkeypatch.setattr(any_draws, "steadied", lambda samples, controls: samples + controls)
     (sizes,) = any_draws.row_experiment(s.c, profile).values()
     assert sizes[0].samples == tuple(2.0 + seed + np.cos(2.0**seed) for seed in profile.draws(32))
-    monkeypatch.setattr(any_draws, "block_values", theory)
+    monkeypatch.setattr(any_draws, "blocks", theory)
+    monkeypatch.setattr(any_draws, "batch_blocks", lambda *given: (0.0,) * 5)
     monkeypatch.setattr(any_draws, "BATCHES", {"one": STEP, "two": ANY})
     monkeypatch.setattr(any_draws, "GAINS", {"one": 0.3, "two": 0.2})
     any_draws.batch_experiment(s.row_trace, dataclasses.replace(SMALL, dimensions=(22,)))
@@ -212,20 +211,9 @@ def test_forms_of_drawn_rows_by_their_definitions(name: str) -> None:
     assert (v @ v, perp @ perp, v @ perp) == pytest.approx((1.0, 1.0, 0.0), abs=1e-12)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.3])
-@pytest.mark.parametrize("student", ["softplus", "shifted tanh", "leaning tanh"])
-def test_the_law_of_rows_is_that_of_the_solver(student: str, noise: float) -> None:
-    """Stated twice, with averages of their own; labels of a mean, with noise and without."""
-    step = dataclasses.replace(ANY, student=student, noise=noise, rate=3.0)
-    law, other = rows(step), any_numbers.law_of(step)
-    assert (law.omega, law.c, law.variance) == pytest.approx((other.omega, other.bulk, other.norm_variance), rel=1e-8)
-    # The mean row e h1 |w_Y| and what moves with labels: of the noise, too.
-    assert (law.nu, law.size > 0.0) == (pytest.approx(3.0 * any_numbers.Slope(student).h[2]), True)
-
-
 def test_numbers_of_the_solver_stand_in_their_places() -> None:
     step, C, shift = STEP, 0.5, 0.7
-    found = numbers.by_solver(any_numbers.law_of(step), step.beta, C, shift)
+    found = numbers.by_solver(numbers.law_of(step), step.beta, C, shift)
     # V1 = (1 - D V2)/C, and overlaps of a positive matrix.
     assert found[s.V1.name] == pytest.approx((1 - shift * found[s.V2.name]) / C, rel=1e-9)
     K = np.array([[found[x.name] for x in row] for row in (
@@ -233,7 +221,7 @@ def test_numbers_of_the_solver_stand_in_their_places() -> None:
         (s.overlap_vd, s.overlap_pd, s.overlap_dd),
     )])  # fmt: skip
     assert np.linalg.eigvalsh(K)[0] > 0.0
-    expected = any_numbers.equivalent_values(step, C, shift)
+    expected = equivalent(step, C, shift)
     assert (found[s.V1.name], found[s.V2.name]) == pytest.approx((expected[s.V1.name], expected[s.V2.name]), rel=1e-9)
 
 
@@ -270,11 +258,11 @@ def test_a_resolvent_of_letters_is_its_definition() -> None:
 def test_gaussian_rows_have_values_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Step] = []
 
-    def law(step: Step) -> SimpleNamespace:
+    def theory(step: Step) -> dict[str, float]:
         asked.append(step)
-        return SimpleNamespace(variance=0.25, spike=0.75)
+        return {s.norm_variance.name: 0.25, s.norm_spike_overlap.name: 0.75}
 
-    monkeypatch.setattr(draws, "own_law", law)
+    monkeypatch.setattr(draws, "law", theory)
     monkeypatch.setattr(draws, "ROW_MODELS", {"one": STEP})
     monkeypatch.setattr(draws, "row_statistics", lambda step, d, seed, gaussian: (np.arange(4.0) + seed, gaussian))
     monkeypatch.setattr(draws, "steadied", lambda samples, controls: samples + 0.5 * controls)
@@ -307,36 +295,21 @@ def test_averages_given_what_a_shared_direction_says_of_a_sine() -> None:
 
 def test_averages_of_any_activation_are_sums_over_a_grid() -> None:
     """Of a softplus and a shifted sine, by a rule of their own; labels Y = y - h0, s = sigma' - h1 - h2 z."""
-    found = any_numbers.averages(ANY)
+    found = law(ANY)
     z, w = np.polynomial.hermite_e.hermegauss(80)
     w = w / w.sum()
     value, prime, y = np.logaddexp(0.0, z), 1 / (1 + np.exp(-z)), np.sin(z + 0.7)
     h0, h1, h2 = w @ value, w @ prime, w @ (z * prime)
     rest, Y = prime - h1 - h2 * z, y - h0
     expected = {
-        s.mean_output: h0, s.h1: h1, s.h2: w @ value**2, s.curvature: h2, s.h1_check: w @ rest**2 + h2**2,
-        s.eta: 2.0 * 0.8, s.alpha0: 1.5, s.beta: 0.8, s.turn: 2.0 * h2,
+        s.mean_output: h0, s.h1: h1, s.curvature: h2, s.eta: 2.0 * 0.8, s.alpha0: 1.5, s.beta: 0.8, s.turn: 2.0 * h2,
         s.row_weight: 4.0 / 1.5 * (w @ rest**2),
         **{symbol: w @ (z**j * rest**k) for (j, k), symbol in s.slope_moment.items()},
-        **{symbol: w @ Y**k for k, symbol in enumerate(s.label_moment)},
-        **{symbol: w @ (z * Y**k) for k, symbol in enumerate(s.label_slope)},
-        **{symbol: w @ (z**2 * Y**k) for k, symbol in enumerate(s.label_curve)},
+        **{
+            symbol: w @ (z**u * Y**k)
+            for u, symbols in enumerate((s.label_moment, s.label_slope, s.label_curve))
+            for k, symbol in enumerate(symbols) if k
+        },
     }  # fmt: skip
     # Poles of the slope at distance pi, 80 nodes: 1e-9 and better.
-    assert found == pytest.approx({symbol.name: value for symbol, value in expected.items()}, rel=1e-7, abs=1e-8)
-
-
-def test_overlaps_of_any_activation_are_those_of_the_solver() -> None:
-    """Of labels with a mean: every form of v, theta_perp and the norms, by blocks iterated and by the solver."""
-    C, shift, step = 0.5, 0.7, dataclasses.replace(ANY, student="shifted tanh")
-    law = rows(step)
-    found = numbers.by_solver(any_numbers.law_of(step), step.beta, C, shift)
-    K = overlaps(law, C, shift, found[s.V2.name]).real
-    # In the order v, norms, theta_perp.
-    expected = {
-        s.overlap_vv: K[0, 0], s.overlap_vd: K[0, 1], s.overlap_dd: K[1, 1], s.overlap_vp: K[0, 2],
-        s.overlap_pd: K[1, 2], s.overlap_pp: K[2, 2],
-    }  # fmt: skip
-    assert {x: found[x.name] for x in expected} == pytest.approx(expected, rel=1e-6)
-    values = any_numbers._resolvent_values(law, C, shift, found[s.V2.name])
-    assert values[s.ridge.name] + values[s.V2_hat.name] == pytest.approx(shift)
+    assert {x: found[x.name] for x in expected} == pytest.approx(expected, rel=1e-7, abs=1e-8)

@@ -11,10 +11,10 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve as solve_by_numerics
-from giantsteps.verify.second_route.networks.formulas import Step, batch_forms, equivalent
 from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
 from giantsteps.verify.second_route.networks.letter_networks import NETWORKS
 from giantsteps.verify.second_route.networks.letter_numbers import LAW, SPECTRAL
+from giantsteps.verify.second_route.networks.step import Step, batch_forms, equivalent
 from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
 
 STEP = Step("tanh", "tanh", 2.0, 4.0, 0.8)
@@ -72,7 +72,7 @@ def test_three_groups_against_a_dense_resolvent() -> None:
     np.testing.assert_allclose(at.T, np.array(T) / len(group), atol=3e-3)
 
 
-def test_the_batch_s_law_is_that_of_the_bisection() -> None:
+def test_the_batch_s_law_is_that_of_the_theorems() -> None:
     batch, t = RealBatch("tanh", 2.0), 0.8
     forms = batch_forms("tanh", 2.0, t)
     found = batch.forms(1 / t) / t

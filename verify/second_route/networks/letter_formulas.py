@@ -11,6 +11,7 @@ k numbers m_j and k vectors z_j are all that is needed of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -18,8 +19,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from giantsteps.derivations.bulk import symbols as s
 from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
-from giantsteps.verify.second_route.networks.formulas import Step, own_law
+from giantsteps.verify.second_route.networks.step import Step
+from giantsteps.verify.second_route.networks.step import law as law_of
 
 # A trapezoidal rule: exact to rounding for functions analytic within 0.4 of the line, exp(-2 pi 0.4/0.1) = 1e-11.
 NODES, MASS = normal_line(0.1)
@@ -138,21 +141,23 @@ class Groups:
 
 def network_groups(step: Step, fractions: tuple[float, ...], letters: tuple[float, ...]) -> Groups:
     """The groups of a real network: a letter is a learning rate."""
-    laws = [own_law(step.times(u)) for u in letters]
-    base = own_law(step)
-    y = SMOOTH[step.target].value(NODES)
-    gamma = float(MASS @ (NODES * y)) / base.size
-    along = np.array([0.0, 1.0 / base.size, 0.0])
+    rows = [law_of(step.times(u)) for u in letters]
+    base = law_of(step)
+    size, gamma = math.sqrt(base[s.v_square.name]), base[s.gamma.name]
+    along = np.array([0.0, 1.0 / size, 0.0])
     across = (np.array([1.0, 0.0, 0.0]) - gamma * along) / np.sqrt(1 - gamma**2)
+    second, third = base[s.slope_moment[2, 1].name], base[s.slope_moment[0, 3].name]
+    rates = [step.rate * u for u in letters]
     return Groups(
         step.beta,
         np.array(fractions),
         np.array(letters),
-        base.weight,
+        base[s.row_weight.name],
         RealBatch(step.target, step.alpha0),
         np.stack([along, across]),
-        np.array([[0.0, own.linear, own.cubic] for own in laws]),
-        np.array([own.variance for own in laws]),
+        # h = 2 e E[z^2 s] v~ + (e^3/alpha0^2) E[s^3] w3.
+        np.array([[0.0, 2 * e * second, e**3 * third / step.alpha0**2] for e in rates]),
+        np.array([own[s.norm_variance.name] for own in rows]),
     )
 
 

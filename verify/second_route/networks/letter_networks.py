@@ -20,8 +20,8 @@ from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows, unit_rows
 from giantsteps.verify.second_route.grids import SMOOTH, Array
-from giantsteps.verify.second_route.networks.formulas import Step
 from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES
+from giantsteps.verify.second_route.networks.step import Step
 from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
 from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair
 

@@ -16,11 +16,11 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step import real
-from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers
+from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
-from giantsteps.verify.second_route.networks.formulas import Step, functions_for, own_law
-from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
+from giantsteps.verify.second_route.networks.letter_formulas import Bulk, RealBatch, network_groups
 from giantsteps.verify.second_route.networks.numbers import step_at
+from giantsteps.verify.second_route.networks.step import Step, law
 from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
@@ -71,7 +71,9 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
         drawn = (row_statistics(step, d, k) for k in profile.draws(_DRAWS))
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         values = ratios(step, d) | {s.letter[0].name: STEP_LETTERS[0]}
-        return Measured(d, tuple(real.steadied(statistics[:, at], controls)), values, functions_for(step))
+        return Measured(
+            d, tuple(real.steadied(statistics[:, at], controls)), values, interpretation(step.student, step.target)
+        )
 
     return at_sizes(STEPPED, profile, one, 4)
 
@@ -79,23 +81,19 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
 def letter_law(point: Point) -> dict[str, float]:
     """The law of the rows of a letter, from averages on a fixed grid at the letter's own rate."""
     step, u = step_at(point), float(point[s.letter[0].name])
-    own = own_law(step.times(u))
-    at = network_groups(step, (1.0,), (u,))
-    plain = at.law.forms(0.0)
-    y = SMOOTH[step.target].value
-    return {
-        **hermite_numbers(step.student, step.target),
-        s.eta.name: step.rate * step.beta,
-        s.row_form_of.name: 1 + own.weight * float(MASS @ (y(NODES) ** 2 * NODES**2)),
-        s.norm_overlap_of.name: float(plain[0] @ at.correlations[0]),
-        s.norm_spike_overlap_of.name: own.spike,
-        s.norm_variance_of[0].name: own.variance,
-    }
+    own = law(step.times(u))
+    named = {
+        s.row_form_of: s.row_form, s.norm_overlap_of: s.norm_overlap, s.norm_spike_overlap_of: s.norm_spike_overlap,
+        s.norm_variance_of[0]: s.norm_variance,
+    }  # fmt: skip
+    hermite = hermite_numbers(step.student, step.target)
+    return hermite | {s.eta.name: step.rate * step.beta} | {x.name: own[of.name] for x, of in named.items()}
 
 
 def letter_functions(point: Point) -> Mapping[str, Function]:
     """Implementations of sigma, g and their derivatives at a point."""
-    return functions_for(step_at(point))
+    step = step_at(point)
+    return interpretation(step.student, step.target)
 
 
 # --- the resolvent on rows of real networks

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from giantsteps.derivations.bulk import symbols as s
 from giantsteps.verify.second_route.grids import SMOOTH, Array
-from giantsteps.verify.second_route.networks.formulas import Step, own_law
 from giantsteps.verify.second_route.networks.letter_formulas import (
     MASS,
     NODES,
@@ -22,6 +22,7 @@ from giantsteps.verify.second_route.networks.letter_formulas import (
     Groups,
     network_groups,
 )
+from giantsteps.verify.second_route.networks.step import Step, law
 from giantsteps.verify.second_route.saddle_point import plain
 
 _STILL = 1e-12
@@ -47,11 +48,9 @@ class Vocabulary:
 
 
 def spike_and_alignment(step: Step) -> tuple[float, float]:
-    """r of the letter one and gamma, from E[z sigma] and |v~|."""
-    base = own_law(step)
-    h1 = float(MASS @ (NODES * SMOOTH[step.student].value(NODES)))
-    first = float(MASS @ (NODES * SMOOTH[step.target].value(NODES)))
-    return step.rate * h1 * base.size, first / base.size
+    """r of the letter one and gamma."""
+    rows = law(step)
+    return rows[s.r.name], rows[s.gamma.name]
 
 
 @lru_cache(maxsize=32)
