@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.bulk import marchenko_pastur
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
+from giantsteps.derivations.free_energy.along_spike import over_kappa
 from giantsteps.derivations.kernel.search.steps import isolated
 from giantsteps.derivations.kernel.statements import sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.saddle_point import equations, letters
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.bulk_of_letters import isotropic
+from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY
 from giantsteps.verify.compiled.along import averages, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule
 from giantsteps.verify.compiled.system import Solved, System
@@ -98,7 +100,7 @@ def one_letter() -> tuple[Tape, ...]:
 
 @lru_cache(maxsize=1)
 def two_letters() -> tuple[Tape, ...]:
-    """Appendix D for isotropic rows, equations (154)-(157)."""
+    """Appendix D for isotropic rows, equations (154)-(157), and the training error."""
     pairs = {of[a][b]: None for of in (s.q1_of, s.V1_of) for a, b in PAIRS}
     alone = [of[a] for of in (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of) for a in LETTERS]
     overlaps = [of[a] for of in (s.zeta_hat_of, s.psi_hat_of, s.V2_hat_of) for a in LETTERS]
@@ -111,7 +113,9 @@ def two_letters() -> tuple[Tape, ...]:
         *(isotropic.isotropic(x).theorem_of(letters.CONJUGATE[x]) for x in overlaps),
         letters.test_error().theorem_of(s.test_error),
     )
-    return written(map(_concluded, theorems))
+    # On a training sample every residual shrinks by 1 + V.
+    training = s.training_error, over_kappa(VOCABULARY.e2 * VOCABULARY.weight**2)
+    return written([*map(_concluded, theorems), training])
 
 
 def functions_of(model: Features) -> Mapping[str, Callable[[Array], Array]]:

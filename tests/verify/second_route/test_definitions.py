@@ -21,9 +21,9 @@ from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve
 from giantsteps.verify.second_route.models import solved
 from giantsteps.verify.second_route.networks import draws, letter_networks, one_letter_rows, overlapping_draws
+from giantsteps.verify.second_route.networks.letter_networks import Vocabulary
 from giantsteps.verify.second_route.networks.numbers import network_values, own_model
 from giantsteps.verify.second_route.networks.step import Step
-from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.language import symbols as s_language
 from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.compiled import network_letters
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.any_activation import draws as any_draws
 from giantsteps.verify.second_route.equivalence import both_maps
@@ -26,8 +26,9 @@ from giantsteps.verify.second_route.networks import (
     one_letter_rows,
     overlapping_draws,
 )
-from giantsteps.verify.second_route.networks.step import Step, equivalent, law
-from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary
+from giantsteps.verify.second_route.networks.letter_networks import Vocabulary
+from giantsteps.verify.second_route.networks.step import Step, equivalent
+from giantsteps.verify.second_route.networks.step import law as law_of
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)
@@ -118,46 +119,37 @@ def test_every_experiment_is_beside_its_theory_at_the_ratios_of_its_sizes(monkey
 # --- numbers beside them
 
 
-def limit(network: Vocabulary, isotropic: bool = False) -> Any:
+def limit(network: Vocabulary, isotropic: bool = False) -> dict[str, float]:
     """A saddle point whose numbers are all different."""
     draw = np.random.default_rng([int(100 * network.alpha), int(100 * network.ridge), isotropic]).standard_normal
-    at = SimpleNamespace(overlap=draw((6, 6)), tau=draw(2), T=draw((2, 2)))
-    order = {name: draw(2) for name in ("m", "zeta", "psi", "q2", "chi")}
-    return SimpleNamespace(test_error=draw(), training_error=draw(), Q=draw((2, 2)), at=at, **order)
+    return {x.name: float(draw()) for x in (*letter_networks._READOUTS, *network_letters.OVERLAP)}
 
 
 def test_a_network_of_letters_is_beside_its_own_limit_and_the_isotropic_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(letter_networks, "solve", limit)
-    network = letter_networks.NETWORKS["tanh student, tanh target"]
+    network, K = letter_networks.NETWORKS["tanh student, tanh target"], network_letters.OVERLAP
     own, even, found = limit(network), limit(network, isotropic=True), letter_networks.values_of(network)
-    K = own.at.overlap
+    assert {name: found[name] for name in own} == own
     expected = {
-        s.test_error: own.test_error, s.training_error: own.training_error, s.error_isotropic: even.test_error,
-        s.training_isotropic: even.training_error, s.m_isotropic: even.m[0], s.noise: network.noise,
+        s.error_isotropic: even[s.test_error.name], s.training_isotropic: even[s.training_error.name],
+        s.m_isotropic: even[s_saddle.m_of[0].name], s.noise: network.noise,
     }  # fmt: skip
     for a in (0, 1):
-        expected |= {
-            s_saddle.m_of[a]: own.m[a], s_saddle.zeta_of[a]: own.zeta[a], s_saddle.psi_of[a]: own.psi[a],
-            s_saddle.q2_of[a]: own.q2[a], s_saddle.chi_of[a]: own.chi[a], s.V2_of[a]: own.at.tau[a],
-            # The norms of the first letter against the spike, the target and the norms of either.
-            s_saddle.norm_row_spike[a]: K[4, a], s_saddle.norm_row_target[a]: K[4, 2 + a],
-            s_saddle.norm_row_norm[a]: K[4, 4 + a],
-        }  # fmt: skip
+        # The norms of the first letter against the spike, the target and the norms of either.
+        rows = (s_saddle.norm_row_spike, s_saddle.norm_row_target, s_saddle.norm_row_norm)
+        expected |= {row[a]: own[K[4, 2 * i + a].name] for i, row in enumerate(rows)}
     assert len(set(expected.values())) == len(expected)
     assert {symbol: found[symbol.name] for symbol in expected} == expected
-    assert all(found[s.V1_of[a][b].name] == own.at.T[a, b] for a, b in ((0, 0), (0, 1), (1, 1)))
-    assert all(found[s_saddle.q1_of[a][b].name] == own.Q[a, b] for a, b in ((0, 0), (0, 1), (1, 1)))
-    for quantity, (name, networks, paired) in letter_networks._READOUTS.items():
-        assert found[quantity.name] == (getattr(own, name) if name.endswith("error") else getattr(own, name)[0])
-        assert paired == (name != "chi")
+    for _, networks, paired in letter_networks._READOUTS.values():
         assert set(networks) <= set(letter_networks.NETWORKS)
+        assert paired == (networks != letter_networks._READOUTS[s_saddle.chi_of[0]][1])
 
 
 @pytest.mark.parametrize("quantity", letter_networks._READOUTS, ids=str)
 def test_of_a_twin_of_letters_its_own_limit_is_put_back(quantity: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws of known numbers: of a network and of its twin, all different."""
     at = list(letter_networks._READOUTS).index(quantity)
-    name, networks, paired = letter_networks._READOUTS[quantity]
+    _, networks, paired = letter_networks._READOUTS[quantity]
     own = letter_networks.Drawn(0.5, 1.5, 2.5, 3.5)
     even = letter_networks.Drawn(0.25, 0.375, 0.4375, 0.46875)
     monkeypatch.setattr(letter_networks, "solve", limit)
@@ -168,8 +160,7 @@ def test_of_a_twin_of_letters_its_own_limit_is_put_back(quantity: Any, monkeypat
     for model, sizes in found.items():
         network = letter_networks.NETWORKS[model]
         limits = limit(network, isotropic=True)
-        even_limit = {"test_error": limits.test_error, "training_error": limits.training_error, "m": limits.m[0]}
-        expected = (0.5, 1.5, 2.5, 3.5)[at] - ((0.25, 0.375, 0.4375)[at] - even_limit[name] if paired else 0.0)
+        expected = (0.5, 1.5, 2.5, 3.5)[at] - ((0.25, 0.375, 0.4375)[at] - limits[quantity.name] if paired else 0.0)
         assert [(size.dimension, len(size.samples)) for size in sizes] == list(
             zip((50, 100, 200), networks[model], strict=True)
         )
@@ -295,7 +286,7 @@ def test_averages_given_what_a_shared_direction_says_of_a_sine() -> None:
 
 def test_averages_of_any_activation_are_sums_over_a_grid() -> None:
     """Of a softplus and a shifted sine, by a rule of their own; labels Y = y - h0, s = sigma' - h1 - h2 z."""
-    found = law(ANY)
+    found = law_of(ANY)
     z, w = np.polynomial.hermite_e.hermegauss(80)
     w = w / w.sum()
     value, prime, y = np.logaddexp(0.0, z), 1 / (1 + np.exp(-z)), np.sin(z + 0.7)

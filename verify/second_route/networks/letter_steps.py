@@ -14,11 +14,11 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.compiled import network_letters
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
-from giantsteps.verify.second_route.networks.letter_formulas import Bulk, RealBatch, network_groups
 from giantsteps.verify.second_route.networks.numbers import step_at
 from giantsteps.verify.second_route.networks.step import Step, law
 from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
@@ -163,38 +163,19 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
 
 @lru_cache(maxsize=8)
 def real_values(model: Stepped) -> dict[str, float]:
-    """g_a by the fixed point, the two poles by a pencil and q there by the batch's own equation."""
-    from scipy.linalg import eigh
-
-    step, shares = model.step, (model.share, 1 - model.share)
-    groups = network_groups(step, shares, model.letters)
-    C = model.conjugate
-    tau = Bulk(groups).tau(C, model.ridge + np.array(model.D))
-    start = step.beta * tau
-    slope = start * np.square(model.letters) * groups.weight
-    poles = eigh(np.linalg.inv(C) + np.diag(start), np.diag(slope), eigvals_only=True)
-    batch = RealBatch(step.target, step.alpha0)
-    q = [batch.trace(1 / t) / t for t in poles]
-    # [(1 + Theta C)^-1]_11 at x = -t_j, without its pole: (1 + C_22 theta_2)/(det C slope_1 slope_2).
-    residues = (1 + C[1, 1] * (start[1] - slope[1] * poles)) / (np.linalg.det(C) * slope.prod() * (poles[1] - poles[0]))
-    found = {
-        s.filter_trace: residues[0] * q[0] - residues[1] * q[1],
-        s.beta: step.beta,
-        s.ridge: model.ridge,
-        s.row_weight: groups.weight,
-    }
-    found |= upper(s.V1_hat_of, model.C)
-    found |= by_letter({s.fraction: shares, s.letter: model.letters, s.V2_hat_of: model.D, s.row_gain: start})
-    return by_glyph(found)
+    """The law of the rows, T, tau and K, and what they are made of, by the theorems; keys are glyphs."""
+    shares = (model.share, 1 - model.share)
+    known = network_letters.law(model.step.compiled, shares, model.letters)
+    return dict(network_letters.bulk_of(model.step.compiled, known, model.C, model.D, model.ridge))
 
 
-@lru_cache(maxsize=8)
 def real_forms(model: Stepped, which: int) -> dict[str, float]:
     """Forms with the spike in the bulk: of (W_1 v, W_1 v), (delta_1, W_1 v) or (delta_1, delta_1)."""
-    step, k = model.step, 2
-    groups = network_groups(step, (model.share, 1 - model.share), model.letters)
-    forms = Bulk(groups).at(model.conjugate, model.ridge + np.array(model.D)).with_spike
-    left, right = ((0, 0), (2 * k, 0), (2 * k, 2 * k))[which]
+    K, C, rows = network_letters.OVERLAP, model.conjugate, real_values(model)
+    overlap = np.array([[rows[K[i, j].name] for j in range(6)] for i in range(6)])
+    # The spike put back: S has C o (Wv)(Wv)^T more.
+    forms = overlap - overlap[:, :2] @ C @ np.linalg.solve(np.eye(2) + overlap[:2, :2] @ C, overlap[:2])
+    left, right = ((0, 0), (4, 0), (4, 4))[which]
     found = {s.vector_form: forms[left, right]}
     found |= upper(s.V1_hat_of, model.C)
     found |= by_pair({s.spike_forms: forms})

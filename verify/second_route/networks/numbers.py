@@ -47,7 +47,7 @@ def law_at(point: Point) -> Mapping[str, float]:
 def hermite_law_at(point: Point) -> Mapping[str, float]:
     """The same for an odd activation, in Hermite numbers."""
     rows = law_at(point)
-    named = {s.h1_check: s.slope_moment[0, 2], s.h1_star: s.label_slope[1], s.h2_star: s.label_moment[2]}
+    named = {s.h1_star: s.label_slope[1], s.h2_star: s.label_moment[2]}
     return {**rows, **{x.name: rows[of.name] for x, of in named.items()}}
 
 

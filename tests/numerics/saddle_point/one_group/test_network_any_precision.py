@@ -1,4 +1,4 @@
-"""A network's own bulk at any precision: against doubles, against itself, and against the plain second solver."""
+"""A network's own bulk at any precision: against doubles, against itself, and against the theorems, compiled."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_what_leads_nowhere_is_no_solution(
     def newton(equations: Any, unknowns: list[Any]) -> list[Any]:
         calls.append(1)
         # T and tau below zero, or a place of the resolvent that moves on and on.
-        return [arb(s) * (q if s > 1.0 else 1) for s, q in zip(steps, unknowns, strict=True)]
+        return [arb(step) * (q if step > 1.0 else 1) for step, q in zip(steps, unknowns, strict=True)]
 
     monkeypatch.setattr(network_any_precision, "_newton", newton)
     monkeypatch.setattr(network_any_precision, "_MOST_STEPS", 4)
