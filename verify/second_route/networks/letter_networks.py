@@ -16,7 +16,7 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.compiled import network_letters, saddle_points
+from giantsteps.verify.compiled import network_letters, saddle_points, theorems
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows, unit_rows
@@ -51,8 +51,9 @@ class Vocabulary:
 @lru_cache(maxsize=32)
 def solve(network: Vocabulary, isotropic: bool = False) -> Mapping[str, float]:
     """The saddle point of a network by the theorems, or with the isotropic bulk of Appendix D; keys are glyphs."""
-    solved = saddle_points.solved if isotropic else network_letters.solved
-    return solved(network.compiled)[0].values
+    if isotropic:
+        return saddle_points.solved(network.compiled, theorems.two_letters())[0].values
+    return network_letters.solved(network.compiled)[0].values
 
 
 @dataclass(frozen=True)
