@@ -30,7 +30,7 @@ from giantsteps.verify.compiled import saddle_points
 from giantsteps.verify.compiled.along import Array, evaluated, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule, normal_rule
 from giantsteps.verify.compiled.saddle_points import looked_up, on, refined
-from giantsteps.verify.compiled.slopes import Pair, averages_named, slope_of, slopes
+from giantsteps.verify.compiled.slopes import Pair, slope_of, slopes
 from giantsteps.verify.compiled.system import Solved, System
 from giantsteps.verify.compiled.tape import Tape, written
 
@@ -66,6 +66,8 @@ def law_pairs() -> list[Pair]:
     pairs = [
         (s.mean_output, Expectation(sigma(s.z), s.z)),
         (s.h1, Expectation(s.z * sigma(s.z), s.z)),
+        (s.h2, Expectation(sigma(s.z) ** 2, s.z)),
+        (s.h1_check, Expectation((sigma_prime(s.z) - s.h1) ** 2, s.z)),
         # E[sigma''] by Stein's lemma, which kinks have, too.
         (s.curvature, Expectation(s.z * sigma_prime(s.z), s.z)),
         *((symbol, Expectation(s.z**j * beyond_line**k, s.z)) for (j, k), symbol in s.slope_moment.items()),
@@ -78,46 +80,46 @@ def law_pairs() -> list[Pair]:
     return [*pairs, *any_activation.row_law().results.items(), *any_activation.norm_variance().results.items()]
 
 
-class _Batch:
-    """Averages E[u^j Y^k/D(Y)] over samples, each with an equation of its own."""
+class Averages:
+    """Averages E[u^j Y^k/D] over samples, D what a sample's forms shrink by, each with an equation of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Callable[[sp.Expr], sp.Expr]) -> None:
         self.pairs: dict[sp.Symbol, sp.Expr] = {}
+        self._over = over
 
     def name(self, tilt: int, power: int) -> sp.Symbol:
         """E[u^j Y^k/D]."""
         found = sp.Symbol(rf"S_{{{tilt}{power}}}", real=True)
-        self.pairs[found] = batch.over(U**tilt * Y**power).xreplace({s.z: U})
+        self.pairs[found] = self._over(U**tilt * Y**power)
         return found
 
     def mean(self, polynomial: sp.Expr) -> sp.Expr:
         """E[polynomial in Y and u/D]."""
         return sp.Add(*(c * self.name(j, k) for (k, j), c in sp.Poly(sp.expand(polynomial), Y, U).terms()))
 
-    def named(self, formula: sp.Expr) -> sp.Expr:
-        """A formula that has such averages, by their names."""
-        return formula.xreplace({batch.over(Y**k): self.name(0, k) for k in (1, 2)})
+
+def _over(numerator: sp.Expr) -> sp.Expr:
+    return batch.over(numerator).xreplace({s.z: U})
 
 
-def _blocks(over: _Batch) -> list[Pair]:
-    """The blocks of the resolvent, and where averages over samples are taken."""
+def _blocks(over: Averages) -> list[Pair]:
+    """The blocks of the resolvent, where averages over samples are taken, and the forms along the target."""
     found = _concluded(batch.trace(), s.row_trace) + _concluded(batch.blocks(), s.bridge_trace, s.rest_trace)
     found += _concluded(batch.places(), s.place_linear, s.place_square)
-    return [(symbol, over.named(formula)) for symbol, formula in found]
+    found += _concluded(batch.target_forms(), s.target_form, s.target_bridge)
+    names = {batch.over(U**j * Y**k): over.name(j, k) for j in (0, 2) for k in (1, 2)}
+    return [(symbol, formula.xreplace(names)) for symbol, formula in found]
 
 
 @lru_cache(maxsize=1)
 def blocks() -> tuple[Tape, ...]:
     """The blocks of the resolvent at a given gain, and its forms along the target."""
-    over = _Batch()
-    found = _blocks(over) + [
-        (symbol, formula.xreplace({s.z: U}))
-        for symbol, formula in _concluded(batch.target_forms(), s.target_form, s.target_bridge)
-    ]
+    over = Averages(_over)
+    found = _blocks(over)
     return written([*over.pairs.items(), *found])
 
 
-def _forms(over: _Batch) -> list[Pair]:
+def _forms(over: Averages) -> list[Pair]:
     """H = (1 + g B)^-1 on v, theta_perp and h, as R on vectors x = theta A + (1/n0) sum x f(Y) of two blocks.
 
     A sample left out has the weight W in R^-1: on it R x is (1 + G W/alpha0)^-1 (u R_theta x + G f/alpha0), where
@@ -128,15 +130,15 @@ def _forms(over: _Batch) -> list[Pair]:
     left = (sp.eye(2) + weight * G / s.alpha0).adjugate()
     entries = ((0, 0), (0, 1), (1, 1))
     means = dict(zip(batch.means(U**2), (over.mean(U**2 * acts[place]) for place in entries), strict=True))
-    inverse = batch.linear_matrix(U**2).xreplace(means).inv(method="ADJ")
-    along = sp.Matrix(2, 2, sp.symbols("R_{11} R_{12} R_{12} R_{22}", real=True))
-    found: list[Pair] = [(along[place], inverse[place]) for place in entries]
+    below, root = sp.Symbol("R_{22}", real=True), sp.sqrt(s.gain)
+    along = sp.Matrix([[s.target_form, root * s.target_bridge], [root * s.target_bridge, below]])
+    found: list[Pair] = [(below, batch.linear_matrix(U**2).xreplace(means).inv(method="ADJ")[1, 1])]
     pulled, added = any_activation.pulled_and_added()
     across, spike = sp.sqrt(1 - s.gamma**2), sp.Matrix([Y / sp.sqrt(s.v_square), 0])
     vectors = {
         "v": (sp.zeros(2, 1), spike),
         "p": (sp.Matrix([1 / across, 0]), -s.gamma / across * spike),
-        "h": (sp.zeros(2, 1), sp.Matrix([added, pulled / sp.sqrt(s.gain)])),
+        "h": (sp.zeros(2, 1), sp.Matrix([added, pulled / root])),
     }
     seen = {x: sp.Matrix(sp.symbols(f"x_{x}1 x_{x}2", real=True)) for x in vectors}
     for x, (target, f) in vectors.items():
@@ -156,7 +158,7 @@ def _forms(over: _Batch) -> list[Pair]:
 
 @lru_cache(maxsize=1)
 def _bulk() -> tuple[Pair, ...]:
-    over, bulk = _Batch(), {**network.rows().results, **network.width().results}
+    over, bulk = Averages(_over), {**network.rows().results, **network.width().results}
     gain = (s.gain, s.beta * s.V1_hat * s.V2)
     found = [gain, *_blocks(over), *bulk.items(), *_forms(over), *network.overlaps().results.items()]
     return (*over.pairs.items(), *found)
@@ -187,10 +189,17 @@ def readout_pairs() -> list[Pair]:
     pairs += rows
     pairs += zip((s.zeta, s.psi, s.chi), K * forces, strict=True)
     twice = s.q1_hat * s.V1 + s.q2_hat * s.V2 + (forces.T * K * forces)[0]
+    pairs += slopes(rows, s.V1_hat, s.V2_hat)
     for size, variable in ((s.q1, s.V1_hat), (s.q2, s.V2_hat)):
-        rate = sp.Add(*(sp.diff(twice, x) * slope_of(x, variable) for x, _ in rows))
-        pairs += [*averages_named(slopes(rows, variable), variable.name), (size, -rate)]
+        pairs.append((size, -sp.Add(*(sp.diff(twice, x) * slope_of(x, variable) for x, _ in rows))))
     return [*pairs, *_concluded(network.errors(), s.test_error, s.training_error)]
+
+
+@lru_cache(maxsize=1)
+def batch_alone() -> tuple[Tape, ...]:
+    """Q = (A + t)^-1 of the batch of a step whose labels have no mean, at a given t, and its forms."""
+    found = {**network.batch_vectors().results, **network.batch().results, s.leverage: s.batch_trace / s.alpha0}
+    return written((symbol, formula.xreplace({s.z: U})) for symbol, formula in found.items())
 
 
 class GradientStep(Protocol):
@@ -245,7 +254,7 @@ def _cuts(function: Activation) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=32)
-def _samples(target: Activation, noise: float, finer: float) -> tuple[Rule, Function]:
+def samples(target: Activation, noise: float, finer: float) -> tuple[Rule, Function]:
     """A rule for u, each node with a rule for the label noise, and g with the noise on it."""
     u, weights = kappa_rule(_cuts(target), finer)
     labels = evaluated(target.expression, u)
@@ -259,7 +268,7 @@ def _samples(target: Activation, noise: float, finer: float) -> tuple[Rule, Func
 @lru_cache(maxsize=256)
 def rows_of(step: Step, finer: float = 1.0) -> Mapping[str, float]:
     """The averages over label and activation, spike, bulk, alignment and the law of the rows, by name."""
-    rule, labels = _samples(step.target, step.noise, finer)
+    rule, labels = samples(step.target, step.noise, finer)
     student = step.activation.expression
     functions: dict[str, Function] = {
         "g": labels,
@@ -271,7 +280,7 @@ def rows_of(step: Step, finer: float = 1.0) -> Mapping[str, float]:
 
 
 def _solved(tapes: Sequence[Tape], step: Step, given: Mapping[str, float]) -> Mapping[str, float]:
-    rule, labels = _samples(step.target, step.noise, 1.0)
+    rule, labels = samples(step.target, step.noise, 1.0)
     known = {**rows_of(step), **given}
     return known | dict(System(tapes, {U.name: rule}, known, {"g": labels}).solve().values)
 
@@ -279,6 +288,13 @@ def _solved(tapes: Sequence[Tape], step: Step, given: Mapping[str, float]) -> Ma
 def blocks_of(step: Step, gain: float) -> Mapping[str, float]:
     """The blocks of the resolvent at a gain, its forms along the target among them, and all that they depend on."""
     return _solved(blocks(), step, {s.gain.name: gain})
+
+
+def batch_of(target: Activation, alpha0: float, shift: float) -> Mapping[str, float]:
+    """The resolvent of a batch at t = ``shift``, and its forms, by name."""
+    rule, labels = samples(target, 0.0, 1.0)
+    given = {s.alpha0.name: alpha0, s.batch_shift.name: shift}
+    return given | dict(System(batch_alone(), {U.name: rule}, given, {"g": labels}).solve().values)
 
 
 @lru_cache(maxsize=256)
@@ -308,7 +324,7 @@ def solved(model: Model) -> tuple[Solved, float]:
 
 def _on(model: Model, finer: float) -> Solved:
     step, kappa = step_of(model), kappa_rule((), finer)
-    rule, labels = _samples(model.target, model.noise, finer)
+    rule, labels = samples(model.target, model.noise, finer)
     given = {**rows_of(step, finer), s.alpha.name: model.alpha, s.ridge.name: model.ridge, s.noise.name: model.noise}
     functions = {**on(kappa, functions_of(model, finer)), "g": labels}
     return System(readout(), {U.name: rule, s.kappa.name: kappa}, given, functions).solve()

@@ -17,22 +17,28 @@ def slope_of(symbol: sp.Symbol, variable: sp.Symbol) -> sp.Symbol:
     return sp.Symbol(rf"\partial{symbol.name}/\partial{variable.name}", real=True)
 
 
-def slopes(pairs: Sequence[Pair], variable: sp.Symbol) -> list[Pair]:
+def slopes(pairs: Sequence[Pair], *variables: sp.Symbol) -> list[Pair]:
     """The equations differentiated: x' = sum over y of (dF/dy) y', y among what they determine, and dF/dvariable."""
-    moved = {symbol: slope_of(symbol, variable) for symbol, _ in pairs} | {variable: sp.S.One}
+    partials = [
+        {y: sp.diff(right, y) for y in right.free_symbols & {*variables, *(symbol for symbol, _ in pairs)}}
+        for _, right in pairs
+    ]
+    found: list[Pair] = []
+    for variable in variables:
+        moved = {symbol: slope_of(symbol, variable) for symbol, _ in pairs} | {variable: sp.S.One}
+        found += [
+            (moved[left], sp.Add(*(slope * moved[y] for y, slope in of.items() if y in moved)))
+            for (left, _), of in zip(pairs, partials, strict=True)
+        ]
+    return averages_named(found)
 
-    def slope(formula: sp.Expr) -> sp.Expr:
-        return sp.Add(*(sp.diff(formula, y) * moved[y] for y in formula.free_symbols & set(moved)))
 
-    return [(moved[left], slope(right)) for left, right in pairs]
-
-
-def averages_named(pairs: Iterable[Pair], prefix: str = "") -> list[Pair]:
+def averages_named(pairs: Iterable[Pair]) -> list[Pair]:
     """The same equations with an equation of its own for every average, so that each stands once."""
     names: dict[sp.Expr, sp.Symbol] = {}
 
     def name(average: sp.Expr) -> sp.Symbol:
-        return names.setdefault(average, sp.Symbol(rf"\langle{prefix}{len(names) + 1}\rangle", real=True))
+        return names.setdefault(average, sp.Symbol(rf"\langle{len(names) + 1}\rangle", real=True))
 
     rest = [(left, right.replace(lambda part: isinstance(part, Expectation), name)) for left, right in pairs]
     return [*((symbol, average) for average, symbol in names.items()), *rest]

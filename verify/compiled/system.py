@@ -102,7 +102,7 @@ class _Iteration:
                 close = 0.1 * gap
             image, _ = self._image(x, slopes=False)
             before, gap = gap, _apart(x, image)
-            share = share if gap < 0.9 * before else 0.5  # the mean of old and new, where sweeps circle
+            share = share if gap < 0.99 * before else max(0.5 * share, 0.125)  # where sweeps circle
             x = x + share * (image - x)
         raise SolveError(f"{', '.join(self.unknowns)}: no solution, what is left is {left:.1e}")
 

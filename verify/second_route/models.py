@@ -22,10 +22,10 @@ from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.checks.points import ByNumbers, ByTheorem
+from giantsteps.verify.checks.points import ByNumbers, ByTheorem, FunctionsAt
 from giantsteps.verify.compiled import along, saddle_points, theorems
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.protocol.tolerances import SOLVER, Tolerance
 from giantsteps.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
@@ -232,21 +232,33 @@ def _by_theorems(model: Model) -> Mapping[str, float]:
     return saddle_points.solved(model, family)[0].values
 
 
-def _beside(measured: Measure, model_at: ModelAt, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:
+def _beside(measured: Measure, theirs: Measure, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:
     """What the theorems give, but for what is ``kept`` of the solver's numbers and what only the solver has."""
-    numbers = measured(point)
-    if numbers is None:
+    numbers, values = measured(point), theirs(point)
+    if numbers is None or values is None:
         return None
-    theirs = {name: value for name, value in _by_theorems(model_at(point)).items() if name not in kept}
-    return {**numbers, **theirs}
+    return {**numbers, **{name: value for name, value in values.items() if name not in kept}}
 
 
-def _functions_beside(model_at: ModelAt, point: Point) -> Mapping[str, Callable[..., Any]]:
+def beside(
+    title: str, measured: Measure, theirs: Measure, functions: FunctionsAt | None = None,
+    tolerance: Tolerance = SOLVER, points: int = 4,
+) -> ByTheorem:  # fmt: skip
+    """Theorems, computed: ``theirs``, beside the solver's numbers."""
+    return ByTheorem(title, partial(_beside, measured, theirs), tolerance, functions, points=points)
+
+
+def _solved_at(model_at: ModelAt, point: Point) -> Mapping[str, float]:
+    return _by_theorems(model_at(point))
+
+
+def functions_beside(
+    model_at: ModelAt, functions: Callable[[Model], Mapping[str, Callable[[Array], Array]]], point: Point
+) -> Mapping[str, Callable[..., Any]]:
+    """The functions along the spike of the model of a point, and its target."""
     model = model_at(point)
     target = partial(along.evaluated, model.target.expression)
-    return {name: partial(_at_distinct, function) for name, function in saddle_points.functions_of(model).items()} | {
-        "g": target
-    }
+    return {name: partial(_at_distinct, function) for name, function in functions(model).items()} | {"g": target}
 
 
 def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
@@ -258,9 +270,8 @@ def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
 
 def computed(title: str, measured: Measure, model_at: ModelAt) -> ByTheorem:
     """The theorems that derive a model's saddle point, computed, beside the solver's numbers."""
-    return ByTheorem(
-        title, partial(_beside, measured, model_at), SOLVER, partial(_functions_beside, model_at), points=4
-    )
+    functions = partial(functions_beside, model_at, saddle_points.functions_of)
+    return beside(title, measured, partial(_solved_at, model_at), functions)
 
 
 result_3_3 = computed("Result 3.3, compiled, against the solver on random models", measured, model_at)

@@ -39,7 +39,7 @@ from giantsteps.verify.second_route.models import (
     solved,
 )
 from giantsteps.verify.second_route.networks import numbers as network_numbers
-from giantsteps.verify.second_route.networks.formulas import Step, batch_forms, own_law
+from giantsteps.verify.second_route.networks.step import Step, batch_forms, law
 from giantsteps.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
@@ -320,7 +320,7 @@ def _own(model: Model) -> dict[str, float]:
     rate, V1_hat, V2 = step.eta / model.beta, values[s.V1_hat.name], values[s.V2.name]
     gain = model.beta * V1_hat * V2
     student, target = (_named(f) for f in (model.activation, model.target))
-    weight = own_law(Step(student, target, step.alpha0, rate, model.beta)).weight
+    weight = law(Step(student, target, step.alpha0, rate, model.beta))[s_bulk.row_weight.name]
     forms = batch_forms(target, step.alpha0, (1.0 + gain) / (gain * weight))
     return {
         **values,

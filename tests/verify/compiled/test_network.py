@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.numerics.models.model import Model
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.verify.compiled import network_letters
 from giantsteps.verify.compiled.network import solved
+from giantsteps.verify.second_route.networks.letter_networks import NETWORKS, Vocabulary
 
 STUDENTS = (
     "tanh",
@@ -74,3 +79,21 @@ def test_drawn_networks_are_solved_as_by_the_solver() -> None:
             if not abs(found.values[symbol.name] - value) <= allowed * (1.0 + abs(value)) < 1e-8:
                 apart.append((model, symbol, found.values[symbol.name], value, allowed))
     assert apart == []
+
+
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+def test_networks_of_two_letters_are_solved_as_by_the_solver(network: Vocabulary) -> None:
+    """Without label noise, which the solver has in the labels of both steps."""
+    made = replace(network, noise=0.0).compiled
+    found, error = network_letters.solved(made)
+    step, groups = made.step, zip(network.letters, network.fractions, network.biases, strict=True)
+    by_solver = solve(Model.from_gradient_step(
+        step.activation, step.target, alpha=network.alpha, beta=step.beta, ridge=network.ridge, alpha0=step.alpha0,
+        eta=step.eta, readout=tuple(ReadoutGroup(u, share, bias=b) for u, share, b in groups),
+    ))  # fmt: skip
+    order = by_solver.order_parameters
+    wanted = {s.test_error: by_solver.test_error, s.training_error: by_solver.training_error}
+    wanted |= {of[a]: x[a] for of, x in ((s_saddle.m_of, order.m), (s_saddle.chi_of, order.chi)) for a in (0, 1)}
+    for symbol, value in wanted.items():
+        allowed = by_solver.error_estimate + 10.0 * (error + 1e-14)
+        assert abs(found.values[symbol.name] - value) <= allowed * (1.0 + abs(value)) < 1e-8, symbol

@@ -14,15 +14,16 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation import draws as any_draws
-from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope
+from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
+from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.equivalence import both_maps, twins
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve
 from giantsteps.verify.second_route.models import solved
 from giantsteps.verify.second_route.networks import draws, letter_networks, one_letter_rows, overlapping_draws
-from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.networks.letter_networks import Vocabulary
 from giantsteps.verify.second_route.networks.numbers import network_values, own_model
-from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary
+from giantsteps.verify.second_route.networks.step import Step
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)
@@ -295,7 +296,7 @@ def test_statistics_of_rows_are_their_definitions(gaussian: bool, rate: float) -
 
 def test_statistics_of_rows_of_any_activation_are_their_definitions() -> None:
     drawn, x, labels, start = any_draws._step(ANY, 12, 3)
-    h0 = Slope("softplus").h[0]
+    h0 = average(CURVES["softplus"].value(Z))
     plain = np.sin(x[:, 0] + 0.7)
     assert labels == pytest.approx(plain - h0)
     curve, h = CURVES["softplus"], x @ start.T
@@ -349,13 +350,14 @@ def test_forms_of_a_batch_are_their_definitions() -> None:
 def test_blocks_of_a_batch_are_their_definitions() -> None:
     d, n0, gain = 8, 12, 0.8
     x = np.random.default_rng(np.random.SeedSequence(47, spawn_key=(d, 3))).standard_normal((n0, d))
-    slope = Slope("softplus")
-    h0, _, h2 = slope.h
+    prime = CURVES["softplus"].prime(Z)
+    h0, h2 = average(CURVES["softplus"].value(Z)), average(Z * prime)
+    square = average((prime - average(prime) - h2 * Z) ** 2)
     y = np.sin(x[:, 0] + 0.7) - h0
     P = np.eye(d) + 2.0 * h2 * sum(y[k] * np.outer(x[k], x[k]) for k in range(n0)) / n0
     A = sum(y[k] ** 2 * np.outer(x[k], x[k]) for k in range(n0)) / n0
     # E[s^2] of what of sigma' is neither constant nor linear, and the weight e^2 E[s^2]/alpha0 of A in the rows.
-    H = np.linalg.inv(np.eye(d) + gain * (P @ P + 4.0 * slope.average(0, 2) / 1.5 * A))
+    H = np.linalg.inv(np.eye(d) + gain * (P @ P + 4.0 * square / 1.5 * A))
     expected = (
         np.trace(H) / d, np.trace(H @ P) / d, 1 - gain * np.trace(P @ H @ P) / d, H[0, 0], (H @ P)[0, 0],
     )  # fmt: skip

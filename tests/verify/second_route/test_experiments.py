@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ import pytest
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.language import symbols as s_language
 from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.verify.compiled import network_letters
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.any_activation import draws as any_draws
-from giantsteps.verify.second_route.any_activation import numbers as any_numbers
-from giantsteps.verify.second_route.any_activation.rows import overlaps, rows
 from giantsteps.verify.second_route.equivalence import both_maps
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import Array
@@ -28,8 +26,9 @@ from giantsteps.verify.second_route.networks import (
     one_letter_rows,
     overlapping_draws,
 )
-from giantsteps.verify.second_route.networks.formulas import Step
-from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary
+from giantsteps.verify.second_route.networks.letter_networks import Vocabulary
+from giantsteps.verify.second_route.networks.step import Step, equivalent
+from giantsteps.verify.second_route.networks.step import law as law_of
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)
@@ -89,13 +88,14 @@ def test_every_experiment_is_beside_its_theory_at_the_ratios_of_its_sizes(monkey
         return {quantity.name: float(seed)}, controls[seed]
 
     draws.bulk_of_rows({"one": (STEP, 0.4, 0.6)}, resolvent, theory, quantity, profile)
-    monkeypatch.setattr(any_draws, "averages", theory)
+    monkeypatch.setattr(any_draws, "law", theory)
     monkeypatch.setattr(any_draws, "ROW_MODELS", {"one": ANY})
     monkeypatch.setattr(any_draws, "row_statistics", lambda step, d, seed: (np.arange(7.0) + seed, np.cos(2.0**seed)))
     monkeypatch.setattr(any_draws, "steadied", lambda samples, controls: samples + controls)
     (sizes,) = any_draws.row_experiment(s.c, profile).values()
     assert sizes[0].samples == tuple(2.0 + seed + np.cos(2.0**seed) for seed in profile.draws(32))
-    monkeypatch.setattr(any_draws, "block_values", theory)
+    monkeypatch.setattr(any_draws, "blocks", theory)
+    monkeypatch.setattr(any_draws, "batch_blocks", lambda *given: (0.0,) * 5)
     monkeypatch.setattr(any_draws, "BATCHES", {"one": STEP, "two": ANY})
     monkeypatch.setattr(any_draws, "GAINS", {"one": 0.3, "two": 0.2})
     any_draws.batch_experiment(s.row_trace, dataclasses.replace(SMALL, dimensions=(22,)))
@@ -119,46 +119,37 @@ def test_every_experiment_is_beside_its_theory_at_the_ratios_of_its_sizes(monkey
 # --- numbers beside them
 
 
-def limit(network: Vocabulary, isotropic: bool = False) -> Any:
+def limit(network: Vocabulary, isotropic: bool = False) -> dict[str, float]:
     """A saddle point whose numbers are all different."""
     draw = np.random.default_rng([int(100 * network.alpha), int(100 * network.ridge), isotropic]).standard_normal
-    at = SimpleNamespace(overlap=draw((6, 6)), tau=draw(2), T=draw((2, 2)))
-    order = {name: draw(2) for name in ("m", "zeta", "psi", "q2", "chi")}
-    return SimpleNamespace(test_error=draw(), training_error=draw(), Q=draw((2, 2)), at=at, **order)
+    return {x.name: float(draw()) for x in (*letter_networks._READOUTS, *network_letters.OVERLAP)}
 
 
 def test_a_network_of_letters_is_beside_its_own_limit_and_the_isotropic_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(letter_networks, "solve", limit)
-    network = letter_networks.NETWORKS["tanh student, tanh target"]
+    network, K = letter_networks.NETWORKS["tanh student, tanh target"], network_letters.OVERLAP
     own, even, found = limit(network), limit(network, isotropic=True), letter_networks.values_of(network)
-    K = own.at.overlap
+    assert {name: found[name] for name in own} == own
     expected = {
-        s.test_error: own.test_error, s.training_error: own.training_error, s.error_isotropic: even.test_error,
-        s.training_isotropic: even.training_error, s.m_isotropic: even.m[0], s.noise: network.noise,
+        s.error_isotropic: even[s.test_error.name], s.training_isotropic: even[s.training_error.name],
+        s.m_isotropic: even[s_saddle.m_of[0].name], s.noise: network.noise,
     }  # fmt: skip
     for a in (0, 1):
-        expected |= {
-            s_saddle.m_of[a]: own.m[a], s_saddle.zeta_of[a]: own.zeta[a], s_saddle.psi_of[a]: own.psi[a],
-            s_saddle.q2_of[a]: own.q2[a], s_saddle.chi_of[a]: own.chi[a], s.V2_of[a]: own.at.tau[a],
-            # The norms of the first letter against the spike, the target and the norms of either.
-            s_saddle.norm_row_spike[a]: K[4, a], s_saddle.norm_row_target[a]: K[4, 2 + a],
-            s_saddle.norm_row_norm[a]: K[4, 4 + a],
-        }  # fmt: skip
+        # The norms of the first letter against the spike, the target and the norms of either.
+        rows = (s_saddle.norm_row_spike, s_saddle.norm_row_target, s_saddle.norm_row_norm)
+        expected |= {row[a]: own[K[4, 2 * i + a].name] for i, row in enumerate(rows)}
     assert len(set(expected.values())) == len(expected)
     assert {symbol: found[symbol.name] for symbol in expected} == expected
-    assert all(found[s.V1_of[a][b].name] == own.at.T[a, b] for a, b in ((0, 0), (0, 1), (1, 1)))
-    assert all(found[s_saddle.q1_of[a][b].name] == own.Q[a, b] for a, b in ((0, 0), (0, 1), (1, 1)))
-    for quantity, (name, networks, paired) in letter_networks._READOUTS.items():
-        assert found[quantity.name] == (getattr(own, name) if name.endswith("error") else getattr(own, name)[0])
-        assert paired == (name != "chi")
+    for _, networks, paired in letter_networks._READOUTS.values():
         assert set(networks) <= set(letter_networks.NETWORKS)
+        assert paired == (networks != letter_networks._READOUTS[s_saddle.chi_of[0]][1])
 
 
 @pytest.mark.parametrize("quantity", letter_networks._READOUTS, ids=str)
 def test_of_a_twin_of_letters_its_own_limit_is_put_back(quantity: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws of known numbers: of a network and of its twin, all different."""
     at = list(letter_networks._READOUTS).index(quantity)
-    name, networks, paired = letter_networks._READOUTS[quantity]
+    _, networks, paired = letter_networks._READOUTS[quantity]
     own = letter_networks.Drawn(0.5, 1.5, 2.5, 3.5)
     even = letter_networks.Drawn(0.25, 0.375, 0.4375, 0.46875)
     monkeypatch.setattr(letter_networks, "solve", limit)
@@ -169,8 +160,7 @@ def test_of_a_twin_of_letters_its_own_limit_is_put_back(quantity: Any, monkeypat
     for model, sizes in found.items():
         network = letter_networks.NETWORKS[model]
         limits = limit(network, isotropic=True)
-        even_limit = {"test_error": limits.test_error, "training_error": limits.training_error, "m": limits.m[0]}
-        expected = (0.5, 1.5, 2.5, 3.5)[at] - ((0.25, 0.375, 0.4375)[at] - even_limit[name] if paired else 0.0)
+        expected = (0.5, 1.5, 2.5, 3.5)[at] - ((0.25, 0.375, 0.4375)[at] - limits[quantity.name] if paired else 0.0)
         assert [(size.dimension, len(size.samples)) for size in sizes] == list(
             zip((50, 100, 200), networks[model], strict=True)
         )
@@ -212,20 +202,9 @@ def test_forms_of_drawn_rows_by_their_definitions(name: str) -> None:
     assert (v @ v, perp @ perp, v @ perp) == pytest.approx((1.0, 1.0, 0.0), abs=1e-12)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.3])
-@pytest.mark.parametrize("student", ["softplus", "shifted tanh", "leaning tanh"])
-def test_the_law_of_rows_is_that_of_the_solver(student: str, noise: float) -> None:
-    """Stated twice, with averages of their own; labels of a mean, with noise and without."""
-    step = dataclasses.replace(ANY, student=student, noise=noise, rate=3.0)
-    law, other = rows(step), any_numbers.law_of(step)
-    assert (law.omega, law.c, law.variance) == pytest.approx((other.omega, other.bulk, other.norm_variance), rel=1e-8)
-    # The mean row e h1 |w_Y| and what moves with labels: of the noise, too.
-    assert (law.nu, law.size > 0.0) == (pytest.approx(3.0 * any_numbers.Slope(student).h[2]), True)
-
-
 def test_numbers_of_the_solver_stand_in_their_places() -> None:
     step, C, shift = STEP, 0.5, 0.7
-    found = numbers.by_solver(any_numbers.law_of(step), step.beta, C, shift)
+    found = numbers.by_solver(numbers.law_of(step), step.beta, C, shift)
     # V1 = (1 - D V2)/C, and overlaps of a positive matrix.
     assert found[s.V1.name] == pytest.approx((1 - shift * found[s.V2.name]) / C, rel=1e-9)
     K = np.array([[found[x.name] for x in row] for row in (
@@ -233,7 +212,7 @@ def test_numbers_of_the_solver_stand_in_their_places() -> None:
         (s.overlap_vd, s.overlap_pd, s.overlap_dd),
     )])  # fmt: skip
     assert np.linalg.eigvalsh(K)[0] > 0.0
-    expected = any_numbers.equivalent_values(step, C, shift)
+    expected = equivalent(step, C, shift)
     assert (found[s.V1.name], found[s.V2.name]) == pytest.approx((expected[s.V1.name], expected[s.V2.name]), rel=1e-9)
 
 
@@ -270,11 +249,11 @@ def test_a_resolvent_of_letters_is_its_definition() -> None:
 def test_gaussian_rows_have_values_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Step] = []
 
-    def law(step: Step) -> SimpleNamespace:
+    def theory(step: Step) -> dict[str, float]:
         asked.append(step)
-        return SimpleNamespace(variance=0.25, spike=0.75)
+        return {s.norm_variance.name: 0.25, s.norm_spike_overlap.name: 0.75}
 
-    monkeypatch.setattr(draws, "own_law", law)
+    monkeypatch.setattr(draws, "law", theory)
     monkeypatch.setattr(draws, "ROW_MODELS", {"one": STEP})
     monkeypatch.setattr(draws, "row_statistics", lambda step, d, seed, gaussian: (np.arange(4.0) + seed, gaussian))
     monkeypatch.setattr(draws, "steadied", lambda samples, controls: samples + 0.5 * controls)
@@ -307,36 +286,21 @@ def test_averages_given_what_a_shared_direction_says_of_a_sine() -> None:
 
 def test_averages_of_any_activation_are_sums_over_a_grid() -> None:
     """Of a softplus and a shifted sine, by a rule of their own; labels Y = y - h0, s = sigma' - h1 - h2 z."""
-    found = any_numbers.averages(ANY)
+    found = law_of(ANY)
     z, w = np.polynomial.hermite_e.hermegauss(80)
     w = w / w.sum()
     value, prime, y = np.logaddexp(0.0, z), 1 / (1 + np.exp(-z)), np.sin(z + 0.7)
     h0, h1, h2 = w @ value, w @ prime, w @ (z * prime)
     rest, Y = prime - h1 - h2 * z, y - h0
     expected = {
-        s.mean_output: h0, s.h1: h1, s.h2: w @ value**2, s.curvature: h2, s.h1_check: w @ rest**2 + h2**2,
-        s.eta: 2.0 * 0.8, s.alpha0: 1.5, s.beta: 0.8, s.turn: 2.0 * h2,
+        s.mean_output: h0, s.h1: h1, s.curvature: h2, s.eta: 2.0 * 0.8, s.alpha0: 1.5, s.beta: 0.8, s.turn: 2.0 * h2,
         s.row_weight: 4.0 / 1.5 * (w @ rest**2),
         **{symbol: w @ (z**j * rest**k) for (j, k), symbol in s.slope_moment.items()},
-        **{symbol: w @ Y**k for k, symbol in enumerate(s.label_moment)},
-        **{symbol: w @ (z * Y**k) for k, symbol in enumerate(s.label_slope)},
-        **{symbol: w @ (z**2 * Y**k) for k, symbol in enumerate(s.label_curve)},
+        **{
+            symbol: w @ (z**u * Y**k)
+            for u, symbols in enumerate((s.label_moment, s.label_slope, s.label_curve))
+            for k, symbol in enumerate(symbols) if k
+        },
     }  # fmt: skip
     # Poles of the slope at distance pi, 80 nodes: 1e-9 and better.
-    assert found == pytest.approx({symbol.name: value for symbol, value in expected.items()}, rel=1e-7, abs=1e-8)
-
-
-def test_overlaps_of_any_activation_are_those_of_the_solver() -> None:
-    """Of labels with a mean: every form of v, theta_perp and the norms, by blocks iterated and by the solver."""
-    C, shift, step = 0.5, 0.7, dataclasses.replace(ANY, student="shifted tanh")
-    law = rows(step)
-    found = numbers.by_solver(any_numbers.law_of(step), step.beta, C, shift)
-    K = overlaps(law, C, shift, found[s.V2.name]).real
-    # In the order v, norms, theta_perp.
-    expected = {
-        s.overlap_vv: K[0, 0], s.overlap_vd: K[0, 1], s.overlap_dd: K[1, 1], s.overlap_vp: K[0, 2],
-        s.overlap_pd: K[1, 2], s.overlap_pp: K[2, 2],
-    }  # fmt: skip
-    assert {x: found[x.name] for x in expected} == pytest.approx(expected, rel=1e-6)
-    values = any_numbers._resolvent_values(law, C, shift, found[s.V2.name])
-    assert values[s.ridge.name] + values[s.V2_hat.name] == pytest.approx(shift)
+    assert {x: found[x.name] for x in expected} == pytest.approx(expected, rel=1e-7, abs=1e-8)

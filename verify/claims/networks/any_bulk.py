@@ -14,15 +14,14 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import network as network_bulk
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.claims.networks import bulk as odd
 from giantsteps.verify.claims.networks.any_rows import ANY, STEPS
-from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Range
-from giantsteps.verify.second_route.any_activation import draws, numbers
+from giantsteps.verify.second_route.any_activation import draws
 from giantsteps.verify.second_route.equivalence import twins
+from giantsteps.verify.second_route.networks.numbers import of_networks
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
@@ -49,7 +48,6 @@ def _derived(claim: Claim) -> tuple[ByDerivation, ...]:
 def _rows(claim: Claim) -> Claim:
     """The same derivation, with the rows of networks with any activation."""
     assert isinstance(claim.statement, sp.Equality)
-    solved = ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=4)
     simulated: tuple[BySimulation, ...]
     if claim.id in _BESIDE_THE_DIAGONAL:
         real = BySimulation("rows of a real network, much turned", draws.turned_experiment)
@@ -58,7 +56,7 @@ def _rows(claim: Claim) -> Claim:
         one, note = odd.of_rows(claim.statement.lhs, partial(draws.bulk_experiment, _BOTH), len(_BOTH))
         simulated = (one,)
     return _of_any(
-        claim, ", any activation", _ROWS, checks=(*_derived(claim), solved, *simulated), note=note,
+        claim, ", any activation", _ROWS, checks=(*_derived(claim), odd.EQUIVALENT, *simulated), note=note,
         uses=("beyond.any-row-covariance", "beyond.any-trace", "beyond.any-target"),
     )  # fmt: skip
 
@@ -87,9 +85,7 @@ _THREE = _beside_twins(twins.ANY_NETWORKS | twins.SMALL_BATCH, "three models")
 def _error(claim: Claim, simulated: BySimulation) -> Claim:
     return _of_any(
         claim, " with any activation", _READOUTS,
-        checks=(simulated, *_derived(claim),
-                ByNumbers("the solver against a plain second route", numbers.solved_network, tolerances.SOLVER,
-                          functions=numbers.solved_functions, points=4)),
+        checks=(simulated, *_derived(claim), of_networks("the readout of a network with any activation")),
         uses=("beyond.third-function", TAU.id, WIDTH.id, *(c.id for c in OVERLAPS), "result-3-3.test-error",
               "result-3-3.training-error"),
     )  # fmt: skip

@@ -32,8 +32,9 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge, without
 from giantsteps.verify.second_route.equivalence import twins
 from giantsteps.verify.second_route.grids import INTERPRETATIONS
-from giantsteps.verify.second_route.models import GENERIC
+from giantsteps.verify.second_route.models import GENERIC, beside
 from giantsteps.verify.second_route.networks import draws, numbers, one_letter_rows
+from giantsteps.verify.second_route.networks.numbers import of_networks
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
 
@@ -75,6 +76,9 @@ def of_rows(symbol: sp.Symbol, measured: Experiment, models: int) -> tuple[BySim
     return BySimulation(f"{names}, and {DRAWN}", both), _SMALL_TERMS
 
 
+EQUIVALENT = beside("the bulk's equivalent, compiled, against the solver", numbers.solver_bulk, numbers.bulk_at)
+
+
 def _bulk(
     id_: str,
     title: str,
@@ -88,8 +92,7 @@ def _bulk(
     return claim(
         f"beyond.{id_}", title, BEYOND,
         statement, _ROWS,
-        ByDerivation(build), ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=6),
-        simulated,
+        ByDerivation(build), EQUIVALENT, simulated,
         kind=Kind.LIMIT, wrong=wrong, uses=("beyond.row-covariance", "beyond.batch-trace"),
         note=note,
     )
@@ -181,8 +184,7 @@ def _error(
         f"beyond.{id_}", title, BEYOND,
         eq(symbol, e_minus), _READOUTS,
         BySimulation("real networks beside their isotropic twins, two models", _MEASURED), ByDerivation(build),
-        ByNumbers("the solver's own rules", numbers.solved_network, tolerances.SOLVER,
-                  functions=numbers.solved_functions, points=6),
+        of_networks("the readout of a network"),
         kind=Kind.LIMIT,
         wrong={"the isotropic bulk of the paper": plain, "without the third function": without(e_minus, s.chi)},
         # Result 3.3 is the limit of the twin.

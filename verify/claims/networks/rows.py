@@ -14,7 +14,6 @@ from giantsteps.derivations.bulk import network_rows
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.named_functions import g, sigma_check
-from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.claims.saddle_point.formulas import over_z as _mean
@@ -22,6 +21,7 @@ from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.second_route.grids import INTERPRETATIONS
+from giantsteps.verify.second_route.models import beside
 from giantsteps.verify.second_route.networks import draws, numbers
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk")
@@ -47,8 +47,8 @@ def _law(id_: str, title: str, statement: sp.Equality, build: Callable[[], Deriv
         f"beyond.{id_}", title, BEYOND,
         statement, STEPS,
         ByDerivation(build, conjecture=True),
-        ByNumbers("the solver's averages", numbers.solver_law, tolerances.QUADRATURE,
-                  functions=numbers.solver_functions),
+        beside("the law of the rows, compiled, against the solver", numbers.solver_law, numbers.hermite_law_at,
+               numbers.solver_functions, tolerances.QUADRATURE, points=12),
         BySimulation("rows of real networks, two batches at two rates", draws.row_experiment),
         kind=Kind.LIMIT, wrong=wrong, uses=("result-3-1.bulk-variance",),
     )
@@ -142,7 +142,8 @@ BULK_TRACE = claim(
     "beyond.bulk-trace", "The trace of the rows' covariance is the bulk variance of Result 3.1", BEYOND,
     eq(s.c, 1 + s.row_weight * s.h2_star), STEPS,
     ByDerivation(network_rows.covariance),
-    ByNumbers("the solver's averages", numbers.solver_law, tolerances.QUADRATURE),
+    beside("the law of the rows, compiled, against the solver", numbers.solver_law, numbers.hermite_law_at,
+           tolerance=tolerances.QUADRATURE, points=12),
     wrong={"one row of the initial layer lost": s.row_weight * s.h2_star},
     uses=("result-3-1.bulk-variance",),
 )

@@ -20,7 +20,7 @@ from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import SOLVER
 from giantsteps.verify.second_route import spectra as numbers
 from giantsteps.verify.second_route.models import GENERIC, RANGES, functions_at, problem
-from giantsteps.verify.second_route.networks.numbers import solved_functions
+from giantsteps.verify.second_route.networks.numbers import computed_functions
 
 _log = sp.log(1 + V)
 # The formulas as they are claimed, typed here and nowhere derived.
@@ -62,7 +62,7 @@ NETWORK = claim(
     BEYOND,
     eq(s.features_log_det, _shared + _own), _NETWORKS,
     ByDerivation(spectrum_log_determinant.network),
-    ByNumbers("the solver's Stieltjes transform, integrated", numbers.network, SOLVER, solved_functions, points=4),
+    ByNumbers("the solver's Stieltjes transform, integrated", numbers.network, SOLVER, computed_functions, points=4),
     BySimulation("eigenvalues of real networks' features", numbers.sampled_networks),
     kind=Kind.LIMIT,
     wrong={

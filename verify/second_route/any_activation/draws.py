@@ -12,13 +12,8 @@ import sympy as sp
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.any_activation.numbers import (
-    averages,
-    block_values,
-    equivalent_values,
-    functions_of,
-)
-from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope
+from giantsteps.verify.second_route.any_activation.curves import CURVES
+from giantsteps.verify.second_route.any_activation.numbers import functions_of
 from giantsteps.verify.second_route.gradient_step.real import (
     Drawn,
     after_step,
@@ -30,7 +25,7 @@ from giantsteps.verify.second_route.gradient_step.real import (
 )
 from giantsteps.verify.second_route.grids import Array
 from giantsteps.verify.second_route.networks.draws import bulk_of_rows, fresh_rows
-from giantsteps.verify.second_route.networks.formulas import Step
+from giantsteps.verify.second_route.networks.step import Step, blocks, equivalent, law
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count. A draw costs d^3, so that many
 # small ones say more than few large ones.
@@ -63,7 +58,7 @@ def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
     start, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
     labels = CURVES[step.target].value(x[:, 0])
     rows = after_step(start, CURVES[step.student], x, labels, step.rate)
-    mean, centred = rows.mean(axis=0), labels - Slope(step.student).h[0]
+    mean, centred = rows.mean(axis=0), labels - law(step)[s.mean_output.name]
     return Drawn(rows - mean, mean, centred @ x / n0), x, centred, start
 
 
@@ -92,7 +87,7 @@ def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
 
 def _batch_controls(step: Step, x: Array, labels: Array) -> Array:
     """Those of a batch whose labels were centred."""
-    return batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), Slope(step.student).h[0])
+    return batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), law(step)[s.mean_output.name])
 
 
 def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -102,7 +97,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     def one(step: Step, d: int) -> Measured:
         drawn = [row_statistics(step, d, k) for k in profile.draws(_ROW_SEEDS)]
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
-        return Measured(d, tuple(steadied(statistics[:, at], controls)), averages(step.at(d)))
+        return Measured(d, tuple(steadied(statistics[:, at], controls)), law(step.at(d)))
 
     return at_sizes(ROW_MODELS, profile, one, 4)
 
@@ -115,13 +110,12 @@ def batch_blocks(step: Step, gain: float, d: int, seed: int) -> tuple[float, ...
     """(1/d) tr H, (1/d) tr H P, 1 - g (1/d) tr P H P, theta.H theta and theta.H P theta of one batch."""
     n0 = round(step.alpha0 * d)
     x = np.random.default_rng(np.random.SeedSequence(47, spawn_key=(d, seed))).standard_normal((n0, d))
-    slope = Slope(step.student)
-    h0, _, h2 = slope.h
-    y = CURVES[step.target].value(x[:, 0]) - h0
+    at = law(step)
+    y = CURVES[step.target].value(x[:, 0]) - at[s.mean_output.name]
     weighted = y[:, None] * x
-    P = np.eye(d) + (step.rate * h2 / n0) * (x.T @ weighted)
+    P = np.eye(d) + (at[s.turn.name] / n0) * (x.T @ weighted)
     square = P.T @ P  # P is symmetric; a matrix by its own transpose costs half of a product
-    scale = step.rate**2 * slope.average(0, 2) / step.alpha0 / n0
+    scale = step.rate**2 * at[s.slope_moment[0, 2].name] / step.alpha0 / n0
     H = positive_inverse(np.eye(d) + gain * (square + scale * (weighted.T @ weighted)))
     return (
         float(np.trace(H)) / d,
@@ -139,7 +133,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     def one(name: str, d: int) -> Measured:
         step, gain = BATCHES[name], GAINS[name]
         samples = tuple(batch_blocks(step, gain, d, k)[at] for k in profile.draws(12))
-        return Measured(d, samples, block_values(step.at(d), gain), functions_of(step))
+        return Measured(d, samples, blocks(step.at(d), gain), functions_of(step))
 
     return at_sizes({name: name for name in BATCHES}, profile, one)
 
@@ -157,9 +151,9 @@ def bulk_experiment(
 ) -> Mapping[str, tuple[Measured, ...]]:
     """One quantity of a network's bulk at a quarter of the profile's dimensions, for the models named."""
     chosen = {name: BULK_MODELS[name] for name in models}
-    return bulk_of_rows(chosen, bulk_resolvent, equivalent_values, quantity, profile)
+    return bulk_of_rows(chosen, bulk_resolvent, equivalent, quantity, profile)
 
 
 def turned_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The same for a network of which every overlap is large; a draw of few neurons costs little."""
-    return bulk_of_rows(TURNED, bulk_resolvent, equivalent_values, quantity, profile, times=3)
+    return bulk_of_rows(TURNED, bulk_resolvent, equivalent, quantity, profile, times=3)

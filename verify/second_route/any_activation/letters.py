@@ -21,12 +21,11 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.any_activation.numbers import function
-from giantsteps.verify.second_route.any_activation.rows import CURVES, Slope, W, Z
+from giantsteps.verify.second_route.any_activation.curves import CURVES, W, Z
 from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied, unit_rows
 from giantsteps.verify.second_route.grids import Array
-from giantsteps.verify.second_route.networks.formulas import Step
 from giantsteps.verify.second_route.networks.numbers import step_at
+from giantsteps.verify.second_route.networks.step import Step, law
 from giantsteps.verify.second_route.values import PAIRS, by_glyph, by_letter, by_pair, value
 
 _STILL, _MOST = 1e-14, 4000
@@ -72,18 +71,17 @@ class Found:
 @lru_cache(maxsize=256)
 def iterated(pair: Pair) -> Found:
     """Both by the mean of old and new; raises ArithmeticError where they do not come to rest."""
-    step, slope, one = pair.step, Slope(pair.step.student), np.eye(2)
-    h0, _, h2 = slope.h
+    step, one = pair.step, np.eye(2)
+    h0, turn, noise = (law(step)[x.name] for x in (s.mean_output, s.turn, s.row_weight))
     u, shares, shift = np.diag(pair.letters), np.array(pair.fractions), pair.shift
     y = CURVES[step.target].value(Z) - float(np.dot(pair.letters, pair.fractions)) * h0
-    turn, noise = step.rate * h2 * u, step.rate**2 * slope.average(0, 2) / step.alpha0 * u @ u
     tau, G = shares / shift, np.eye(4)
     for _ in range(_MOST):
         scale = np.sqrt(step.beta * tau)
         Y = scale[:, None] * pair.C * scale
         K = np.zeros((len(y), 4, 4))
-        K[:, :2, :2] = y[:, None, None] ** 2 * (Y @ noise)
-        K[:, :2, 2:], K[:, 2:, :2] = y[:, None, None] * (Y @ turn), -y[:, None, None] * turn
+        K[:, :2, :2] = y[:, None, None] ** 2 * (Y @ u @ u * noise)
+        K[:, :2, 2:], K[:, 2:, :2] = y[:, None, None] * (Y @ u * turn), -y[:, None, None] * u * turn
         answers, plain = K @ np.linalg.inv(np.eye(4) + G @ K / step.alpha0), np.block([[one, Y], [-one, one]])
         inverse = np.linalg.inv(plain + np.einsum("n,nij->ij", W, answers))
         T = scale[:, None] * np.linalg.solve(Y, one - inverse[:2, :2]) * scale / step.beta
@@ -118,7 +116,7 @@ def solver_at(point: Point) -> dict[str, float]:
         (value(point, s.V2_hat_of[0]), value(point, s.V2_hat_of[1])), value(point, s.ridge),
     )  # fmt: skip
     model = Model.from_gradient_step(
-        function(step.student), function(step.target), alpha=1.0, beta=step.beta, ridge=1.0, alpha0=step.alpha0,
+        step.compiled.activation, step.compiled.target, alpha=1.0, beta=step.beta, ridge=1.0, alpha0=step.alpha0,
         eta=step.rate * step.beta, bulk_model="network",
         readout=tuple(ReadoutGroup(*group) for group in zip(pair.letters, pair.fractions, strict=True)),
     )  # fmt: skip
@@ -180,18 +178,18 @@ def batch_forms(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
     """R_11 and R_12 along theta of one batch: rows have covariances P_a^2 + omega_a A of its samples, over d; and four
     controls, means over the samples less what they are on average.
     """
-    step, slope = pair.step, Slope(pair.step.student)
+    step = pair.step
     n0, found = round(step.alpha0 * d), iterated(pair)
     x = np.random.default_rng(np.random.SeedSequence(89, spawn_key=(d, seed))).standard_normal((n0, d))
-    h0, _, h2 = slope.h
+    h0, turn, noise = (law(step)[x.name] for x in (s.mean_output, s.turn, s.row_weight))
     u, output = x[:, 0], float(np.dot(pair.letters, pair.fractions)) * h0
     y, label = CURVES[step.target].value(u) - output, CURVES[step.target].value(Z) - output
     controls = [float(np.mean(y**k * u**j) - W @ (label**k * Z**j)) for k in (1, 2) for j in (0, 2)]
     M, A = (((x * power[:, None]).T @ x) / n0 for power in (y, y**2))
     forms = []
     for letter in pair.letters:
-        P = np.eye(d) + step.rate * letter * h2 * M
-        forms.append(P @ P + (step.rate * letter) ** 2 * slope.average(0, 2) / step.alpha0 * A)
+        P = np.eye(d) + letter * turn * M
+        forms.append(P @ P + letter**2 * noise * A)
     scale = np.sqrt(step.beta * found.tau)
     Y = scale[:, None] * pair.C * scale
     whole = np.eye(2 * d) + np.block([[Y[a, b] * forms[b] for b in (0, 1)] for a in (0, 1)])

@@ -22,23 +22,21 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.verify.checks.simulation import Measured, column
 from giantsteps.verify.protocol.claim import PROFILES, Profile
-from giantsteps.verify.second_route.any_activation.numbers import TEXTS
-from giantsteps.verify.second_route.any_activation.rows import CURVES, Z
-from giantsteps.verify.second_route.any_activation.rows import mean as average
+from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
+from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, unit_rows
 from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Curve, Function
 from giantsteps.verify.second_route.models import solved
 from giantsteps.verify.second_route.networks.draws import first_step
-from giantsteps.verify.second_route.networks.formulas import Step, equivalent
 from giantsteps.verify.second_route.networks.numbers import functions_with_third, network_values, own_model
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
+from giantsteps.verify.second_route.networks.step import Step, equivalent, named
 
 # With a target that is not smooth: no gradient is taken of it.
 _CURVES = {**CURVES, **SMOOTH, "sign": Curve(np.sign, np.zeros_like)}
@@ -71,7 +69,7 @@ class Setting:
     def at(self, d: int) -> Network:
         """The network with the ratios that sizes, which are integers, have at dimension d, and the same eta/beta."""
         beta = round(self.beta * d) / d
-        student, target = (activation(TEXTS.get(name, name)) for name in (self.student, self.target))
+        student, target = named(self.student), named(self.target)
         return Network(
             student, target, alpha=round(self.alpha * d) / d, beta=beta, ridge=self.ridge,
             alpha0=round(self.alpha0 * d) / d, eta=self.eta * beta / self.beta, noise=self.noise,
@@ -146,8 +144,7 @@ def pair(setting: Setting, d: int, seed: int) -> tuple[tuple[float, ...], tuple[
     mean = rows.mean(axis=0)
     even = even_rows(rows - mean, start, batch, given - average(student.value(Z)))
     network, twin = (
-        _readouts(np.asarray(student.value(x @ W.T)), exact, labels, x[:, 0], setting)
-        for W in (rows, even + mean)
+        _readouts(np.asarray(student.value(x @ W.T)), exact, labels, x[:, 0], setting) for W in (rows, even + mean)
     )
     return network, twin
 

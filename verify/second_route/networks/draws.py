@@ -1,7 +1,7 @@
 """Measurements on real steps at finite d, for the claims on a network's own bulk.
 
 Left-hand sides are measured on the rows of real networks (full residual, |w| = 1 or w ~ N(0, I/d), a = 1/sqrt(p)) and
-on batches; what the right-hand sides need comes from `network_formulas`.
+on batches; what the right-hand sides need are theorems, computed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from giantsteps.verify.second_route.gradient_step.real import (
     unit_rows,
 )
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
-from giantsteps.verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
+from giantsteps.verify.second_route.networks.step import Step, batch_forms, equivalent, law
 
 # Rows are drawn at p = 2 d, once for all rates of a batch. The models are such that every term of h and of v_c is a
 # third or more of it in one of them: E[z^2 s^2] - E[z^2 s]^2 at a small batch and a small rate, E[z^2 s]^2 |v~|^2 at a
@@ -128,9 +128,9 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
         samples = tuple(steadied(statistics[:, at], controls))
         values = ratios(step, d)
         if gaussian:
-            law = own_law(step.at(d))
-            values |= {s.norm_variance.name: law.variance, s.norm_spike_overlap.name: law.spike}
-        return Measured(d, samples, values, functions_for(step))
+            rows = law(step.at(d))
+            values |= {x.name: rows[x.name] for x in (s.norm_variance, s.norm_spike_overlap)}
+        return Measured(d, samples, values, interpretation(step.student, step.target))
 
     return at_sizes(ROW_MODELS, profile, one, 4)
 

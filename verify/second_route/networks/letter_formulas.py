@@ -1,7 +1,7 @@
-"""The formulas for the bulk of a network with a vocabulary, on the verifier's own grids and for any number of groups.
+"""The formulas for the bulk of a network with a vocabulary and a given spectrum of A, for any number of groups.
 
-Nothing is shared with a derivation or with the solver. A law of A = (1/n0) sum y^2 x x^T is anything that gives
-(1/d) tr (1 + m A)^-1 and the forms f.(1 + m A)^-1 f' of its directions at a number m. Where C = L L^T the pencil
+Nothing is shared with a derivation or with the solver. Of A = (1/n0) sum y^2 x x^T it takes (1/d) tr (1 + m A)^-1 and
+the forms f.(1 + m A)^-1 f' of directions at numbers m. Where C = L L^T the pencil
 (L^T Theta_1 L, 1 + L^T Theta_0 L), Theta = Theta_0 + x Theta_1, is diagonal in one basis, so that
 
     C (1 + Theta(x) C)^-1 = sum_j z_j z_j^T/(1 + m_j x):
@@ -13,13 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
-from giantsteps.verify.second_route.networks.formulas import Step, own_law
+from giantsteps.verify.second_route.grids import Array, normal_line
 
 # A trapezoidal rule: exact to rounding for functions analytic within 0.4 of the line, exp(-2 pi 0.4/0.1) = 1e-11.
 NODES, MASS = normal_line(0.1)
@@ -27,20 +25,6 @@ NODES, MASS = normal_line(0.1)
 # Fixed points are iterated until nothing moves by more than this.
 _STILL = 1e-13
 _MOST = 4000
-
-
-class BatchLaw(Protocol):
-    """The law of A and of its directions v, theta_perp and the vectors that the h_a are made of."""
-
-    @property
-    def first(self) -> float:
-        """(1/d) tr A."""
-
-    def trace(self, m: float) -> float:
-        """(1/d) tr (1 + m A)^-1."""
-
-    def forms(self, m: float) -> Array:
-        """f.(1 + m A)^-1 f' for f, f' in the basis of the directions; m = 0 gives the products f.f'."""
 
 
 @dataclass(frozen=True)
@@ -66,55 +50,6 @@ class AnyLaw:
 
 
 @dataclass(frozen=True)
-class RealBatch:
-    """The limiting law for labels y = g(theta.x); the basis is theta, v~ and w3."""
-
-    target: str
-    alpha0: float
-
-    @property
-    def first(self) -> float:
-        """E[y^2]."""
-        return float(MASS @ SMOOTH[self.target].value(NODES) ** 2)
-
-    def _shrunk(self, m: float) -> tuple[float, Array]:
-        """q t and 1/(1 + y^2 q/alpha0) at t = 1/m: Newton's method from the left, where it is monotone."""
-        y2 = SMOOTH[self.target].value(NODES) ** 2
-        p = 0.0  # q = m p, p (1 + m E[y^2/(1 + y^2 m p/alpha0)]) = 1
-        for _ in range(100):
-            over = 1 / (1 + y2 * (m * p / self.alpha0))
-            value = p * (1 + m * float(MASS @ (y2 * over))) - 1.0
-            slope = 1 + m * float(MASS @ (y2 * over**2))
-            moved = p - value / slope
-            if abs(moved - p) < 1e-15 * moved:
-                break
-            p = moved
-        return p, 1 / (1 + y2 * (m * p / self.alpha0))
-
-    def trace(self, m: float) -> float:
-        """q t at t = 1/m."""
-        return self._shrunk(m)[0]
-
-    def forms(self, m: float) -> Array:
-        """Forms of theta, v~, w3; Q = (A + t)^-1 times t = 1/m."""
-        y = SMOOTH[self.target].value(NODES)
-        p, over = self._shrunk(m)
-        leverage = p / self.alpha0  # l/m
-        along = 1 / (1 + m * float(MASS @ (y**2 * NODES**2 * over)))
-        once = np.array([MASS @ (NODES * y * over), MASS @ (NODES * y**3 * over)])
-        pairs = np.array([[MASS @ (y**2 * over), MASS @ (y**4 * over)], [MASS @ (y**4 * over), MASS @ (y**6 * over)]])
-        found = np.empty((3, 3))
-        found[0, 0] = along
-        found[0, 1:] = found[1:, 0] = along * once
-        # w_f.Q w_f' = q_t E[f u/..] E[f' u/..] + l E[f f'/..], times t.
-        found[1:, 1:] = along * np.outer(once, once) + leverage * pairs
-        if m == 0.0:
-            plain = np.array([MASS @ (NODES * y), MASS @ (NODES * y**3)])
-            found[1:, 1:] = np.outer(plain, plain) + pairs / self.alpha0
-        return found
-
-
-@dataclass(frozen=True)
 class Groups:
     """Rows in k groups: shares, letters u_a, weight omega of A, forms of the law and how v, theta_perp, h_a sit in it.
 
@@ -125,35 +60,10 @@ class Groups:
     fractions: Array
     letters: Array
     weight: float
-    law: BatchLaw
+    law: AnyLaw
     directions: Array
     correlations: Array
     norm_variances: Array
-
-    @property
-    def bulks(self) -> Array:
-        """c_a = 1 + u_a^2 omega (1/d) tr A."""
-        return 1 + self.letters**2 * self.weight * self.law.first
-
-
-def network_groups(step: Step, fractions: tuple[float, ...], letters: tuple[float, ...]) -> Groups:
-    """The groups of a real network: a letter is a learning rate."""
-    laws = [own_law(step.times(u)) for u in letters]
-    base = own_law(step)
-    y = SMOOTH[step.target].value(NODES)
-    gamma = float(MASS @ (NODES * y)) / base.size
-    along = np.array([0.0, 1.0 / base.size, 0.0])
-    across = (np.array([1.0, 0.0, 0.0]) - gamma * along) / np.sqrt(1 - gamma**2)
-    return Groups(
-        step.beta,
-        np.array(fractions),
-        np.array(letters),
-        base.weight,
-        RealBatch(step.target, step.alpha0),
-        np.stack([along, across]),
-        np.array([[0.0, own.linear, own.cubic] for own in laws]),
-        np.array([own.variance for own in laws]),
-    )
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,44 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.compiled import network_letters, saddle_points, theorems
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows, unit_rows
-from giantsteps.verify.second_route.grids import SMOOTH, Array
-from giantsteps.verify.second_route.networks.formulas import Step
-from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES
-from giantsteps.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
-from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
+from giantsteps.verify.second_route.networks.step import Step
+from giantsteps.verify.second_route.values import LETTERS, by_glyph
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A network: one step, groups with letters u_a and biases b_a added to the features, a ridge readout.
+
+    ``noise`` is the variance of what is added to the labels of the readout's samples.
+    """
+
+    step: Step
+    fractions: tuple[float, ...]
+    letters: tuple[float, ...]
+    biases: tuple[float, ...]
+    alpha: float
+    ridge: float
+    noise: float = 0.0
+
+    @property
+    def compiled(self) -> network_letters.Network:
+        """The network that the theorems are computed for."""
+        return network_letters.network(
+            self.step.compiled, self.fractions, self.letters, self.biases, self.alpha, self.ridge, self.noise
+        )
+
+
+@lru_cache(maxsize=32)
+def solve(network: Vocabulary, isotropic: bool = False) -> Mapping[str, float]:
+    """The saddle point of a network by the theorems, or with the isotropic bulk of Appendix D; keys are glyphs."""
+    if isotropic:
+        return saddle_points.solved(network.compiled, theorems.two_letters())[0].values
+    return network_letters.solved(network.compiled)[0].values
 
 
 @dataclass(frozen=True)
@@ -137,40 +167,37 @@ WELL_FED = {
 
 def values_of(network: Vocabulary) -> dict[str, float]:
     """The saddle point of a network with two letters as values of the symbols, beside it the isotropic predictions."""
-    solved, plain, k = solve(network), solve(network, isotropic=True), 2
+    found, plain, K = solve(network), solve(network, isotropic=True), network_letters.OVERLAP
     values: dict[Any, float] = {
         s.alpha: network.alpha,
         s.beta: network.step.beta,
         s.ridge: network.ridge,
         s.noise: network.noise,
-        s.test_error: solved.test_error,
-        s.training_error: solved.training_error,
-        s.error_isotropic: plain.test_error,
-        s.training_isotropic: plain.training_error,
-        s.m_isotropic: plain.m[0],
+        s.error_isotropic: plain[s.test_error.name],
+        s.training_isotropic: plain[s.training_error.name],
+        s.m_isotropic: plain[s_saddle.m_of[0].name],
     }
-    spike, target, norm = np.split(solved.at.overlap[2 * k], 3)
-    values |= by_letter({
-        s_saddle.m_of: solved.m, s_saddle.zeta_of: solved.zeta, s_saddle.psi_of: solved.psi, s_saddle.q2_of: solved.q2,
-        s_saddle.chi_of: solved.chi, s.V2_of: solved.at.tau, s_saddle.norm_row_spike: spike,
-        s_saddle.norm_row_target: target, s_saddle.norm_row_norm: norm,
-    })  # fmt: skip
-    values |= by_pair({s_saddle.q1_of: solved.Q})
-    values |= by_pair({s.V1_of: solved.at.T})
-    return by_glyph(values)
+    rows = (s_saddle.norm_row_spike, s_saddle.norm_row_target, s_saddle.norm_row_norm)
+    values |= {row[a]: found[K[4, 2 * i + a].name] for i, row in enumerate(rows) for a in LETTERS}
+    return {**found, **by_glyph(values)}
 
 
 @lru_cache(maxsize=16)
 def _table(network: Vocabulary, raw: bytes) -> dict[str, Array]:
-    f, third = along(network, raw)
-    solved = solve(network)
-    named = {
-        f"{name}_{a + 1}": row[a] for name, row in (("mu0", f.mu0), ("mu1", f.mu1), ("k2", third)) for a in LETTERS
-    }
-    named |= {f"mu2_{a + 1}": np.sqrt(np.maximum(f.mu2[a], 0.0)) for a in LETTERS}
-    kappa = np.frombuffer(raw)
-    fit = solved.m @ f.mu0 + kappa * (solved.zeta @ f.mu1) + solved.chi @ third
-    return named | {"y0": f.y0, "y1": f.y1, "y2": f.y2, "yhat": fit, "Vk": f.variance(solved.at.T, solved.at.tau)}
+    kappa, found = np.frombuffer(raw), solve(network)
+    table = {name: f(kappa) for name, f in saddle_points.functions_of(network.compiled).items()}
+
+    def by_letter(name: str) -> Array:
+        return np.stack([table[f"{name}_{a + 1}"] for a in LETTERS])
+
+    m, zeta, chi, tau = (
+        np.array([found[of[a].name] for a in LETTERS])
+        for of in (s_saddle.m_of, s_saddle.zeta_of, s_saddle.chi_of, s.V2_of)
+    )
+    T = np.array([[found[s.V1_of[a][b].name] for b in LETTERS] for a in LETTERS])
+    mu1 = by_letter("mu1")
+    fit = m @ by_letter("mu0") + kappa * (zeta @ mu1) + chi @ by_letter("k2")
+    return table | {"yhat": fit, "Vk": np.einsum("an,ab,bn->n", mu1, T, mu1) + tau @ by_letter("mu2") ** 2}
 
 
 def functions_of(network: Vocabulary) -> Mapping[str, Callable[[Array], Array]]:
@@ -239,8 +266,7 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
             getattr(drawn(network, d, k), name) - (getattr(twin(network, d, k), name) if paired else 0.0) for k in seeds
         ])  # fmt: skip
         if paired:
-            even = solve(network, isotropic=True)
-            samples += float(even.m[0] if name == "m" else getattr(even, name))
+            samples += solve(network, isotropic=True)[quantity.name]
         return Measured(d, tuple(samples), values_of(network), functions_of(network))
 
     found: dict[str, tuple[Measured, ...]] = {}
@@ -254,12 +280,13 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
 def floor_numbers(point: Point) -> dict[str, float]:
     """The test error of a well-fed network, and the distance of y0 from the six functions of its letters."""
     network = WELL_FED[str(point["network"])]
-    f, third = along(network)
-    root = np.sqrt(MASS)
-    span = np.concatenate([f.mu0, NODES * f.mu1, third]) * root
+    table = {name: f(LINE) for name, f in saddle_points.functions_of(network.compiled).items()}
+    root, letters = np.sqrt(WEIGHT), [str(a + 1) for a in LETTERS]
+    parts = [[table[f"mu0_{a}"], LINE * table[f"mu1_{a}"], table[f"k2_{a}"]] for a in letters]
+    span = np.concatenate(parts) * root
     basis = np.linalg.svd(span.T, full_matrices=False)[0]
-    left = f.y0 * root - basis @ (basis.T @ (f.y0 * root))
-    return {s.test_error.name: solve(network).test_error, s.distance_groups.name: float(left @ left)}
+    left = table["y0"] * root - basis @ (basis.T @ (table["y0"] * root))
+    return {s.test_error.name: solve(network)[s.test_error.name], s.distance_groups.name: float(left @ left)}
 
 
 def third_at(point: Point) -> dict[str, float]:
@@ -268,6 +295,6 @@ def third_at(point: Point) -> dict[str, float]:
     r, u, b, c, kappa = (float(point[x.name]) for x in (s.r, s.letter[0], s_saddle.bias_of[0], s.c_of[0], s.kappa))
 
     def mean(bulk: float) -> float:
-        return float(MASS @ student.value(r * u * kappa + b + math.sqrt(bulk) * NODES))
+        return float(WEIGHT @ student.value(r * u * kappa + b + math.sqrt(bulk) * LINE))
 
     return {s_saddle.third_of.name: (mean(c + 1e-5) - mean(c - 1e-5)) / 2e-5}

@@ -14,13 +14,13 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.compiled import network_letters
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step import real
-from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers
+from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
-from giantsteps.verify.second_route.networks.formulas import Step, functions_for, own_law
-from giantsteps.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
 from giantsteps.verify.second_route.networks.numbers import step_at
+from giantsteps.verify.second_route.networks.step import Step, law
 from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
@@ -71,7 +71,9 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
         drawn = (row_statistics(step, d, k) for k in profile.draws(_DRAWS))
         statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
         values = ratios(step, d) | {s.letter[0].name: STEP_LETTERS[0]}
-        return Measured(d, tuple(real.steadied(statistics[:, at], controls)), values, functions_for(step))
+        return Measured(
+            d, tuple(real.steadied(statistics[:, at], controls)), values, interpretation(step.student, step.target)
+        )
 
     return at_sizes(STEPPED, profile, one, 4)
 
@@ -79,23 +81,19 @@ def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Mea
 def letter_law(point: Point) -> dict[str, float]:
     """The law of the rows of a letter, from averages on a fixed grid at the letter's own rate."""
     step, u = step_at(point), float(point[s.letter[0].name])
-    own = own_law(step.times(u))
-    at = network_groups(step, (1.0,), (u,))
-    plain = at.law.forms(0.0)
-    y = SMOOTH[step.target].value
-    return {
-        **hermite_numbers(step.student, step.target),
-        s.eta.name: step.rate * step.beta,
-        s.row_form_of.name: 1 + own.weight * float(MASS @ (y(NODES) ** 2 * NODES**2)),
-        s.norm_overlap_of.name: float(plain[0] @ at.correlations[0]),
-        s.norm_spike_overlap_of.name: own.spike,
-        s.norm_variance_of[0].name: own.variance,
-    }
+    own = law(step.times(u))
+    named = {
+        s.row_form_of: s.row_form, s.norm_overlap_of: s.norm_overlap, s.norm_spike_overlap_of: s.norm_spike_overlap,
+        s.norm_variance_of[0]: s.norm_variance,
+    }  # fmt: skip
+    hermite = hermite_numbers(step.student, step.target)
+    return hermite | {s.eta.name: step.rate * step.beta} | {x.name: own[of.name] for x, of in named.items()}
 
 
 def letter_functions(point: Point) -> Mapping[str, Function]:
     """Implementations of sigma, g and their derivatives at a point."""
-    return functions_for(step_at(point))
+    step = step_at(point)
+    return interpretation(step.student, step.target)
 
 
 # --- the resolvent on rows of real networks
@@ -165,38 +163,19 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
 
 @lru_cache(maxsize=8)
 def real_values(model: Stepped) -> dict[str, float]:
-    """g_a by the fixed point, the two poles by a pencil and q there by the batch's own equation."""
-    from scipy.linalg import eigh
-
-    step, shares = model.step, (model.share, 1 - model.share)
-    groups = network_groups(step, shares, model.letters)
-    C = model.conjugate
-    tau = Bulk(groups).tau(C, model.ridge + np.array(model.D))
-    start = step.beta * tau
-    slope = start * np.square(model.letters) * groups.weight
-    poles = eigh(np.linalg.inv(C) + np.diag(start), np.diag(slope), eigvals_only=True)
-    batch = RealBatch(step.target, step.alpha0)
-    q = [batch.trace(1 / t) / t for t in poles]
-    # [(1 + Theta C)^-1]_11 at x = -t_j, without its pole: (1 + C_22 theta_2)/(det C slope_1 slope_2).
-    residues = (1 + C[1, 1] * (start[1] - slope[1] * poles)) / (np.linalg.det(C) * slope.prod() * (poles[1] - poles[0]))
-    found = {
-        s.filter_trace: residues[0] * q[0] - residues[1] * q[1],
-        s.beta: step.beta,
-        s.ridge: model.ridge,
-        s.row_weight: groups.weight,
-    }
-    found |= upper(s.V1_hat_of, model.C)
-    found |= by_letter({s.fraction: shares, s.letter: model.letters, s.V2_hat_of: model.D, s.row_gain: start})
-    return by_glyph(found)
+    """The law of the rows, T, tau and K, and what they are made of, by the theorems; keys are glyphs."""
+    shares = (model.share, 1 - model.share)
+    known = network_letters.law(model.step.compiled, shares, model.letters)
+    return dict(network_letters.bulk_of(model.step.compiled, known, model.C, model.D, model.ridge))
 
 
-@lru_cache(maxsize=8)
 def real_forms(model: Stepped, which: int) -> dict[str, float]:
     """Forms with the spike in the bulk: of (W_1 v, W_1 v), (delta_1, W_1 v) or (delta_1, delta_1)."""
-    step, k = model.step, 2
-    groups = network_groups(step, (model.share, 1 - model.share), model.letters)
-    forms = Bulk(groups).at(model.conjugate, model.ridge + np.array(model.D)).with_spike
-    left, right = ((0, 0), (2 * k, 0), (2 * k, 2 * k))[which]
+    K, C, rows = network_letters.OVERLAP, model.conjugate, real_values(model)
+    overlap = np.array([[rows[K[i, j].name] for j in range(6)] for i in range(6)])
+    # The spike put back: S has C o (Wv)(Wv)^T more.
+    forms = overlap - overlap[:, :2] @ C @ np.linalg.solve(np.eye(2) + overlap[:2, :2] @ C, overlap[:2])
+    left, right = ((0, 0), (4, 0), (4, 4))[which]
     found = {s.vector_form: forms[left, right]}
     found |= upper(s.V1_hat_of, model.C)
     found |= by_pair({s.spike_forms: forms})

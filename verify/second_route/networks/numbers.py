@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
+from functools import lru_cache, partial
 
 import numpy as np
 
-from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.bulk.network import NetworkBulk
 from giantsteps.numerics.bulk.network_law import BulkLaw, network_law
@@ -17,11 +18,12 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.checks.evaluate import Functions
-from giantsteps.verify.checks.points import Point
+from giantsteps.verify.checks.points import ByTheorem, Point
+from giantsteps.verify.compiled import network as compiled
 from giantsteps.verify.second_route.gradient_step.real import BULK_COLUMNS
 from giantsteps.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
-from giantsteps.verify.second_route.models import functions_of, numbers, solved
-from giantsteps.verify.second_route.networks.formulas import Step, equivalent, functions_for
+from giantsteps.verify.second_route.models import beside, functions_beside, functions_of, numbers, solved
+from giantsteps.verify.second_route.networks.step import Step, equivalent, law
 from giantsteps.verify.second_route.values import by_glyph
 
 
@@ -31,14 +33,38 @@ def step_at(point: Point) -> Step:
     return Step(str(point["activation"]), str(point["target"]), *numbers_)
 
 
+def law_of(step: Step) -> BulkLaw:
+    """The solver's law of the rows."""
+    made = step.compiled
+    return network_law(made.activation, made.target, made.alpha0, made.eta, made.beta, made.noise)
+
+
+def law_at(point: Point) -> Mapping[str, float]:
+    """The law of the rows by the theorems."""
+    return law(step_at(point))
+
+
+def hermite_law_at(point: Point) -> Mapping[str, float]:
+    """The same for an odd activation, in Hermite numbers."""
+    rows = law_at(point)
+    named = {s.h1_star: s.label_slope[1], s.h2_star: s.label_moment[2]}
+    return {**rows, **{x.name: rows[of.name] for x, of in named.items()}}
+
+
 def solver_bulk(point: Point) -> dict[str, float]:
-    """V2, V1 and K by the solver's equivalent, the right-hand sides by the formulas as they stand."""
+    """V2, V1 and K by the solver's equivalent."""
     step = step_at(point)
-    conjugate, shift = float(point[s.V1_hat.name]), float(point["shift"])
-    law = network_law(
-        activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0
-    )
-    return {**equivalent(step, conjugate, shift), **by_solver(law, step.beta, conjugate, shift)}
+    return by_solver(law_of(step), step.beta, *conjugates_at(point))
+
+
+def bulk_at(point: Point) -> Mapping[str, float]:
+    """V2, V1 and K by the theorems, and what they are made of."""
+    return equivalent(step_at(point), *conjugates_at(point))
+
+
+def conjugates_at(point: Point) -> tuple[float, float]:
+    """C, and the ridge and D together."""
+    return float(point[s.V1_hat.name]), float(point["shift"])
 
 
 def by_solver(law: BulkLaw, beta: float, conjugate: float, shift: float) -> dict[str, float]:
@@ -50,14 +76,10 @@ def by_solver(law: BulkLaw, beta: float, conjugate: float, shift: float) -> dict
 
 
 def solver_law(point: Point) -> dict[str, float]:
-    """The law of the rows by the solver's averages, for statements in Hermite numbers and expectations."""
+    """The law of the rows by the solver's averages."""
     step = step_at(point)
-    law = network_law(
-        activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0
-    )
-    gaussian = network_law(
-        activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0, True
-    )
+    law, made = law_of(step), step.compiled
+    gaussian = network_law(made.activation, made.target, made.alpha0, made.eta, made.beta, 0.0, gaussian_rows=True)
     along, norm = gaussian.independent[0], gaussian.independent[2]
     pair, first = law.labels.pair, np.asarray(law.labels.first)
     h = np.array(law.correlation)
@@ -68,9 +90,6 @@ def solver_law(point: Point) -> dict[str, float]:
     spike = float(v @ metric @ h)
     size = math.sqrt(float(v @ metric @ v))
     return {
-        **hermite_numbers(step.student, step.target),
-        s.eta.name: step.rate * step.beta,
-        s.row_weight.name: law.omega,
         s.row_form.name: 1.0 + law.omega * float(law.labels.averages(0.0).tilted),
         s.c.name: law.bulk,
         s.norm_overlap.name: float(h[0]),
@@ -83,7 +102,8 @@ def solver_law(point: Point) -> dict[str, float]:
 
 def solver_functions(point: Point) -> Functions:
     """Implementations of sigma, g and their derivatives at a point."""
-    return functions_for(step_at(point))
+    step = step_at(point)
+    return interpretation(step.student, step.target)
 
 
 def own_model(network: Network, bulk_model: str = "network") -> Model:
@@ -118,13 +138,12 @@ def functions_with_third(model: Model) -> Functions:
     return {**functions_of(model), "k2": third}
 
 
-def model_at(point: Point, read: Callable[[str], Activation] = activation) -> Model:
-    """The network of a point, as a model; `read` says what the names of its functions mean."""
-    step = step_at(point)
+def model_at(point: Point) -> Model:
+    """The network of a point, as a model."""
+    made = step_at(point).compiled
     return Model.from_gradient_step(
-        read(step.student), read(step.target), alpha=float(point[s.alpha.name]), beta=step.beta,
-        ridge=float(point[s.ridge.name]), alpha0=step.alpha0, eta=step.rate * step.beta, noise=step.noise,
-        bulk_model="network",
+        made.activation, made.target, alpha=float(point[s.alpha.name]), beta=made.beta,
+        ridge=float(point[s.ridge.name]), alpha0=made.alpha0, eta=made.eta, noise=made.noise, bulk_model="network",
     )  # fmt: skip
 
 
@@ -134,9 +153,24 @@ def solved_network(point: Point) -> dict[str, float] | None:
     return network_values(solution) if solution.converged else None
 
 
-def solved_functions(point: Point, read: Callable[[str], Activation] = activation) -> Functions:
-    """The functions along the spike of the network of a point."""
-    return functions_with_third(model_at(point, read))
+@lru_cache(maxsize=64)
+def _by_theorems(model: Model) -> Mapping[str, float]:
+    return compiled.solved(model)[0].values
+
+
+def computed_network(point: Point) -> Mapping[str, float]:
+    """Order parameters and errors of the network of a point by the theorems."""
+    return _by_theorems(model_at(point))
+
+
+# The functions along the spike of the network of a point, k2 = d mu0/dc among them.
+computed_functions = partial(functions_beside, model_at, compiled.functions_of)
+
+
+def of_networks(what: str) -> ByTheorem:
+    """The theorems on a network's readout, computed, beside the solver."""
+    title = f"{what}, compiled, against the solver"
+    return beside(title, solved_network, computed_network, computed_functions)
 
 
 def floor_numbers(point: Point) -> dict[str, float] | None:
