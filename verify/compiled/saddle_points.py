@@ -70,10 +70,17 @@ class Model(Protocol):
     def fractions(self) -> Sequence[float]: ...
 
 
-def _concluded(theorem: Theorem) -> tuple[sp.Symbol, sp.Expr]:
+def concluded(theorem: Theorem) -> tuple[sp.Symbol, sp.Expr]:
+    """What an equation says of the symbol on its left."""
     left, right = sides(theorem.statement)
     assert isinstance(left, sp.Symbol)
     return left, right
+
+
+def isotropic_bulk() -> tuple[Theorem, ...]:
+    """V2, V1 and the second moments of the resolvent for rows of one norm."""
+    square, mixed, double, *_ = marchenko_pastur.moments()
+    return marchenko_pastur.quadratic().theorem_of(s.V2), marchenko_pastur.law(), square, mixed, double
 
 
 @lru_cache(maxsize=1)
@@ -81,15 +88,14 @@ def one_letter() -> tuple[Tape, ...]:
     """Result 3.3 for isotropic rows, equations (18)-(25) and the training error."""
     stationary = (s.q1, s.q2, s.m, s.zeta, s.psi, s.V1, s.V2)
     overlaps = {s.zeta_hat: s.zeta, s.psi_hat: s.psi, s.V1_hat: s.q1, s.V2_hat: s.q2}
-    square, mixed, double, *_ = marchenko_pastur.moments()
     theorems = (
         *map(equations.at_saddle, stationary),
-        *(marchenko_pastur.quadratic().theorem_of(s.V2), marchenko_pastur.law(), square, mixed, double),
+        *isotropic_bulk(),
         *(equations.isotropic(variable).theorem_of(found) for variable, found in overlaps.items()),
         equations.test_error().theorem_of(s.test_error),
         equations.training_error().theorem_of(s.training_error),
     )
-    return written(map(_concluded, theorems))
+    return written(map(concluded, theorems))
 
 
 @lru_cache(maxsize=1)
@@ -107,7 +113,7 @@ def two_letters() -> tuple[Tape, ...]:
         *(isotropic.isotropic(x).theorem_of(letters.CONJUGATE[x]) for x in overlaps),
         letters.test_error().theorem_of(s.test_error),
     )
-    return written(map(_concluded, theorems))
+    return written(map(concluded, theorems))
 
 
 def functions_of(model: Model) -> Mapping[str, Callable[[Array], Array]]:
@@ -150,9 +156,13 @@ def solved(model: Model) -> tuple[Solved, float]:
     cuts: tuple[float, ...] = ()
     if abs(model.alignment) == 1.0:
         cuts = tuple(float(point.location.value) / model.alignment for point in model.target.breakpoints)
-    coarse, fine = (_on(model, system, kappa_rule(cuts, finer)) for finer in (1.0, _FINER))
-    moved = (abs(value - coarse.values[name]) / (1.0 + abs(value)) for name, value in fine.values.items())
-    return fine, max(moved)
+    return refined(lambda finer: _on(model, system, kappa_rule(cuts, finer)))
+
+
+def refined(solve: Callable[[float], Solved]) -> tuple[Solved, float]:
+    """The solution on finer rules, and the most that a value moves, beside 1 + its size, from the coarse ones."""
+    coarse, fine = map(solve, (1.0, _FINER))
+    return fine, max(abs(value - coarse.values[name]) / (1.0 + abs(value)) for name, value in fine.values.items())
 
 
 def _on(model: Model, system: tuple[Tape, ...], rule: Rule) -> Solved:

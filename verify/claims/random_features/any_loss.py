@@ -24,7 +24,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
 from giantsteps.verify.second_route.grids import Array, average, half_line, normal_line
-from giantsteps.verify.second_route.losses import LOSSES, Loss, proximal
+from giantsteps.verify.compiled.losses import LOSSES, Loss, proximal
 from giantsteps.verify.second_route.models import model_at
 from giantsteps.verify.second_route.saddle_point.square_loss import overlaps_of
 
