@@ -35,7 +35,6 @@ from giantsteps.verify.protocol.claim import Domain as ClaimDomain
 from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
 from giantsteps.verify.second_route.models import functions_of, model_at
 
-
 CONJUGATE_DOMAIN = Domain(
     ranges=(
         Range("loss", choices=tuple(LOSSES)),
@@ -185,7 +184,8 @@ def _model(point: Point) -> Model:
 
 
 @lru_cache(maxsize=8)
-def _proximal(name: str) -> SolverLoss:
+def for_solver(name: str) -> SolverLoss:
+    """A loss as the solver for convex losses takes it."""
     if name == "square":
         return SQUARE
     loss = LOSSES[name]
@@ -209,7 +209,7 @@ def _proximal(name: str) -> SolverLoss:
 
 @lru_cache(maxsize=256)
 def _solved(model: Model, loss: str) -> Solution | None:
-    solution = solve(replace(model, loss=_proximal(loss)))
+    solution = solve(replace(model, loss=for_solver(loss)))
     return solution if solution.converged else None
 
 

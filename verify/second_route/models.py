@@ -22,10 +22,11 @@ from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.checks.points import ByNumbers, ByTheorem
+from giantsteps.verify.checks.points import ByNumbers, ByTheorem, FunctionsAt
 from giantsteps.verify.compiled import along, saddle_points
+from giantsteps.verify.compiled.random_features import marchenko_pastur
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.protocol.tolerances import SOLVER, Tolerance
 from giantsteps.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
@@ -196,26 +197,14 @@ def _table(model: Model, raw: bytes) -> tuple[Array, ...]:
     return (*student, target.y0, target.y1, target.y2 + model.noise)
 
 
-# In t = ln tan(angle/2) all poles of the integrands lie at distance pi/2 from the real line, also at beta = 1 where the
-# smallest eigenvalue is zero: the trapezoidal sum of step h leaves exp(-pi^2/h), 1e-43 here. The tails left out, where
-# the integrand is below exp(3 t) on the left and exp(-t) on the right, are below 1e-17.
-_STEP = 0.1
-_GRID = np.arange(-14.0, 40.0, _STEP)
-
-
 @lru_cache(maxsize=4096)
 def density_integrals(beta: float, c: float, shift: float, conjugate: float) -> Mapping[str, float]:
-    """Integrals over the Marchenko-Pastur density, eigenvalues c(1 + beta + 2 sqrt(beta) cos angle), an atom at zero.
-
-    cos angle = -tanh t and sin angle = 1/cosh t.
-    """
-    eigenvalue = (1 - np.sqrt(beta)) ** 2 + 4 * np.sqrt(beta) / (1 + np.exp(2 * _GRID))
-    weight = 2 / np.pi * _STEP / np.cosh(_GRID) ** 3 / eigenvalue
-    atom = max(0.0, 1 - 1 / beta)
-    resolvent = 1 / (shift + conjugate * c * eigenvalue)
+    """Integrals over the Marchenko-Pastur density: V1, V2 and the second moments of the resolvent."""
+    eigenvalue, weight = marchenko_pastur(beta, c)
+    resolvent = 1 / (shift + conjugate * eigenvalue)
 
     def moment(k: int, j: int) -> float:
-        return float(weight @ ((c * eigenvalue) ** k * resolvent**j)) + (atom / shift**j if k == 0 else 0.0)
+        return float(weight @ (eigenvalue**k * resolvent**j))
 
     return {
         s.V1.name: moment(1, 1),
@@ -231,13 +220,12 @@ def _by_theorems(model: Model) -> Mapping[str, float]:
     return saddle_points.solved(model)[0].values
 
 
-def _beside(measured: Measure, model_at: ModelAt, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:
-    """What the theorems give, but for what is ``kept`` of the solver's numbers and what only the solver has."""
-    numbers = measured(point)
-    if numbers is None:
+def _beside(measured: Measure, found_at: Measure, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:
+    """What is ``found_at`` a point, but for what is ``kept`` of what was measured, and what only the latter has."""
+    numbers, found = measured(point), found_at(point)
+    if numbers is None or found is None:
         return None
-    theirs = {name: value for name, value in _by_theorems(model_at(point)).items() if name not in kept}
-    return {**numbers, **theirs}
+    return {**numbers, **{name: value for name, value in found.items() if name not in kept}}
 
 
 def _functions_beside(model_at: ModelAt, point: Point) -> Mapping[str, Callable[..., Any]]:
@@ -257,9 +245,17 @@ def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
 
 def computed(title: str, measured: Measure, model_at: ModelAt) -> ByTheorem:
     """The theorems that derive a model's saddle point, computed, beside the solver's numbers."""
-    return ByTheorem(
-        title, partial(_beside, measured, model_at), SOLVER, partial(_functions_beside, model_at), points=4
+    return beside(
+        title, measured, lambda point: _by_theorems(model_at(point)), partial(_functions_beside, model_at)
     )
+
+
+def beside(
+    title: str, measured: Measure, found_at: Measure, functions: FunctionsAt | None = None,
+    tolerance: Tolerance = SOLVER,
+) -> ByTheorem:  # fmt: skip
+    """Theorems, computed: the left side of a statement as ``measured``, all else as ``found_at`` the point."""
+    return ByTheorem(title, partial(_beside, measured, found_at), tolerance, functions, points=4)
 
 
 result_3_3 = computed("Result 3.3, compiled, against the solver on random models", measured, model_at)

@@ -13,9 +13,9 @@ from giantsteps.derivations.free_energy import symbols as s_free
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
+from giantsteps.verify.compiled.losses import LOSSES, Loss, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.second_route.grids import Array, normal_line, normal_rule
-from giantsteps.verify.compiled.losses import LOSSES, Loss, proximal
 from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at, solved
 from giantsteps.verify.second_route.saddle_point.plain import isotropic, slopes
 
