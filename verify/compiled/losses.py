@@ -119,26 +119,27 @@ def proximal(loss: Loss, y: Array, omega: Array, V: float | Array) -> Array:
 
 def forces(loss: Loss) -> Mapping[str, Callable[..., Any]]:
     """The force and its slope in omega as functions of (y, omega, V)."""
-    last: tuple[Array, Array, Array, Array] | None = None
+    last: tuple[Any, ...] = ()
 
-    def at_reals(y: Array, omega: Array, V: Array) -> Array:
-        nonlocal last  # the equations ask for the same point one after the other
-        if last is None or not all(map(np.array_equal, last, (y, omega, V))):
-            last = y, omega, V, proximal(loss, y, omega, V)
-        return last[-1]
-
-    def point(y: Array, omega: Any, V: Any) -> Any:
-        omega, V = np.broadcast_arrays(omega, V)
-        real = omega.real[:1] if np.ptp(omega.real, axis=0).max() == 0.0 == np.ptp(V.real, axis=0).max() else omega.real
-        x = at_reals(y, real, V.real[: len(real)])
-        first, second = loss.slopes(y, x)
-        return x - (x - omega + V * first) / (1.0 + V * second)
+    def point(y: Array, omega: Any, V: Any) -> tuple[Any, Any]:
+        """The proximal point and the curvature of the loss there; the equations ask for the same ones in turn."""
+        nonlocal last
+        if not last or not all(map(np.array_equal, last, (y, omega, V))):
+            real, at = np.broadcast_arrays(np.real(omega), np.real(V))
+            # The columns of a complex step differ in their imaginary parts.
+            if real.ndim and all(np.array_equal(np.broadcast_to(part[:1], part.shape), part) for part in (real, at)):
+                real, at = real[:1], at[:1]
+            x = proximal(loss, y, real, at)
+            first, second = loss.slopes(y, x)
+            x = x - (x - omega + V * first) / (1.0 + V * second)
+            last = y, omega, V, x, loss.curvature(y, x)
+        return last[3], last[4]
 
     def slope(y: Array, omega: Any, V: Any) -> Any:
-        curvature = loss.curvature(y, point(y, omega, V))
+        _, curvature = point(y, omega, V)
         return -curvature / (1.0 + V * curvature)
 
-    return {"force": lambda y, omega, V: (point(y, omega, V) - omega) / V, "force_slope": slope}
+    return {"force": lambda y, omega, V: (point(y, omega, V)[0] - omega) / V, "force_slope": slope}
 
 
 def labels(target: Activation, signs: bool, x: Array) -> Array:

@@ -24,13 +24,13 @@ from giantsteps.verify.compiled.saddle_points import Model, concluded, isotropic
 from giantsteps.verify.compiled.system import System
 from giantsteps.verify.compiled.tape import Tape, written
 
-# In t = ln tan(angle/2) all poles of what is averaged lie at distance pi/2 from the real line, also at ratio 1 where the
-# smallest eigenvalue is zero: the trapezoidal sum of step h leaves exp(-pi^2/h), 1e-43 here. The tails left out, where
-# the integrand is below exp(3 t) on the left and exp(-t) on the right, are below 1e-17.
+# In t = ln tan(angle/2) all poles of what is averaged lie at distance pi/2 from the real line, also at ratio 1 where
+# the smallest eigenvalue is zero: the trapezoidal sum of step h leaves exp(-pi^2/h), 1e-43 here. The tails left out,
+# where the integrand is below exp(3 t) on the left and exp(-t) on the right, are below 1e-17.
 _STEP = 0.1
 _GRID = np.arange(-14.0, 40.0, _STEP)
-# Of the rule for the output beside what it has of the target.
-_FIELD, _REACH = 1 / 8, 9.0
+# Of the rules for theta.x and for what the output adds to its part along it.
+_FIELD, _REACH = 1 / 6, 9.0
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +55,7 @@ def after_step() -> tuple[Tape, ...]:
 
 @lru_cache(maxsize=2)
 def slides(square: bool) -> tuple[Tape, ...]:
-    """The slides' system: of the square loss with noise on the labels, or of any loss by its force and that one's slope.
+    """The slides' system: of the square loss with noise on the labels, or of any loss by its force and its slope.
 
     The average over modes of F^T F/p is one over the mode u, whose eigenvalue is varrho_F(u).
     """
@@ -104,7 +104,8 @@ def slides_of(model: Model, loss: Loss | None = None, signs: bool = False) -> Ma
     rules = {s.mode.name: marchenko_pastur(1.0 / model.beta, model.bulks[0])}
     functions: dict[str, Callable[..., Any]] = {"varrho_F": lambda mode: mode}
     if loss is not None:
-        rules |= {s.z.name: kappa_rule((0.0,) if signs else ()), s.xi.name: normal_rule(_FIELD, _REACH)}
+        smooth = normal_rule(_FIELD, _REACH)
+        rules |= {s.z.name: kappa_rule((0.0,), 0.5) if signs else smooth, s.xi.name: smooth}
         functions |= forces(loss) | {"g": partial(labels, model.target, signs)}
     return _solved(slides(loss is None), given, rules, functions)
 

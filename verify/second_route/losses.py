@@ -29,7 +29,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.compiled.losses import LOSSES, proximal
+from giantsteps.verify.compiled.losses import LOSSES, forces, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.claim import Domain as ClaimDomain
 from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
@@ -188,23 +188,12 @@ def for_solver(name: str) -> SolverLoss:
     """A loss as the solver for convex losses takes it."""
     if name == "square":
         return SQUARE
-    loss = LOSSES[name]
-
-    last: tuple[tuple[Array, ...], Array] | None = None
-
-    def prox(y: Array, omega: Array, V: Array) -> Array:
-        # The slope is asked for where the force is: the same arrays, kept here so that no others take their place.
-        nonlocal last
-        given = (y, omega, V)
-        if last is None or any(a is not b for a, b in zip(last[0], given, strict=True)):
-            last = given, proximal(loss, y, omega, V)
-        return last[1]
-
-    def slope(y: Array, omega: Array, V: Array) -> Array:
-        curvature = loss.curvature(y, prox(y, omega, V))
-        return np.asarray(curvature / (1 + V * curvature))
-
-    return ProximalLoss(name, loss.value, prox, slope)
+    loss, found = LOSSES[name], forces(LOSSES[name])
+    return ProximalLoss(
+        name, loss.value,
+        lambda y, omega, V: np.asarray(omega + V * found["force"](y, omega, V)),
+        lambda y, omega, V: np.asarray(-found["force_slope"](y, omega, V)),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=256)

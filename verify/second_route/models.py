@@ -245,9 +245,7 @@ def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
 
 def computed(title: str, measured: Measure, model_at: ModelAt) -> ByTheorem:
     """The theorems that derive a model's saddle point, computed, beside the solver's numbers."""
-    return beside(
-        title, measured, lambda point: _by_theorems(model_at(point)), partial(_functions_beside, model_at)
-    )
+    return beside(title, measured, lambda point: _by_theorems(model_at(point)), partial(_functions_beside, model_at))
 
 
 def beside(
