@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.free_energy import convex_loss as derived
 from giantsteps.derivations.free_energy.along_spike import mu0
-from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.free_energy.symbols import m_response
+from giantsteps.derivations.kernel.search import steps
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.random_features.no_spike import isotropic
 from giantsteps.verify.compiled.along import evaluated
@@ -154,7 +155,7 @@ def any_loss() -> tuple[Tape, ...]:
     pull = sp.Symbol("pull", real=True)
     hats = (s.q1, s.q2, s.V1, s.V2, s.zeta, s.psi)
     overlaps = (s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
-    response = value(derived.equation(s.m).theorem_of(derived.s.m_response))
+    response = steps.value(derived.equation(s.m).theorem_of(m_response))
     rise = -s.alpha / s.beta * derived.over_samples(mu0**2 * derived.force_slope_of(*derived.AT))
     theorems = (*map(derived.at_saddle, hats), *isotropic_bulk(), *(isotropic(x, derived.at_saddle) for x in overlaps))
     return written((*map(concluded, theorems), (pull, response / rise), (s.m, s.m - pull)))
@@ -166,6 +167,7 @@ def solved(model: Model, loss: Loss) -> Mapping[str, float]:
     given = {s.alpha: model.alpha, s.beta: model.beta, s.ridge: model.ridge, s.c: model.bulks[0],
              s.gamma: model.alignment, s.rho: root**2}  # fmt: skip
     rules = {x.name: normal_rule(_STEP, _REACH) for x in (s.kappa, s.z, s.xi)}
-    functions = {**functions_of(model), **forces(loss), "g": partial(labels, model.target, False)}
+    functions: dict[str, Callable[..., Any]] = {**functions_of(model), **forces(loss)}
+    functions["g"] = partial(labels, model.target, False)
     named = {symbol.name: number for symbol, number in given.items()}
     return {**named, **System(any_loss(), rules, named, functions).solve().values}

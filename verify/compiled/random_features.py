@@ -15,7 +15,7 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.kernel.search.steps import rewritten
 from giantsteps.derivations.saddle_point import equations
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.derivations.saddle_point.random_features import convex, plain_equivalence, square_loss
+from giantsteps.derivations.saddle_point.random_features import convex, one_system, plain_equivalence, square_loss
 from giantsteps.derivations.saddle_point.random_features import no_spike as derived
 from giantsteps.verify.compiled.along import averages, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule, normal_rule
@@ -46,11 +46,11 @@ def no_spike() -> tuple[Tape, ...]:
 def after_step() -> tuple[Tape, ...]:
     """The plain map mu1 (w + r v).x + mu* xi: its saddle point, and what it learns along the spike."""
     m, force, zeta = plain_equivalence.at_solution()
-    forces = (plain_equivalence.on_plain_map(equations.at_saddle(x)) for x in (s.psi, s.q1, s.q2, s.V1, s.V2))
+    pulls = (plain_equivalence.on_plain_map(equations.at_saddle(x)) for x in (s.psi, s.q1, s.q2, s.V1, s.V2))
     overlaps = {s.psi_hat: s.psi, s.V1_hat: s.q1, s.V2_hat: s.q2}
     sizes = (equations.isotropic(variable).theorem_of(found) for variable, found in overlaps.items())
     errors = (plain_equivalence.after_step().theorem_of(x) for x in (s.gaussian_error, s.gaussian_mean))
-    return written(map(concluded, (m, force, zeta, *forces, *isotropic_bulk(), *sizes, *errors)))
+    return written(map(concluded, (m, force, zeta, *pulls, *isotropic_bulk(), *sizes, *errors)))
 
 
 @lru_cache(maxsize=2)
@@ -65,7 +65,7 @@ def slides(square: bool) -> tuple[Tape, ...]:
         slopes = [convex.at_target(slope) for slope in convex.slopes_target_first()]
         conjugates = tuple(rewritten(convex.conjugate_by_energy(hat), *slopes) for hat in convex.PARTNERS)
     overlaps = (convex.stationary(hat, name)[1] for hat, name in convex.PARTNERS.items())
-    return written(map(concluded, (*square_loss.ratios(), *conjugates, *overlaps, *convex.NAMES.values())))
+    return written(map(concluded, (*one_system.ratios(), *conjugates, *overlaps, *convex.NAMES.values())))
 
 
 def marchenko_pastur(ratio: float, c: float) -> Rule:
@@ -106,7 +106,7 @@ def slides_of(model: Model, loss: Loss | None = None, signs: bool = False) -> Ma
     if loss is not None:
         smooth = normal_rule(_FIELD, _REACH)
         rules |= {s.z.name: kappa_rule((0.0,), 0.5) if signs else smooth, s.xi.name: smooth}
-        functions |= forces(loss) | {"g": partial(labels, model.target, signs)}
+        functions |= {**forces(loss), "g": partial(labels, model.target, signs)}
     return _solved(slides(loss is None), given, rules, functions)
 
 

@@ -156,13 +156,9 @@ def solved(model: Model) -> tuple[Solved, float]:
     cuts: tuple[float, ...] = ()
     if abs(model.alignment) == 1.0:
         cuts = tuple(float(point.location.value) / model.alignment for point in model.target.breakpoints)
-    return refined(lambda finer: _on(model, system, kappa_rule(cuts, finer)))
-
-
-def refined(solve: Callable[[float], Solved]) -> tuple[Solved, float]:
-    """The solution on finer rules, and the most that a value moves, beside 1 + its size, from the coarse ones."""
-    coarse, fine = map(solve, (1.0, _FINER))
-    return fine, max(abs(value - coarse.values[name]) / (1.0 + abs(value)) for name, value in fine.values.items())
+    coarse, fine = (_on(model, system, kappa_rule(cuts, finer)) for finer in (1.0, _FINER))
+    moved = (abs(value - coarse.values[name]) / (1.0 + abs(value)) for name, value in fine.values.items())
+    return fine, max(moved)
 
 
 def _on(model: Model, system: tuple[Tape, ...], rule: Rule) -> Solved:

@@ -33,7 +33,7 @@ from giantsteps.verify.compiled.losses import LOSSES, forces, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.claim import Domain as ClaimDomain
 from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
-from giantsteps.verify.second_route.models import functions_of, model_at
+from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at
 
 CONJUGATE_DOMAIN = Domain(
     ranges=(
@@ -154,6 +154,14 @@ def overlaps(point: Point) -> dict[str, float]:
         s.spectral_slope.name: float(np.mean(1 / (narrow + z) ** 2)),
         s.wide_stieltjes.name: float(np.mean(1 / (wide + z))),
     }
+
+
+NAMES = tuple(LOSSES)
+
+
+def value_of_loss(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """The loss of a point, and functions of no model."""
+    return {**GENERIC, "loss": LOSSES[str(point["loss"])].value}
 
 
 # Least loss without mu1 z, for a wrong neighbour of the lower bound.

@@ -15,9 +15,7 @@ from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
-from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
-from giantsteps.verify.second_route.models import beside
-from giantsteps.verify.second_route.random_features import CASES, slides_in, solver_in
+from giantsteps.verify.second_route.saddle_point.random_features import CASES, any_loss_by_theorems
 
 SECTION = "Appendix C, (119)-(120) at r = 0"
 
@@ -28,16 +26,12 @@ _DOMAIN = Domain((Range("case", choices=tuple(CASES)),), (any_loss_features.ODD,
                       "force_slope": lambda y, f, V: -1 / (1.3 + V + np.cos(f) ** 2),
                       "varrho": lambda u: 1.2 + np.tanh(u),
                   },))
-_numbers = beside("the slides' equations, compiled, against the solver for convex losses at r = 0",
-                  lambda point: slides_in(str(point["case"])), lambda point: solver_in(str(point["case"])),
-                  tolerance=CONVEX_SOLVER)
-
 
 def _same(name: str, title: str, left: sp.Symbol, right: sp.Expr, build: Callable[[], Derivation]) -> Claim:
     return claim(
         f"convex-features.any-loss.{name}", f"Any convex loss: {title}", paper(SECTION),
         eq(left, right), _DOMAIN,
-        ByDerivation(build), _numbers,
+        ByDerivation(build), any_loss_by_theorems,
         kind=Kind.FIXED_POINT,
         wrong={"twice": 2 * right, "the square": right**2},
         uses=("convex.conjugates", *(f"convex-features.{x}-hat" for x in ("V-s", "V-w", "q-s", "q-w", "m-s"))),

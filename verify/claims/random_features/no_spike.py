@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
-import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
@@ -14,15 +10,14 @@ from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.random_features import no_spike as random_features
 from giantsteps.derivations.saddle_point.random_features import vanishing_spike as vanishing
-from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import ByNumbers, BySearch
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, said
 from giantsteps.verify.claims.sources import paper
-from giantsteps.verify.compiled.random_features import plain, target_constants
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
-from giantsteps.verify.second_route.models import GENERIC, RANGES, Point, beside, model_at, numbers, solved
+from giantsteps.verify.second_route.models import GENERIC, RANGES
+from giantsteps.verify.second_route.saddle_point import random_features as numbers
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 k1, k2 = s.mu1_constant, s.mu2_constant
@@ -34,30 +29,6 @@ NO_SPIKE = Domain(_ODD_RANGES, ("odd activation and target",), (GENERIC,))
 # With a wide and long problem the floor is reached: a false floor has to be seen there.
 FLOOR = Domain((*_ODD_RANGES, Range("regime", choices=("generic", "many samples"))), ("odd activation and target",),
                (GENERIC,))
-
-
-def _model_without_spike(point: Point) -> Model:
-    model = model_at({**point, s.r.name: 0.0})
-    if point.get("regime") == "many samples":
-        model = replace(model, alpha=3e4, beta=3e2, ridge=1e-3, noise=0.0)
-    return model
-
-
-def _by_theorems(point: Point) -> Mapping[str, float]:
-    model = _model_without_spike(point)
-    return plain(model, *target_constants(model.target))
-
-
-def _without_spike(point: Point) -> Mapping[str, float] | None:
-    """Errors and overlaps from the solver at r = 0; traces, M and Q1 by the theorems of plain random features."""
-    solution = solved(_model_without_spike(point))
-    if not solution.converged:
-        return None
-    values = numbers(solution)
-    return {**_by_theorems(point), **{x.name: values[x.name] for x in (s.zeta, s.psi, s.q1, s.test_error)}}
-
-
-by_theorems = beside("Section 3.3 at r = 0, compiled, against the solver", _without_spike, _by_theorems)
 
 
 def _plain_error() -> sp.Expr:
@@ -77,7 +48,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
         return claim(
             f"no-spike.{name}", title, paper(section),
             statement, NO_SPIKE,
-            reduction, by_theorems,
+            reduction, numbers.by_theorems,
             kind=Kind.FIXED_POINT, wrong=wrong, uses=uses,
         )
 
@@ -96,7 +67,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
             "no-spike.test-error",
             "Without a spike the test error is that of plain random features, whatever the alignment", paper(section),
             eq(s.test_error, _plain_error()), NO_SPIKE,
-            ByDerivation(random_features.plain_error), by_theorems,
+            ByDerivation(random_features.plain_error), numbers.by_theorems,
             kind=Kind.FIXED_POINT, uses=("no-spike.zeta", "no-spike.psi", "no-spike.q1"),
         ),
         claim(
@@ -104,7 +75,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
             ge(gap, floor), FLOOR,
             ByTheorem("the error less the floor is a sum of squares", _above_floor,
                       hypotheses=random_features.OF_FLOOR),
-            BySearch("the solver at r = 0", _without_spike, SOLVER),
+            BySearch("the solver at r = 0", numbers.linear_fit, SOLVER),
             wrong={
                 "eight per cent more": MORE * floor,
                 "the fourth power": s.h2_star - s.h1_star**4,
@@ -122,39 +93,12 @@ def _above_floor(statement: Relational) -> Theorem:
 
 # ---- a vanishing spike ----
 
-TINY_SPIKE = 1e-3  # corrections are of order r^2
-
-
-def _tiny_spike(point: Point) -> Mapping[str, float] | None:
-    """The solver at r = 1e-3, and plain random features for the target without its linear part along v."""
-    model = model_at({**point, s.r.name: TINY_SPIKE})
-    solution = solved(model)
-    if not solution.converged:
-        return None
-    first, second = target_constants(model.target)
-    gamma = model.alignment
-    across = plain(model, np.sqrt(1 - gamma**2) * first, second - gamma**2 * first**2)
-    values = numbers(solution)
-    return {
-        k1.name: across[k1.name],
-        k2.name: across[k2.name],
-        s.psi.name: across[s.M.name],
-        s.q1.name: across[s.Q1.name],
-        s.q2.name: across[s.q2.name],
-        s.rho.name: 1 - gamma**2,
-        s.h1_star.name: first,
-        s.h2_star.name: second,
-        s.m_no_spike.name: TINY_SPIKE * values[s.m.name],
-        s.zeta_no_spike.name: values[s.zeta.name],
-        s.error_no_spike.name: values[s.test_error.name],
-    }
-
 
 def _vanishing_spike_claims() -> tuple[Claim, ...]:
     section = "Section 4.2"
     checks = (
         ByDerivation(vanishing.vanishing_spike),
-        ByNumbers("the solver at r = 1e-3, where corrections are of order 1e-6", _tiny_spike, ASYMPTOTIC,
+        ByNumbers("the solver at r = 1e-3, where corrections are of order 1e-6", numbers.tiny_spike, ASYMPTOTIC,
                   finite_size=True),
     )
     error = (

@@ -25,7 +25,7 @@ from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING
 from giantsteps.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
 from giantsteps.verify.second_route.models import beside, model_at, solved
-from giantsteps.verify.second_route.random_features import slides_at, without_spike
+from giantsteps.verify.second_route.saddle_point.random_features import slides_at, slides_by_theorems
 
 FRAME = "Saddle point of random features"
 k1, k2 = s.mu1_constant, s.mu2_constant
@@ -118,7 +118,6 @@ _PRINTED = (
 
 
 _BOTH = Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations)
-_by_slides = beside("the slides' equations, compiled, against the ridge solver at r = 0", slides_at, without_spike)
 
 
 def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim:
@@ -126,7 +125,7 @@ def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim
         f"convex-features.square-loss.{name}", f"Square loss: {title}", Source("slides", FRAME),
         eq(left, right), _BOTH,
         ByDerivation(convex_square_loss.square_loss),
-        _by_slides,
+        slides_by_theorems,
         wrong={"twice": 2 * right, "the square": right**2},
         uses=("no-spike.test-error",
               *(f"convex-features.{x}" for x in ("V-s-hat", "V-w-hat", "q-s-hat", "q-w-hat", "m-s-hat"))),

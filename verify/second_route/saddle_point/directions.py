@@ -119,7 +119,7 @@ def given_bulk(point: Point) -> Mapping[str, float]:
 
 @lru_cache(maxsize=8)
 def _compiled(name: str) -> Mapping[str, float]:
-    return compiled.solved(MODELS[name])[0].values
+    return compiled.solved(MODELS[name])
 
 
 def _functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:

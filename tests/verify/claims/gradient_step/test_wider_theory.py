@@ -10,7 +10,6 @@ from giantsteps.verify.claims.equivalence import plain as wider_equivalence
 from giantsteps.verify.claims.gradient_step import leap as wider_leap
 from giantsteps.verify.claims.gradient_step import rate as wider_rate
 from giantsteps.verify.claims.index import examine
-from giantsteps.verify.claims.random_features.no_spike import plain_random_features
 from giantsteps.verify.protocol.claim import PROFILES
 from giantsteps.verify.protocol.verdict import Verdict
 from giantsteps.verify.second_route.gradient_step import leap
@@ -32,17 +31,6 @@ def test_a_direction_outside_the_leap_space_is_refuted_as_read() -> None:
     assert verdict is Verdict.CONVENTION  # the theorem's own reading is another one
     assert {e.outcome.value for e in evidence} == {"refutes"}  # the proof and the simulation, each alone
     assert {m.verdict for m in mutants} == {Verdict.REFUTED}
-
-
-@pytest.mark.parametrize("name", equivalence_numbers.UNTRAINED)
-def test_the_plain_fixed_point_is_that_of_plain_random_features(name: str) -> None:
-    """At r = 0 three codes: bisection with closed traces, bisection with density integrals, and the solver."""
-    model = equivalence_numbers.UNTRAINED[name]
-    ours = plain_equivalence(model)
-    other = plain_random_features(model, ours[s.h1_star.name], ours[s.h2_star.name])
-    # The density integrals are accurate to 1e-11, the fixed points to rounding; a factor of a hundred is left.
-    assert ours[s.q2.name] == pytest.approx(other[s.q2.name], rel=1e-9)
-    assert ours[s.gaussian_error.name] == pytest.approx(solved(model).test_error, rel=1e-8)  # the solver's residual
 
 
 @pytest.mark.parametrize("name", equivalence_numbers.STEPPED)

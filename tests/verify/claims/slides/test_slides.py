@@ -9,8 +9,8 @@ import sympy as sp
 from giantsteps.verify.checks.mutants import mutants_of
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.claims.slides.printed import as_printed, named, printed
+from giantsteps.verify.compiled import losses as convex_numbers
 from giantsteps.verify.protocol.claim import Role
-from giantsteps.verify.second_route import losses as convex_numbers
 from tests.shared import toy
 
 

@@ -15,13 +15,23 @@ from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled.losses import LOSSES
-from giantsteps.verify.compiled.random_features import slides_of
+from giantsteps.verify.compiled.random_features import plain, slides_of, target_constants
+from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
 from giantsteps.verify.second_route.losses import for_solver
-from giantsteps.verify.second_route.models import model_at, numbers, solved
+from giantsteps.verify.second_route.models import beside, model_at, numbers, solved
 
 
 def _model(point: Point) -> Model:
-    return model_at({**point, s.r.name: 0.0})
+    model = model_at({**point, s.r.name: 0.0})
+    if point.get("regime") == "many samples":
+        model = replace(model, alpha=3e4, beta=3e2, ridge=1e-3, noise=0.0)
+    return model
+
+
+def _plain(point: Point) -> Mapping[str, float]:
+    """Section 3.3 at r = 0."""
+    model = _model(point)
+    return plain(model, *target_constants(model.target))
 
 
 def slides_at(point: Point) -> Mapping[str, float]:
@@ -47,6 +57,44 @@ def _by_one_overlap(solution: Solution) -> Mapping[str, float]:
     }
 
 
+by_theorems = beside("Section 3.3 at r = 0, compiled, against the solver", without_spike, _plain)
+slides_by_theorems = beside(
+    "the slides' equations, compiled, against the ridge solver at r = 0", slides_at, without_spike
+)
+
+
+def linear_fit(point: Point) -> Mapping[str, float] | None:
+    """The solver's test error at r = 0; h1* and h2* of the target."""
+    solution = solved(_model(point))
+    first, second = target_constants(solution.model.target)
+    found = {s.test_error: solution.test_error, s.h1_star: first, s.h2_star: second}
+    return {symbol.name: value for symbol, value in found.items()} if solution.converged else None
+
+
+TINY_SPIKE = 1e-3  # corrections are of order r^2
+
+
+def tiny_spike(point: Point) -> Mapping[str, float] | None:
+    """The solver at r = 1e-3, and plain random features for the target without its linear part along v."""
+    model = model_at({**point, s.r.name: TINY_SPIKE})
+    solution = solved(model)
+    if not solution.converged:
+        return None
+    first, second = target_constants(model.target)
+    gamma, values = model.alignment, numbers(solution)
+    across = plain(model, np.sqrt(1 - gamma**2) * first, second - gamma**2 * first**2)
+    return {
+        **across,
+        s.psi.name: across[s.M.name],
+        s.q1.name: across[s.Q1.name],
+        s.h1_star.name: first,
+        s.h2_star.name: second,
+        s.m_no_spike.name: TINY_SPIKE * values[s.m.name],
+        s.zeta_no_spike.name: values[s.zeta.name],
+        s.error_no_spike.name: values[s.test_error.name],
+    }
+
+
 # Few models, each solved once for all claims.
 _NAMES = (s.alpha, s.beta, s.ridge, s.gamma)
 CASES: Mapping[str, Point] = {
@@ -67,7 +115,7 @@ CASES: Mapping[str, Point] = {
 
 
 @lru_cache(maxsize=8)
-def slides_in(case: str) -> Mapping[str, float]:
+def _slides_in(case: str) -> Mapping[str, float]:
     """The slides' equations of a case; labels are the target, or its sign for the logistic loss."""
     point = CASES[case]
     loss = str(point["loss"])
@@ -75,9 +123,15 @@ def slides_in(case: str) -> Mapping[str, float]:
 
 
 @lru_cache(maxsize=8)
-def solver_in(case: str) -> Mapping[str, float] | None:
+def _solver_in(case: str) -> Mapping[str, float] | None:
     """The solver for convex losses in a case."""
     point = CASES[case]
     loss = str(point["loss"])
     solution = solve(replace(_model(point), loss=LOGISTIC if loss == "logistic" else for_solver(loss)))
     return _by_one_overlap(solution) if solution.converged else None
+
+
+any_loss_by_theorems = beside(
+    "the slides' equations, compiled, against the solver for convex losses at r = 0",
+    lambda point: _slides_in(str(point["case"])), lambda point: _solver_in(str(point["case"])), tolerance=CONVEX_SOLVER,
+)  # fmt: skip
