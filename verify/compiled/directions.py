@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.saddle_point import directions as derived
 from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.verify.compiled import saddle_points
 from giantsteps.verify.compiled.along import averages
 from giantsteps.verify.compiled.doubles import normal_rule
-from giantsteps.verify.compiled.saddle_points import concluded, isotropic_bulk
 from giantsteps.verify.compiled.system import System
 from giantsteps.verify.compiled.tape import Tape, written
+from giantsteps.verify.compiled.theorems import concluded, isotropic_bulk
 
 Array = NDArray[np.float64]
 # Of the rules for both kappa: of functions analytic within w of the line exp(-2 pi w/step) is left.
@@ -25,29 +26,8 @@ _STEP, _REACH = 1 / 5, 8.0
 _AT_ONCE = 4096  # places at which averages are taken together: each has some hundred nodes
 
 
-class Model(Protocol):
+class Model(saddle_points.Model, Protocol):
     """What a model of one letter has to say of itself; one weight of the spike and one alignment per direction."""
-
-    @property
-    def alpha(self) -> float: ...
-
-    @property
-    def beta(self) -> float: ...
-
-    @property
-    def ridge(self) -> float: ...
-
-    @property
-    def noise(self) -> float: ...
-
-    @property
-    def activation(self) -> Activation: ...
-
-    @property
-    def target(self) -> Activation: ...
-
-    @property
-    def bulks(self) -> Sequence[float]: ...
 
     @property
     def spikes(self) -> Sequence[Sequence[float]]: ...
@@ -71,11 +51,11 @@ def functions_of(model: Model) -> Mapping[str, Callable[[Array, Array], Array]]:
     across = math.sqrt(1.0 - sum(gamma**2 for gamma in model.alignments))
 
     def student(index: int, x: Array, y: Array) -> Array:
-        mean, slope, square = _at(model.activation, weights, math.sqrt(bulk), x, y)
+        mean, slope, square, _ = _at(model.activation, weights, math.sqrt(bulk), x, y)
         return (mean, slope / math.sqrt(bulk), np.sqrt(np.maximum(square - mean**2 - slope**2, 0.0)))[index]
 
     def target(index: int, x: Array, y: Array) -> Array:
-        mean, slope, square = _at(model.target, model.alignments, across, x, y)
+        mean, slope, square, _ = _at(model.target, model.alignments, across, x, y)
         return (mean, slope, square + model.noise)[index]
 
     return {f"{name}{k}": partial(of, k) for name, of in (("mu", student), ("y", target)) for k in range(3)}

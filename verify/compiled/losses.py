@@ -25,9 +25,10 @@ from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.random_features.no_spike import isotropic
 from giantsteps.verify.compiled.along import evaluated
 from giantsteps.verify.compiled.doubles import normal_rule
-from giantsteps.verify.compiled.saddle_points import Model, concluded, functions_of, isotropic_bulk
+from giantsteps.verify.compiled.saddle_points import Model, functions_of
 from giantsteps.verify.compiled.system import System
 from giantsteps.verify.compiled.tape import Tape, written
+from giantsteps.verify.compiled.theorems import concluded, isotropic_bulk
 
 Array = NDArray[np.float64]
 

@@ -20,9 +20,10 @@ from giantsteps.derivations.saddle_point.random_features import no_spike as deri
 from giantsteps.verify.compiled.along import averages, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule, normal_rule
 from giantsteps.verify.compiled.losses import Loss, forces, labels
-from giantsteps.verify.compiled.saddle_points import Model, concluded, isotropic_bulk
+from giantsteps.verify.compiled.saddle_points import Model
 from giantsteps.verify.compiled.system import System
 from giantsteps.verify.compiled.tape import Tape, written
+from giantsteps.verify.compiled.theorems import concluded, isotropic_bulk
 
 # In t = ln tan(angle/2) all poles of what is averaged lie at distance pi/2 from the real line, also at ratio 1 where
 # the smallest eigenvalue is zero: the trapezoidal sum of step h leaves exp(-pi^2/h), 1e-43 here. The tails left out,

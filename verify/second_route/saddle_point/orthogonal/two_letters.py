@@ -18,9 +18,10 @@ from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.along import kappa_rule
-from giantsteps.verify.compiled.saddle_points import concluded, functions_of
+from giantsteps.verify.compiled.saddle_points import functions_of
 from giantsteps.verify.compiled.system import System
 from giantsteps.verify.compiled.tape import Tape, written
+from giantsteps.verify.compiled.theorems import concluded
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.models import Point, between
