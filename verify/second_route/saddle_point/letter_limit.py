@@ -147,7 +147,7 @@ def _limit(key: tuple[float | str, ...]) -> Mapping[str, float]:
     nodes, shares = np.polynomial.legendre.leggauss(2 * _LETTERS)
     u, fractions = scale * nodes[_LETTERS:], shares[_LETTERS:] / shares[_LETTERS:].sum()
     bulks = 1 + u**2 * (c - 1)
-    groups = tuple(ReadoutGroup(*map(float, group)) for group in zip(u, fractions, bulks, strict=True))
+    groups = tuple(ReadoutGroup(*group) for group in zip(*(x.tolist() for x in (u, fractions, bulks)), strict=True))
     functions = functions_of(replace(model, readout=groups))
     mu1, mu2 = (np.array([functions[f"mu{k}_{a + 1}"](kappa) for a in range(_LETTERS)]) for k in (1, 2))
     y0, y1, y2 = (functions[f"y{k}"](kappa) for k in range(3))
