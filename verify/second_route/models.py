@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.ridge import solve
@@ -166,35 +164,21 @@ def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
 
 def functions_of(model: Model) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike of a model, from their definitions, and its target."""
-
-    def student(index: int) -> Callable[[Array], Array]:
-        return lambda kappa: _along(model, kappa)[index]
-
-    return {
-        **{f"mu{i}": student(i) for i in range(3)},
-        **{f"y{i}": student(3 + i) for i in range(3)},
-        "g": compile_numpy(model.target.expression),
-    }
+    functions = {name: partial(_at_distinct, of) for name, of in saddle_points.functions_of(model).items()}
+    return {**functions, "g": partial(along.evaluated, model.target.expression)}
 
 
-def _along(model: Model, kappa: Array) -> tuple[Array, ...]:
+def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
+    """The function at each distinct place once: grids in several variables repeat them."""
     kappa = np.asarray(kappa, dtype=float)
     distinct, inverse = _distinct(kappa.tobytes(), kappa.shape)
-    return tuple(values[inverse] for values in _table(model, distinct.tobytes()))
+    return function(distinct)[inverse]
 
 
 @lru_cache(maxsize=16)
 def _distinct(raw: bytes, shape: tuple[int, ...]) -> tuple[Array, NDArray[np.intp]]:
     distinct, inverse = np.unique(np.frombuffer(raw).reshape(shape), return_inverse=True)
     return distinct, inverse
-
-
-@lru_cache(maxsize=512)
-def _table(model: Model, raw: bytes) -> tuple[Array, ...]:
-    kappa = np.frombuffer(raw)
-    student = conditional_coefficients(model.activation, model.spike, model.bulk, 0.0, kappa)
-    target = target_moments(model.target, model.alignment, kappa)
-    return (*student, target.y0, target.y1, target.y2 + model.noise)
 
 
 @lru_cache(maxsize=4096)
@@ -229,24 +213,11 @@ def _beside(measured: Measure, found_at: Measure, point: Point, kept: frozenset[
     return {**numbers, **{name: value for name, value in found.items() if name not in kept}}
 
 
-def _functions_beside(model_at: ModelAt, point: Point) -> Mapping[str, Callable[..., Any]]:
-    model = model_at(point)
-    target = partial(along.evaluated, model.target.expression)
-    return {name: partial(_at_distinct, function) for name, function in saddle_points.functions_of(model).items()} | {
-        "g": target
-    }
-
-
-def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
-    """The function at each distinct place once: grids in several variables repeat them."""
-    kappa = np.asarray(kappa, dtype=float)
-    distinct, inverse = _distinct(kappa.tobytes(), kappa.shape)
-    return function(distinct)[inverse]
-
-
 def computed(title: str, measured: Measure, model_at: ModelAt) -> ByTheorem:
     """The theorems that derive a model's saddle point, computed, beside the solver's numbers."""
-    return beside(title, measured, lambda point: _by_theorems(model_at(point)), partial(_functions_beside, model_at))
+    return beside(
+        title, measured, lambda point: _by_theorems(model_at(point)), lambda point: functions_of(model_at(point))
+    )
 
 
 def beside(
