@@ -222,10 +222,10 @@ def computed(title: str, measured: Measure, model_at: ModelAt) -> ByTheorem:
 
 def beside(
     title: str, measured: Measure, found_at: Measure, functions: FunctionsAt | None = None,
-    tolerance: Tolerance = SOLVER,
+    tolerance: Tolerance = SOLVER, points: int = 4,
 ) -> ByTheorem:  # fmt: skip
     """Theorems, computed: the left side of a statement as ``measured``, all else as ``found_at`` the point."""
-    return ByTheorem(title, partial(_beside, measured, found_at), tolerance, functions, points=4)
+    return ByTheorem(title, partial(_beside, measured, found_at), tolerance, functions, points=points)
 
 
 result_3_3 = computed("Result 3.3, compiled, against the solver on random models", measured, model_at)
