@@ -47,10 +47,17 @@ def _family(pairs: Iterable[tuple[sp.Symbol, sp.Expr]], names: Mapping[str, Any]
     return Family(written(pairs), {role: _named(symbol) for role, symbol in {**_COMMON, **names}.items()})
 
 
-def _concluded(theorem: Theorem) -> tuple[sp.Symbol, sp.Expr]:
+def concluded(theorem: Theorem) -> tuple[sp.Symbol, sp.Expr]:
+    """What an equation says of the symbol on its left."""
     left, right = sides(theorem.statement)
     assert isinstance(left, sp.Symbol)
     return left, right
+
+
+def isotropic_bulk() -> tuple[Theorem, ...]:
+    """V2, V1 and the second moments of the resolvent for rows of one norm."""
+    square, mixed, double, *_ = marchenko_pastur.moments()
+    return marchenko_pastur.quadratic().theorem_of(s.V2), marchenko_pastur.law(), square, mixed, double
 
 
 @lru_cache(maxsize=1)
@@ -58,15 +65,14 @@ def one_letter() -> Family:
     """Result 3.3 for isotropic rows, equations (18)-(25) and the training error."""
     stationary = (s.q1, s.q2, s.m, s.zeta, s.psi, s.V1, s.V2)
     overlaps = {s.zeta_hat: s.zeta, s.psi_hat: s.psi, s.V1_hat: s.q1, s.V2_hat: s.q2}
-    square, mixed, double, *_ = marchenko_pastur.moments()
     theorems = (
         *map(equations.at_saddle, stationary),
-        *(marchenko_pastur.quadratic().theorem_of(s.V2), marchenko_pastur.law(), square, mixed, double),
+        *isotropic_bulk(),
         *(equations.isotropic(variable).theorem_of(found) for variable, found in overlaps.items()),
         equations.test_error().theorem_of(s.test_error),
         equations.training_error().theorem_of(s.training_error),
     )
-    return _family(map(_concluded, theorems), _ONE)
+    return _family(map(concluded, theorems), _ONE)
 
 
 @lru_cache(maxsize=1)
@@ -88,7 +94,7 @@ def two_letters() -> Family:
     training = value(network.errors().theorem_of(s.training_error)).xreplace(
         {network.fit: VOCABULARY.fit, network.variance: VOCABULARY.V}
     )
-    return _family([*map(_concluded, theorems), (s.training_error, training)], _SEVERAL)
+    return _family([*map(concluded, theorems), (s.training_error, training)], _SEVERAL)
 
 
 _WEIGHT, _LABEL = sp.Symbol("readout weight", real=True), sp.Symbol("label", real=True)

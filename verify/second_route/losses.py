@@ -12,7 +12,7 @@ with `numerics.bounds.any_loss`. Losses, activations and targets are smooth, so 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,93 +29,11 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.verify.checks.points import Point
+from giantsteps.verify.compiled.losses import LOSSES, forces, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.claim import Domain as ClaimDomain
 from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
-from giantsteps.verify.second_route.models import functions_of, model_at
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A smooth convex loss l(y, x): its value, and its first and its second derivative in x, which share most of their
-    work; and, of (y, omega, V), where a search for the proximal map may begin.
-    """
-
-    value: Callable[[Array, Array], Array]
-    slopes: Callable[[Array, Array], tuple[Array, Array]]
-    start: Callable[[Array, Array, float | Array], Array] | None = None
-
-    def slope(self, y: Array, x: Array) -> Array:
-        """The first derivative."""
-        return self.slopes(y, x)[0]
-
-    def curvature(self, y: Array, x: Array) -> Array:
-        """The second derivative."""
-        return self.slopes(y, x)[1]
-
-
-def _logistic(y: Array, x: Array) -> tuple[Array, Array]:
-    """-y s(-y x) and y^2 s(y x) s(-y x), s(u) = (1 + tanh(u/2))/2."""
-    tanh = np.tanh(0.5 * y * x)
-    against = 0.5 * y * (1.0 - tanh)
-    return -against, against * (0.5 * y * (1.0 + tanh))
-
-
-def _pseudo_huber(y: Array, x: Array) -> tuple[Array, Array]:
-    """u/sqrt(1 + u^2) and (1 + u^2)^(-3/2), u = x - y."""
-    u = x - y
-    square = 1.0 + u * u
-    inverse = 1.0 / np.sqrt(square)
-    return u * inverse, inverse / square
-
-
-def _before_root(y: Array, omega: Array, V: float | Array) -> Array:
-    """A point between y and the proximal map of pseudo-Huber: its slope u/sqrt(1 + u^2) is below u and below 1.
-
-    Where u + V u/sqrt(1 + u^2) = w it bends down for u > 0, so that Newton's steps lead upwards to the root.
-    """
-    w = omega - y
-    return np.asarray(y + np.copysign(np.maximum(np.abs(w) / (1 + V), np.abs(w) - V), w))
-
-
-LOSSES: Mapping[str, Loss] = {
-    "square": Loss(lambda y, x: (y - x) ** 2 / 2, lambda y, x: (x - y, np.ones_like(x + y))),
-    "logistic": Loss(lambda y, x: np.logaddexp(0.0, -y * x), _logistic),
-    "pseudo-Huber": Loss(lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1, _pseudo_huber, _before_root),
-}
-
-
-# A step of Newton's method leaves an error of three quarters of its square at most, for |y| up to a unit and a half:
-# |l'''| <= 3/2 l'' for these losses. So a step below this one leaves less than rounding.
-_SETTLED = 1e-8
-# Steps that are not held to a bracket, which is narrowed only where these do not settle: most settle in three.
-_FREE = 8
-
-
-def proximal(loss: Loss, y: Array, omega: Array, V: float | Array) -> Array:
-    """argmin over x of (x - omega)^2/(2V) + l(y, x): Newton's method inside a bracket, to rounding."""
-    y, omega = np.broadcast_arrays(np.asarray(y, float), np.asarray(omega, float))
-    # The root of x - omega + V l' lies between omega and the point where its linear bound is.
-    slope = V * loss.slope(y, omega)
-    low, high = np.minimum(omega, omega - slope), np.maximum(omega, omega - slope)
-    x = (low + high) / 2 if loss.start is None else np.clip(loss.start(y, omega, V), low, high)
-    for k in range(60):
-        first, second = loss.slopes(y, x)
-        value = x - omega + V * first
-        new = x - value / (1 + V * second)
-        if k < _FREE:
-            # Where a step would leave the bracket it ends at its edge: the next one leads back inside.
-            new = np.clip(new, low, high)
-        else:
-            low, high = np.where(value > 0, low, x), np.where(value > 0, x, high)
-            # Every other step halves the bracket: those from one edge of it to the other would go on for ever.
-            inside = (k % 2 == 0) & (new > low) & (new < high) | (np.abs(new - x) < _SETTLED)
-            new = np.where(inside, new, (low + high) / 2)
-        if np.max(np.abs(new - x)) < _SETTLED:
-            return np.asarray(new)
-        x = new
-    return np.asarray(x)
-
+from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at
 
 CONJUGATE_DOMAIN = Domain(
     ranges=(
@@ -238,6 +156,14 @@ def overlaps(point: Point) -> dict[str, float]:
     }
 
 
+NAMES = tuple(LOSSES)
+
+
+def value_of_loss(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """The loss of a point, and functions of no model."""
+    return {**GENERIC, "loss": LOSSES[str(point["loss"])].value}
+
+
 # Least loss without mu1 z, for a wrong neighbour of the lower bound.
 least_loss_along = sp.Symbol(r"\inf_{b}\mathcal{L}(b_1\mu_0+b_2\kappa\mu_1)", real=True)
 
@@ -266,31 +192,21 @@ def _model(point: Point) -> Model:
 
 
 @lru_cache(maxsize=8)
-def _proximal(name: str) -> SolverLoss:
+def for_solver(name: str) -> SolverLoss:
+    """A loss as the solver for convex losses takes it."""
     if name == "square":
         return SQUARE
-    loss = LOSSES[name]
-
-    last: tuple[tuple[Array, ...], Array] | None = None
-
-    def prox(y: Array, omega: Array, V: Array) -> Array:
-        # The slope is asked for where the force is: the same arrays, kept here so that no others take their place.
-        nonlocal last
-        given = (y, omega, V)
-        if last is None or any(a is not b for a, b in zip(last[0], given, strict=True)):
-            last = given, proximal(loss, y, omega, V)
-        return last[1]
-
-    def slope(y: Array, omega: Array, V: Array) -> Array:
-        curvature = loss.curvature(y, prox(y, omega, V))
-        return np.asarray(curvature / (1 + V * curvature))
-
-    return ProximalLoss(name, loss.value, prox, slope)
+    loss, found = LOSSES[name], forces(LOSSES[name])
+    return ProximalLoss(
+        name, loss.value,
+        lambda y, omega, V: np.asarray(omega + V * found["force"](y, omega, V)),
+        lambda y, omega, V: np.asarray(-found["force_slope"](y, omega, V)),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=256)
 def _solved(model: Model, loss: str) -> Solution | None:
-    solution = solve(replace(model, loss=_proximal(loss)))
+    solution = solve(replace(model, loss=for_solver(loss)))
     return solution if solution.converged else None
 
 

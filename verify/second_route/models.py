@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.checks.points import ByNumbers, ByTheorem, FunctionsAt
 from giantsteps.verify.compiled import along, saddle_points, theorems
+from giantsteps.verify.compiled.random_features import marchenko_pastur
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.tolerances import SOLVER, Tolerance
 from giantsteps.verify.second_route.values import by_glyph
@@ -163,23 +162,19 @@ def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
     return functions_of(model_at(point))
 
 
-def functions_of(model: Model) -> Mapping[str, Callable[..., Any]]:
+def functions_of(
+    model: Model, along_spike: Callable[[Model], Mapping[str, Callable[[Array], Array]]] = saddle_points.functions_of
+) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike of a model, from their definitions, and its target."""
-
-    def student(index: int) -> Callable[[Array], Array]:
-        return lambda kappa: _along(model, kappa)[index]
-
-    return {
-        **{f"mu{i}": student(i) for i in range(3)},
-        **{f"y{i}": student(3 + i) for i in range(3)},
-        "g": compile_numpy(model.target.expression),
-    }
+    functions = {name: partial(_at_distinct, of) for name, of in along_spike(model).items()}
+    return {**functions, "g": partial(along.evaluated, model.target.expression)}
 
 
-def _along(model: Model, kappa: Array) -> tuple[Array, ...]:
+def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
+    """The function at each distinct place once: grids in several variables repeat them."""
     kappa = np.asarray(kappa, dtype=float)
     distinct, inverse = _distinct(kappa.tobytes(), kappa.shape)
-    return tuple(values[inverse] for values in _table(model, distinct.tobytes()))
+    return function(distinct)[inverse]
 
 
 @lru_cache(maxsize=16)
@@ -188,34 +183,14 @@ def _distinct(raw: bytes, shape: tuple[int, ...]) -> tuple[Array, NDArray[np.int
     return distinct, inverse
 
 
-@lru_cache(maxsize=512)
-def _table(model: Model, raw: bytes) -> tuple[Array, ...]:
-    kappa = np.frombuffer(raw)
-    student = conditional_coefficients(model.activation, model.spike, model.bulk, 0.0, kappa)
-    target = target_moments(model.target, model.alignment, kappa)
-    return (*student, target.y0, target.y1, target.y2 + model.noise)
-
-
-# In t = ln tan(angle/2) all poles of the integrands lie at distance pi/2 from the real line, also at beta = 1 where the
-# smallest eigenvalue is zero: the trapezoidal sum of step h leaves exp(-pi^2/h), 1e-43 here. The tails left out, where
-# the integrand is below exp(3 t) on the left and exp(-t) on the right, are below 1e-17.
-_STEP = 0.1
-_GRID = np.arange(-14.0, 40.0, _STEP)
-
-
 @lru_cache(maxsize=4096)
 def density_integrals(beta: float, c: float, shift: float, conjugate: float) -> Mapping[str, float]:
-    """Integrals over the Marchenko-Pastur density, eigenvalues c(1 + beta + 2 sqrt(beta) cos angle), an atom at zero.
-
-    cos angle = -tanh t and sin angle = 1/cosh t.
-    """
-    eigenvalue = (1 - np.sqrt(beta)) ** 2 + 4 * np.sqrt(beta) / (1 + np.exp(2 * _GRID))
-    weight = 2 / np.pi * _STEP / np.cosh(_GRID) ** 3 / eigenvalue
-    atom = max(0.0, 1 - 1 / beta)
-    resolvent = 1 / (shift + conjugate * c * eigenvalue)
+    """Integrals over the Marchenko-Pastur density: V1, V2 and the second moments of the resolvent."""
+    eigenvalue, weight = marchenko_pastur(beta, c)
+    resolvent = 1 / (shift + conjugate * eigenvalue)
 
     def moment(k: int, j: int) -> float:
-        return float(weight @ ((c * eigenvalue) ** k * resolvent**j)) + (atom / shift**j if k == 0 else 0.0)
+        return float(weight @ (eigenvalue**k * resolvent**j))
 
     return {
         s.V1.name: moment(1, 1),
@@ -232,46 +207,27 @@ def _by_theorems(model: Model) -> Mapping[str, float]:
     return saddle_points.solved(model, family)[0].values
 
 
-def _beside(measured: Measure, theirs: Measure, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:
-    """What the theorems give, but for what is ``kept`` of the solver's numbers and what only the solver has."""
-    numbers, values = measured(point), theirs(point)
-    if numbers is None or values is None:
+def _beside(measured: Measure, found_at: Measure, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:
+    """What is ``found_at`` a point, but for what is ``kept`` of what was measured, and what only the latter has."""
+    numbers, found = measured(point), found_at(point)
+    if numbers is None or found is None:
         return None
-    return {**numbers, **{name: value for name, value in values.items() if name not in kept}}
-
-
-def beside(
-    title: str, measured: Measure, theirs: Measure, functions: FunctionsAt | None = None,
-    tolerance: Tolerance = SOLVER, points: int = 4,
-) -> ByTheorem:  # fmt: skip
-    """Theorems, computed: ``theirs``, beside the solver's numbers."""
-    return ByTheorem(title, partial(_beside, measured, theirs), tolerance, functions, points=points)
-
-
-def _solved_at(model_at: ModelAt, point: Point) -> Mapping[str, float]:
-    return _by_theorems(model_at(point))
-
-
-def functions_beside(
-    model_at: ModelAt, functions: Callable[[Model], Mapping[str, Callable[[Array], Array]]], point: Point
-) -> Mapping[str, Callable[..., Any]]:
-    """The functions along the spike of the model of a point, and its target."""
-    model = model_at(point)
-    target = partial(along.evaluated, model.target.expression)
-    return {name: partial(_at_distinct, function) for name, function in functions(model).items()} | {"g": target}
-
-
-def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
-    """The function at each distinct place once: grids in several variables repeat them."""
-    kappa = np.asarray(kappa, dtype=float)
-    distinct, inverse = _distinct(kappa.tobytes(), kappa.shape)
-    return function(distinct)[inverse]
+    return {**numbers, **{name: value for name, value in found.items() if name not in kept}}
 
 
 def computed(title: str, measured: Measure, model_at: ModelAt) -> ByTheorem:
     """The theorems that derive a model's saddle point, computed, beside the solver's numbers."""
-    functions = partial(functions_beside, model_at, saddle_points.functions_of)
-    return beside(title, measured, partial(_solved_at, model_at), functions)
+    return beside(
+        title, measured, lambda point: _by_theorems(model_at(point)), lambda point: functions_of(model_at(point))
+    )
+
+
+def beside(
+    title: str, measured: Measure, found_at: Measure, functions: FunctionsAt | None = None,
+    tolerance: Tolerance = SOLVER, points: int = 4,
+) -> ByTheorem:  # fmt: skip
+    """Theorems, computed: the left side of a statement as ``measured``, all else as ``found_at`` the point."""
+    return ByTheorem(title, partial(_beside, measured, found_at), tolerance, functions, points=points)
 
 
 result_3_3 = computed("Result 3.3, compiled, against the solver on random models", measured, model_at)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
@@ -22,7 +21,6 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
 from giantsteps.verify.second_route import losses as numbers
-from giantsteps.verify.second_route.losses import LOSSES
 from giantsteps.verify.second_route.models import DOMAIN, GENERIC
 
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
@@ -46,14 +44,9 @@ def below_limit(statement: Relational) -> Theorem:
 
 # ---- one output ----
 
-ONE = Domain((Range("loss", choices=tuple(LOSSES)), Range(s.y, -2.0, 2.0), Range(s.field_mean, -2.0, 2.0),
+ONE = Domain((Range("loss", choices=numbers.NAMES), Range(s.y, -2.0, 2.0), Range(s.field_mean, -2.0, 2.0),
               Range(s.output_spread, 0.0, 2.0)),
              (CONVEX,), ({**GENERIC, "loss": lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1},))
-
-
-def _loss(point: Point) -> Mapping[str, Callable[..., Any]]:
-    value = LOSSES[str(point["loss"])].value
-    return {**GENERIC, "loss": value}
 
 
 def _nothing(point: Point) -> Mapping[str, float]:
@@ -69,7 +62,7 @@ CLAIMS: tuple[Claim, ...] = (
         "bounds.any-loss.jensen", "Independent noise in the output does not lower a convex loss", BEYOND,
         ge(_noisy, _quiet), ONE,
         ByTheorem("the supporting line", jensen, hypotheses=(CONVEX,)),
-        BySearch("three convex losses on a symmetric grid", _nothing, ROUNDING, _loss),
+        BySearch("three convex losses on a symmetric grid", _nothing, ROUNDING, numbers.value_of_loss),
         wrong={
             "the other way round": ge(_quiet, _noisy),
             "eight per cent more": MORE * _quiet,

@@ -83,7 +83,7 @@ ERROR = claim(
     "wider.gep.after-step-error", "The test error that plain equivalence predicts after a giant step", PLAIN,
     eq(s_saddle.gaussian_error, _error), _AFTER,
     ByDerivation(gaussian_equivalence.after_step),
-    ByNumbers("its fixed point by bisection", numbers.plain_at, tolerances.SOLVER),
+    numbers.by_theorems,
     BySimulation("ridge on the plain equivalent map", numbers.plain_features),
     kind=Kind.FIXED_POINT,
     wrong={
@@ -104,7 +104,7 @@ FLOOR = claim(
     PLAIN,
     ge(s_saddle.gaussian_error, _FLOOR), _AFTER,
     ByTheorem("a sum of squares", _above_linear_fit, hypotheses=(ONE_READOUT,)),
-    ByNumbers("its fixed point by bisection", numbers.plain_at, tolerances.SOLVER),
+    ByNumbers("its fixed point by the theorems", numbers.plain_at, tolerances.SOLVER),
     wrong={"all of the target": s.h2_star, "the other way": le(s_saddle.gaussian_error, _FLOOR)},
     uses=("wider.gep.after-step-error",),
 )

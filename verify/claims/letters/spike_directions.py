@@ -15,14 +15,14 @@ from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.protocol.claim import Claim, Kind, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
-from giantsteps.verify.protocol.tolerances import ROUNDING, SOLVER
+from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.saddle_point.directions import (
     DOMAIN,
     GIVEN_BULK,
+    by_theorems,
     experiment,
-    functions_at,
     given_bulk,
-    measured,
+    solver,
 )
 
 SOURCE = Source("this suite", "a spike of several directions")
@@ -41,7 +41,6 @@ def E(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, *kappa)
 
 
-solver = ByNumbers("the leave-one-out solver on three models", measured, SOLVER, functions_at, points=3)
 simulated = BySimulation("ridge on features with a spike of two directions", experiment)
 
 
@@ -55,7 +54,7 @@ def _claim(
     return claim(
         f"spike-directions.{name}", title, SOURCE,
         eq(directions.CONJUGATE[variable], right), DOMAIN,
-        ByDerivation(partial(directions.equation, variable)), solver,
+        ByDerivation(partial(directions.equation, variable)), by_theorems, solver,
         kind=Kind.FIXED_POINT, wrong=wrong, uses=("spike-directions.overlap-matrix",), note=NOTE,
     )
 
@@ -139,7 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
     claim(
         "spike-directions.test-error", "Test error for a spike of several directions", SOURCE,
         eq(s.test_error, E(e2) - s.noise), DOMAIN,
-        ByDerivation(directions.test_error), solver, simulated,
+        ByDerivation(directions.test_error), by_theorems, solver, simulated,
         kind=Kind.FIXED_POINT,
         wrong={
             "one direction of the spike forgotten": E(without(e2, zeta[1])) - s.noise,

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import lru_cache
-
-import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
@@ -15,16 +10,14 @@ from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.random_features import no_spike as random_features
 from giantsteps.derivations.saddle_point.random_features import vanishing_spike as vanishing
-from giantsteps.numerics.gaussian.evaluate import compile_numpy
-from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import ByNumbers, BySearch
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem, said
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
-from giantsteps.verify.second_route.grids import average
-from giantsteps.verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
+from giantsteps.verify.second_route.models import GENERIC, RANGES
+from giantsteps.verify.second_route.saddle_point import random_features as numbers
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 k1, k2 = s.mu1_constant, s.mu2_constant
@@ -36,73 +29,6 @@ NO_SPIKE = Domain(_ODD_RANGES, ("odd activation and target",), (GENERIC,))
 # With a wide and long problem the floor is reached: a false floor has to be seen there.
 FLOOR = Domain((*_ODD_RANGES, Range("regime", choices=("generic", "many samples"))), ("odd activation and target",),
                (GENERIC,))
-
-
-@lru_cache(maxsize=256)
-def plain_random_features(model: Model, first: float, second: float) -> dict[str, float]:
-    """Plain random features with target constants ``first`` = h1* and ``second`` = h2*, by bisection on V.
-
-    Written from the equations of Gaussian-equivalent random features with integrals over the Marchenko-Pastur density:
-    no spike, no kappa, nothing of the solver.
-    """
-    sigma, root = compile_numpy(model.activation.expression), np.sqrt(model.bulk)
-    mu1 = average(lambda z: z * sigma(root * z)) / root
-    mu2_squared = average(lambda z: sigma(root * z) ** 2) - model.bulk * mu1**2
-    ratio = model.alpha / model.beta
-
-    def response(V: float) -> Mapping[str, float]:
-        conjugate = ratio / (1 + V)
-        return density_integrals(model.beta, model.bulk, model.ridge + conjugate * mu2_squared, conjugate * mu1**2)
-
-    low, high = 0.0, (model.bulk * mu1**2 + mu2_squared) / model.ridge
-    for _ in range(80):
-        V = (low + high) / 2
-        at = response(V)
-        low, high = (V, high) if mu1**2 * at[s.V1.name] + mu2_squared * at[s.V2.name] > V else (low, V)
-    traces = response(V)
-    M02, M12, M22 = (traces[x.name] for x in (s.resolvent_square, s.resolvent_mixed, s.resolvent_double))
-    M_hat = ratio * mu1 * first / (1 + V)
-    M = model.beta * traces[s.V1.name] * M_hat
-    # e = constant + (slope) e: the sizes Q1 and q2 are affine in the error.
-    gain = ratio / (1 + V) ** 2
-    constant = second + model.noise - 2 * mu1 * first * M
-    constant += model.beta * M_hat**2 * (mu1**2 * M22 + mu2_squared * M12)
-    slope = gain * (mu1**4 * M22 + 2 * mu1**2 * mu2_squared * M12 + mu2_squared**2 * M02)
-    e = constant / (1 - slope)
-    q1_hat, q2_hat = gain * mu1**2 * e, gain * mu2_squared * e
-    return {
-        **traces,
-        k1.name: mu1,
-        k2.name: float(np.sqrt(mu2_squared)),
-        s.M.name: M,
-        s.M_hat.name: M_hat,
-        s.V.name: V,
-        s.Q1.name: (q1_hat + model.beta * M_hat**2) * M22 + q2_hat * M12,
-        s.q2.name: (q1_hat + model.beta * M_hat**2) * M12 + q2_hat * M02,
-    }
-
-
-def _target_constants(model: Model) -> tuple[float, float]:
-    g = compile_numpy(model.target.expression)
-    return average(lambda z: z * g(z)), average(lambda z: g(z) ** 2)
-
-
-def _without_spike(point: Point) -> Mapping[str, float] | None:
-    """Errors and overlaps from the solver at r = 0; traces, M and Q1 from plain random features."""
-    model = model_at({**point, s.r.name: 0.0})
-    if point.get("regime") == "many samples":
-        model = replace(model, alpha=3e4, beta=3e2, ridge=1e-3, noise=0.0)
-    solution = solved(model)
-    if not solution.converged:
-        return None
-    first, second = _target_constants(model)
-    plain = plain_random_features(model, first, second)
-    values = numbers(solution)
-    own = {x.name: values[x.name] for x in (s.zeta, s.psi, s.q1, s.test_error, s.alpha, s.beta, s.noise, s.rho)}
-    return {**plain, **own, s.h1_star.name: first, s.h2_star.name: second}
-
-
-no_spike_numbers = ByNumbers("the solver at r = 0 against plain random features", _without_spike, SOLVER)
 
 
 def _plain_error() -> sp.Expr:
@@ -122,7 +48,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
         return claim(
             f"no-spike.{name}", title, paper(section),
             statement, NO_SPIKE,
-            reduction, no_spike_numbers,
+            reduction, numbers.by_theorems,
             kind=Kind.FIXED_POINT, wrong=wrong, uses=uses,
         )
 
@@ -141,7 +67,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
             "no-spike.test-error",
             "Without a spike the test error is that of plain random features, whatever the alignment", paper(section),
             eq(s.test_error, _plain_error()), NO_SPIKE,
-            ByDerivation(random_features.plain_error), no_spike_numbers,
+            ByDerivation(random_features.plain_error), numbers.by_theorems,
             kind=Kind.FIXED_POINT, uses=("no-spike.zeta", "no-spike.psi", "no-spike.q1"),
         ),
         claim(
@@ -149,7 +75,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
             ge(gap, floor), FLOOR,
             ByTheorem("the error less the floor is a sum of squares", _above_floor,
                       hypotheses=random_features.OF_FLOOR),
-            BySearch("the solver at r = 0", _without_spike, SOLVER),
+            BySearch("the solver at r = 0", numbers.linear_fit, SOLVER),
             wrong={
                 "eight per cent more": MORE * floor,
                 "the fourth power": s.h2_star - s.h1_star**4,
@@ -167,39 +93,12 @@ def _above_floor(statement: Relational) -> Theorem:
 
 # ---- a vanishing spike ----
 
-TINY_SPIKE = 1e-3  # corrections are of order r^2
-
-
-def _tiny_spike(point: Point) -> Mapping[str, float] | None:
-    """The solver at r = 1e-3, and plain random features for the target without its linear part along v."""
-    model = model_at({**point, s.r.name: TINY_SPIKE})
-    solution = solved(model)
-    if not solution.converged:
-        return None
-    first, second = _target_constants(model)
-    gamma = model.alignment
-    across = plain_random_features(model, np.sqrt(1 - gamma**2) * first, second - gamma**2 * first**2)
-    values = numbers(solution)
-    return {
-        k1.name: across[k1.name],
-        k2.name: across[k2.name],
-        s.psi.name: across[s.M.name],
-        s.q1.name: across[s.Q1.name],
-        s.q2.name: across[s.q2.name],
-        s.rho.name: 1 - gamma**2,
-        s.h1_star.name: first,
-        s.h2_star.name: second,
-        s.m_no_spike.name: TINY_SPIKE * values[s.m.name],
-        s.zeta_no_spike.name: values[s.zeta.name],
-        s.error_no_spike.name: values[s.test_error.name],
-    }
-
 
 def _vanishing_spike_claims() -> tuple[Claim, ...]:
     section = "Section 4.2"
     checks = (
         ByDerivation(vanishing.vanishing_spike),
-        ByNumbers("the solver at r = 1e-3, where corrections are of order 1e-6", _tiny_spike, ASYMPTOTIC,
+        ByNumbers("the solver at r = 1e-3, where corrections are of order 1e-6", numbers.tiny_spike, ASYMPTOTIC,
                   finite_size=True),
     )
     error = (

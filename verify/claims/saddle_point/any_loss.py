@@ -21,8 +21,7 @@ from giantsteps.verify.claims.saddle_point.systems import by_derivations, one_wr
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind
 from giantsteps.verify.protocol.statement import claim, eq
-from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
-from giantsteps.verify.second_route.models import functions_at
+from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE
 from giantsteps.verify.second_route.saddle_point import convex_losses as numbers
 
 APPENDIX = "Appendix C"
@@ -125,6 +124,8 @@ def _saddle(variable: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim
         ByDerivation(partial(convex_loss.equation, variable)),
         ByNumbers("differences of the averaged envelope of square, logistic and pseudo-Huber losses",
                   partial(numbers.conjugate, unknown), FINITE_DIFFERENCE, numbers.loss_functions, points=2),
+        # The response in m vanishes at the saddle point, where no multiple of it is seen.
+        *(() if variable == s.m else (numbers.saddle,)),
         kind=Kind.FIXED_POINT,
         uses=("convex.free-energy", "convex.moreau-slope", "convex.moreau-response", "convex.force-slope"),
         note=ARGUMENTS,
@@ -172,7 +173,7 @@ def _system_claims() -> tuple[Claim, ...]:
             paper(APPENDIX),
             eq(s.test_error, E(e2) - s.noise), numbers.ITERATED,
             ByDerivation(saddle_point.test_error),
-            ByNumbers("plain iteration, ridge solver", numbers.iterated, MINIMUM, functions_at, points=2),
+            numbers.solution,
             kind=Kind.FIXED_POINT, uses=("convex.conjugates", "convex.overlaps", "result-3-3.test-error"),
         ),
     )

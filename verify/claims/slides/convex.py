@@ -15,16 +15,17 @@ from giantsteps.derivations.saddle_point.random_features import convex_errors
 from giantsteps.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from giantsteps.derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.random_features import no_spike as random_features
 from giantsteps.verify.claims.slides.printed import as_printed, convention, printed
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
-from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING
 from giantsteps.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
-from giantsteps.verify.second_route.models import model_at, solved
-from giantsteps.verify.second_route.saddle_point.square_loss import dictionary
+from giantsteps.verify.second_route.models import beside, model_at, solved
+from giantsteps.verify.second_route.saddle_point.random_features import slides_at, slides_by_theorems
 
 FRAME = "Saddle point of random features"
 k1, k2 = s.mu1_constant, s.mu2_constant
@@ -124,7 +125,7 @@ def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim
         f"convex-features.square-loss.{name}", f"Square loss: {title}", Source("slides", FRAME),
         eq(left, right), _BOTH,
         ByDerivation(convex_square_loss.square_loss),
-        ByNumbers("the ridge solver at r = 0 against the equations of the slides", dictionary, SOLVER, points=6),
+        slides_by_theorems,
         wrong={"twice": 2 * right, "the square": right**2},
         uses=("no-spike.test-error",
               *(f"convex-features.{x}" for x in ("V-s-hat", "V-w-hat", "q-s-hat", "q-w-hat", "m-s-hat"))),
@@ -148,34 +149,29 @@ _SQUARE_LOSS = (
 # ---- errors, on the solver at r = 0 ----
 
 
-def _square_at(point: Point) -> Mapping[str, float] | None:
-    """The solver without a spike and without noise, in the letters of the slides."""
-    values = random_features._without_spike({**point, s.noise.name: 0.0})
-    if values is None:
+def _quiet(point: Point) -> Model:
+    return model_at({**point, s.r.name: 0.0, s.noise.name: 0.0})
+
+
+def _errors(point: Point) -> Mapping[str, float] | None:
+    """The solver's errors without a spike and without noise."""
+    solution = solved(_quiet(point))
+    if not solution.converged:
         return None
-    first, second = values[k1.name], values[k2.name]
-    Q = first**2 * values[s.Q1.name] + second**2 * values[s.q2.name]
-    M = first * values[s.M.name]
-    model = model_at({**point, s.r.name: 0.0, s.noise.name: 0.0})
-    fit = solved(model).training_error
-    ratio = model.alpha / model.beta
-    return {
-        **values,
-        s.output_square.name: Q,
-        s.output_overlap.name: M,
-        s.label_variance.name: 1 - M**2 / Q,
-        s.alpha_p.name: ratio,
-        s.q_w.name: values[s.q2.name],
-        s.training_objective.name: fit / 2 + model.ridge * values[s.q2.name] / (2 * ratio),
-    }
+    model, (size,) = solution.model, solution.order_parameters.q2
+    objective = solution.training_error / 2 + model.ridge * size * model.beta / (2 * model.alpha)
+    return {s.test_error.name: solution.test_error, s.training_objective.name: objective}
+
+
+def _slides(point: Point) -> Mapping[str, float]:
+    found = slides_at({**point, s.noise.name: 0.0})
+    return {**found, s.label_variance.name: 1 - found[s.output_overlap.name] ** 2 / found[s.output_square.name]}
 
 
 def _square_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
-    values = _square_at(point)
-    V = values[s.V.name] if values else 1.0
-    teacher = compile_numpy(model_at({**point, s.r.name: 0.0}).target.expression)
+    V = _slides(point)[s.V.name]
     return {
-        "g": teacher,
+        "g": compile_numpy(_quiet(point).target.expression),
         "eta": lambda y, omega: (omega + V * y) / (1 + V),
         "loss": lambda y, x: (y - x) ** 2 / 2,
     }
@@ -184,7 +180,8 @@ def _square_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
 _ERROR_DOMAIN = Domain(random_features.NO_SPIKE.ranges, random_features.NO_SPIKE.hypotheses,
                        ({**CONJUGATE_DOMAIN.interpretations[0], **MATRIX_DOMAIN.interpretations[0],
                          "loss": lambda y, x: (y - x) ** 2},))
-_on_solver = ByNumbers("the solver at r = 0, square loss", _square_at, SOLVER, _square_functions, points=4)
+_on_solver = beside("the slides' equations at the square loss, compiled, against the solver at r = 0", _errors, _slides,
+                    _square_functions)
 
 TEST_ERROR = claim(
     "convex-features.test-error", "Test error as an average over target and output", Source("slides", FRAME),

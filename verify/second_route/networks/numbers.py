@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from giantsteps.verify.checks.points import ByTheorem, Point
 from giantsteps.verify.compiled import network as compiled
 from giantsteps.verify.second_route.gradient_step.real import BULK_COLUMNS
 from giantsteps.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
-from giantsteps.verify.second_route.models import beside, functions_beside, functions_of, numbers, solved
+from giantsteps.verify.second_route.models import beside, functions_of, numbers, solved
 from giantsteps.verify.second_route.networks.step import Step, equivalent, law
 from giantsteps.verify.second_route.values import by_glyph
 
@@ -163,8 +163,11 @@ def computed_network(point: Point) -> Mapping[str, float]:
     return _by_theorems(model_at(point))
 
 
-# The functions along the spike of the network of a point, k2 = d mu0/dc among them.
-computed_functions = partial(functions_beside, model_at, compiled.functions_of)
+def computed_functions(point: Point) -> Functions:
+    """The functions along the spike of a point's network, by the law of its rows, and its target."""
+    return functions_of(model_at(point), compiled.functions_of)
+
+
 
 
 def of_networks(what: str) -> ByTheorem:

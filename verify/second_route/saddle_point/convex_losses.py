@@ -1,9 +1,10 @@
-"""Numbers for Appendix C with any convex loss: proximal maps, averaged envelopes, and a direct iteration."""
+"""Numbers for Appendix C with any convex loss: proximal maps, averaged envelopes, and the whole system, compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,24 @@ import sympy as sp
 from giantsteps.derivations.free_energy import symbols as s_free
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.verify.checks.points import Point
+from giantsteps.verify.compiled import losses as compiled
+from giantsteps.verify.compiled.losses import LOSSES, Loss, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.second_route.grids import Array, normal_line, normal_rule
-from giantsteps.verify.second_route.losses import LOSSES, Loss, proximal
-from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at, solved
-from giantsteps.verify.second_route.saddle_point.plain import isotropic, slopes
+from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER, MINIMUM
+from giantsteps.verify.second_route.grids import Array, normal_line
+from giantsteps.verify.second_route.losses import for_solver
+from giantsteps.verify.second_route.models import (
+    GENERIC,
+    beside,
+    between,
+    functions_at,
+    functions_of,
+    measured,
+    model_at,
+    numbers,
+)
 
 # The Huber loss: quadratic up to one, linear beyond.
 HUBER = Loss(
@@ -172,65 +185,10 @@ def conjugates(point: Point) -> Mapping[str, float]:
 
 def loss_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
     """Force and slope of the force of the point's loss, from its proximal map."""
-    loss = LOSSES[str(point["loss"])]
-
-    def force(y: Array, omega: Array, V: Array) -> Array:
-        return np.asarray((proximal(loss, y, omega, V) - omega) / V)
-
-    def slope(y: Array, omega: Array, V: Array) -> Array:
-        curvature = loss.curvature(y, proximal(loss, y, omega, V))
-        return np.asarray(-curvature / (1 + V * curvature))
-
-    return {**GENERIC, "force": force, "force_slope": slope}
+    return {**GENERIC, **compiled.forces(LOSSES[str(point["loss"])])}
 
 
-# ---- the whole system, iterated ----
-
-
-@lru_cache(maxsize=32)
-def iterate(model: Model, loss_name: str) -> Mapping[str, float] | None:
-    """(119)-(120) for isotropic rows by plain iteration, the force from the proximal map of a loss and nothing else.
-
-    Every average is over (kappa, z, xi) on a grid, no label noise; m moves by Newton's method with the slope
-    -E[mu0^2 f'] of E[mu0 f].
-    """
-    loss = ALL[loss_name]
-    functions = functions_of(model)
-    kappa, z, xi, density = _product((_LINE, _WEIGHT), normal_rule(40), normal_rule(5))
-    at = np.searchsorted(_LINE, kappa)
-    zero, one, two = (functions[f"mu{k}"](_LINE)[at] for k in range(3))
-    gamma, beta, c, ratio = model.alignment, model.beta, model.bulk, model.alpha / model.beta
-    y = functions["g"](gamma * kappa + np.sqrt(1 - gamma**2) * z)
-    m, zeta, psi, q1, q2 = 0.5, 0.0, 0.1, 0.5, 0.5
-    law = partial(isotropic, ridge=model.ridge, beta=beta, bulks=np.array([c]), fractions=np.ones(1))
-    T, tau = law(np.full((1, 1), 0.5), np.full(1, 0.5), np.ones(1))
-    for _ in range(400):
-        V1, V2 = T[0, 0], tau[0]
-        before = np.array([m, zeta, psi, q1, q2, V1, V2])
-        V = one**2 * V1 + two**2 * V2
-        omega = zero * m + kappa * one * zeta + one * psi * z
-        omega = omega + np.sqrt(np.maximum(one**2 * (q1 - psi**2) + two**2 * q2, 0.0)) * xi
-        x = proximal(loss, y, omega, V)
-        force, curvature = (x - omega) / V, loss.curvature(y, x)
-        pull = density * curvature / (1 + V * curvature)
-        weighted = density * force
-        C, D = np.array([[ratio * pull @ one**2]]), np.array([ratio * pull @ two**2])
-        q1_hat, q2_hat = (ratio * float((weighted * force) @ mu**2) for mu in (one, two))
-        zeta_hat = ratio * float(weighted @ (kappa * one))
-        psi_hat = ratio * (float(weighted @ (one * z)) + psi * float(pull @ one**2))
-        m += float(weighted @ zero) / float(pull @ zero**2)
-        T, tau = law(C, D, tau)
-        dT, dtau = slopes(law, C, D, tau)
-        zeta, psi = beta * c * tau[0] * zeta_hat, beta * T[0, 0] * psi_hat
-        across, along = q1_hat + beta * psi_hat**2, q2_hat + beta * c * zeta_hat**2
-        q1, q2 = -across * dT[:, 0, 0] - along * dtau[:, 0]
-        if np.max(np.abs(before - np.array([m, zeta, psi, q1, q2, T[0, 0], tau[0]]))) < 1e-11:
-            return {
-                s.m.name: m, s.zeta.name: zeta, s.psi.name: psi, s.q1.name: q1, s.q2.name: q2,
-                s.V1.name: float(T[0, 0]), s.V2.name: float(tau[0]), s.noise.name: 0.0,
-            }  # fmt: skip
-    return None
-
+# ---- the whole system ----
 
 ITERATED = Domain(
     (
@@ -248,10 +206,44 @@ ITERATED = Domain(
 )
 
 
-def iterated(point: Point) -> Mapping[str, float] | None:
-    """Order parameters iterated with the proximal map of the square loss; the test error of the ridge solver."""
-    model = model_at(point)
-    found, solution = iterate(model, "square"), solved(model)
-    if found is None or not solution.converged:
-        return None
-    return {**found, s.test_error.name: solution.test_error}
+@lru_cache(maxsize=8)
+def _compiled(model: Model, loss: str) -> Mapping[str, float]:
+    return compiled.solved(model, LOSSES[loss])
+
+
+# Few models, each solved once for all claims.
+_NAMES = ("alpha", "beta", "ridge", "spike", "bulk", "alignment")
+_CASES = tuple(
+    (loss, between(student, target, **dict(zip(_NAMES, values, strict=True))))
+    for loss, student, target, values in (
+        ("square", "tanh(z)", "sin(z)", (1.5, 0.7, 0.3, 1.0, 1.0, 0.5)),
+        ("square", "erf(z)", "tanh(z)", (0.8, 1.4, 0.4, 0.7, 1.2, 0.7)),
+        ("pseudo-Huber", "tanh(z)", "sin(z)", (2.3, 1.2, 0.3, 0.8, 0.9, 0.6)),
+        ("pseudo-Huber", "erf(z)", "sin(z)", (1.1, 0.6, 0.5, 1.1, 1.0, 0.4)),
+    )
+)
+
+
+def _case(point: Point) -> tuple[str, Model]:
+    """The case that a point selects by its alpha; the saddle point replaces the order parameters of the point."""
+    return _CASES[int(1e6 * float(point[s.alpha.name])) % len(_CASES)]
+
+
+@lru_cache(maxsize=8)
+def _by_solver(loss: str, model: Model) -> Mapping[str, float]:
+    return numbers(solve(replace(model, loss=for_solver(loss))))
+
+
+def _functions(point: Point) -> Mapping[str, Callable[..., Any]]:
+    loss, model = _case(point)
+    return {**functions_of(model), **compiled.forces(LOSSES[loss])}
+
+
+solution = beside(
+    "equations (119)-(120) at the square loss, compiled, against the ridge solver",
+    measured, lambda point: _compiled(model_at(point), "square"), functions_at, MINIMUM,
+)  # fmt: skip
+saddle = beside(
+    "equations (119)-(120), compiled, against the solver for square and pseudo-Huber losses",
+    lambda point: _by_solver(*_case(point)), lambda point: _compiled(*_case(point)[::-1]), _functions, CONVEX_SOLVER,
+)  # fmt: skip

@@ -1,7 +1,6 @@
 """Numbers for spikes of several directions: models solved, the same simulated, and one given bulk.
 
-The solver comes from leave-one-out equations with one row per direction and knows nothing of the free energy; the
-functions of (kappa_1, kappa_2) that enter the statements come from their definitions, and the verifier sums over both.
+The solver comes from leave-one-out equations with one row per direction and knows nothing of the free energy.
 """
 
 from __future__ import annotations
@@ -12,23 +11,21 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.saddle_point import directions
-from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
-from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.simulation import Measured, column
+from giantsteps.verify.compiled import directions as compiled
+from giantsteps.verify.compiled.directions import functions_of
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
-from giantsteps.verify.second_route.grids import normal_line
-from giantsteps.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
+from giantsteps.verify.protocol.tolerances import SOLVER
+from giantsteps.verify.second_route.models import GENERIC, Point, beside, common_numbers, density_integrals, solved
 from giantsteps.verify.second_route.saddle_point.simulations import simulated_at
 from giantsteps.verify.second_route.values import by_glyph
-
-Array = NDArray[np.float64]
 
 
 def _model(student: str, target: str, spike: tuple[float, float], gamma: tuple[float, float], **values: float) -> Model:
@@ -72,11 +69,6 @@ def measured(point: Point) -> Mapping[str, float] | None:
     return numbers(solution) if solution.converged else None
 
 
-def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
-    """mu0, mu1, mu2, y0, y1, y2 as functions of (kappa_1, kappa_2)."""
-    return functions_of(MODELS[str(point["model"])])
-
-
 def numbers(solution: Solution) -> dict[str, float]:
     """A solution for one group and two directions as values of the symbols of the theory, by name."""
     model, order = solution.model, solution.order_parameters
@@ -90,32 +82,6 @@ def numbers(solution: Solution) -> dict[str, float]:
     # The second moments of the resolvent, from the density of the bulk's eigenvalues.
     shift = named[s.ridge.name] + named[s.V2_hat.name]
     return {**density_integrals(model.beta, model.bulk, shift, named[s.V1_hat.name]), **named}
-
-
-def functions_of(model: Model) -> Mapping[str, Callable[..., Any]]:
-    """The functions of (kappa_1, kappa_2) of a model, from their definitions."""
-
-    def of(index: int) -> Callable[[Array, Array], Array]:
-        return lambda x, y: _table(model, np.asarray(x).tobytes(), np.asarray(y).tobytes())[index].reshape(np.shape(x))
-
-    return {name: of(index) for index, name in enumerate(("mu0", "mu1", "mu2", "y0", "y1", "y2"))}
-
-
-@lru_cache(maxsize=16)
-def _table(model: Model, first: bytes, second: bytes) -> tuple[Array, ...]:
-    x, y = np.frombuffer(first), np.frombuffer(second)
-    (u,), gamma = model.spikes, model.alignments
-    student = conditional_coefficients(model.activation, 1.0, model.bulk, 0.0, u[0] * x + u[1] * y)
-    along = gamma[0] * x + gamma[1] * y
-    # The target's moments by a sum over z of its own; smooth targets only.
-    z, weights = normal_line(0.125, 10.0)
-    outside = np.sqrt(1.0 - gamma[0] ** 2 - gamma[1] ** 2)
-    moments = np.zeros((3, len(along)))
-    teacher = compile_numpy(model.target.expression)
-    for node, weight in zip(z, weights, strict=True):
-        value = teacher(along + outside * node)
-        moments += weight * np.array([value, node * value, value * value])
-    return (*student, moments[0], moments[1], moments[2] + model.noise)
 
 
 def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -149,3 +115,19 @@ def given_bulk(point: Point) -> Mapping[str, float]:
     return {directions.whole_gram[a, b].name: float(X[a, b]) for a, b in pairs} | {
         directions.spike_gram[a, b].name: float(K[a, b]) for a, b in pairs
     }
+
+
+@lru_cache(maxsize=8)
+def _compiled(name: str) -> Mapping[str, float]:
+    return compiled.solved(MODELS[name])
+
+
+def _functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
+    return functions_of(MODELS[str(point["model"])])
+
+
+solver = ByNumbers("the leave-one-out solver on three models", measured, SOLVER, _functions_at, points=3)
+by_theorems = beside(
+    "the equations of two directions, compiled, against the solver",
+    measured, lambda point: _compiled(str(point["model"])), _functions_at,
+)  # fmt: skip

@@ -1,13 +1,14 @@
 """Numbers for the limit of many letters: contour integrals, Mellin transforms by sums, and a solver of its own.
 
 Nothing here is shared with the derivations or with `numerics.saddle_point.letters.many_letters`: averages are sums over
-fixed grids, and the saddle point is the plain one with matrices over the letters (theory of Appendix D).
+fixed grids, and the saddle point is a damped iteration with matrices over the letters (theory of Appendix D).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,13 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.saddle_point import many_letters
-from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.verify.compiled.saddle_points import functions_of
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.second_route.grids import erf, normal_line
 from giantsteps.verify.second_route.models import Point, problem
-from giantsteps.verify.second_route.saddle_point import plain
 
 Array = NDArray[Any]
 
@@ -115,15 +116,10 @@ def mellin(point: Point) -> Mapping[str, float]:
 
 # ---- the limit itself ----
 
-STUDENTS: Mapping[str, Callable[[Array], Array]] = {"tanh(z)": np.tanh, "erf(z)": erf, "sin(z)": np.sin}
-TARGETS: Mapping[str, Callable[[Array], Array]] = {
-    "tanh(z)": np.tanh,
-    "sin(2*z)": lambda x: np.sin(2 * x),
-    "erf(z+1/2)": lambda x: erf(x + 0.5),
-}
+_TARGETS = ("tanh(z)", "sin(2*z)", "erf(z+1/2)")
 LIMIT = Domain(
     (
-        *problem(tuple(STUDENTS), tuple(TARGETS), (0.5, 3.0), (0.5, 2.0), (0.1, 1.0)),
+        *problem(("tanh(z)", "erf(z)", "sin(z)"), _TARGETS, (0.5, 3.0), (0.5, 2.0), (0.1, 1.0)),
         Range(s.r, 0.4, 1.2),
         Range(s.c, 1.0, 1.4),
         Range(s.gamma, 0.1, 0.95),
@@ -143,35 +139,52 @@ def limit(point: Point) -> Mapping[str, float]:
 def _limit(key: tuple[float | str, ...]) -> Mapping[str, float]:
     point: Point = dict(zip((x.name for x in LIMIT.ranges), key, strict=True))
     alpha, beta, ridge, noise, r, c, gamma, scale = (float(point[x.name]) for x in LIMIT.ranges[2:])
-    ratio = alpha / beta
-    kappa, weights = normal_line(1 / 10, 8.5)
-    nodes, shares = np.polynomial.legendre.leggauss(2 * _LETTERS)
-    u, fractions = scale * nodes[_LETTERS:], shares[_LETTERS:] / shares[_LETTERS:].sum()
-    bulks = 1 + u**2 * (c - 1)
-    student, target = (
-        plain.by_sums(f[str(point[x])], 1 / 16) for f, x in ((STUDENTS, "activation"), (TARGETS, "target"))
-    )
-    mu = plain.features(student, np.outer(u * r, kappa), bulks)
-    y0, y1, y2 = plain.labels(target, np.array([gamma]), kappa[None])
-    # Odd students: the means are odd, and reproduce the odd part of y0 only.
-    y0 = (y0 - y0[::-1]) / 2
-    f = plain.Along(kappa[None], weights, *mu, y0, y1, y2)
-    law = partial(plain.isotropic, ridge=ridge, beta=beta, bulks=bulks, fractions=fractions)
-    at = plain.settle(f, law, ratio, np.diag(bulks * fractions) / ridge, fractions / ridge)
-    force = f.mu1 @ (weights * at.shrink * y1)
-    across = alpha * force @ at.T @ f.mu1
-    # E[y0 - yhat] = 0: the rest of e2 at q = 0, with label noise.
-    rest = y2 + noise - y0**2 - 2 * y1 * across
-    dT, dtau = plain.slopes(law, at.C, at.D, at.tau)
-    e2 = plain.sizes(f, at, ratio, dT, dtau, rest, ratio**2 * beta * (force @ dT @ force))[2]
     model = Model(
         activation(str(point["activation"])), activation(str(point["target"])), alpha=alpha, beta=beta, ridge=ridge,
         noise=noise, spike=r, bulk=c, alignment=gamma, readout=ReadoutLaw("uniform", scale),
     )  # fmt: skip
+    kappa, weights = normal_line(1 / 10, 8.5)
+    nodes, shares = np.polynomial.legendre.leggauss(2 * _LETTERS)
+    u, fractions = scale * nodes[_LETTERS:], shares[_LETTERS:] / shares[_LETTERS:].sum()
+    bulks = 1 + u**2 * (c - 1)
+    groups = tuple(ReadoutGroup(*group) for group in zip(*(x.tolist() for x in (u, fractions, bulks)), strict=True))
+    functions = functions_of(replace(model, readout=groups))
+    mu1, mu2 = (np.array([functions[f"mu{k}_{a + 1}"](kappa) for a in range(_LETTERS)]) for k in (1, 2))
+    y0, y1, y2 = (functions[f"y{k}"](kappa) for k in range(3))
+    # Odd students: the means are odd, and reproduce the odd part of y0 only.
+    y0 = (y0 - y0[::-1]) / 2
+    across, q = _at_rest(model, bulks, fractions, weights, mu1, mu2, y1, y2 - y0**2)
     solved = solve(model)
     return {
         s.test_error.name: solved.test_error if solved.converged else float("nan"),
-        many_letters.unexplained.name: float(weights @ (y2 - y0**2)),
+        many_letters.unexplained.name: float(weights @ (y2 - y0**2)) - noise,
         many_letters.met.name: float(weights @ (y1 * across)),
-        many_letters.fluctuation.name: float(weights @ (e2 - rest)),
+        many_letters.fluctuation.name: float(weights @ q),
     }
+
+
+def _at_rest(
+    model: Model, bulks: Array, fractions: Array, w: Array, mu1: Array, mu2: Array, y1: Array, left: Array
+) -> tuple[Array, Array]:
+    """The overlap with theta_perp and the fluctuation q along kappa, where yhat = y0 leaves ``left`` of the labels.
+
+    q is how V answers if errors are added to it and the square of the force to its conjugate: one damped iteration,
+    with a complex step. Raises ArithmeticError if it does not end.
+    """
+    step, ratio, one = 1e-30j, model.alpha / model.beta, np.eye(len(bulks))
+    tau = fractions / model.ridge + 0j
+    T = np.diag(bulks * tau)
+    for _ in range(20000):
+        V = np.einsum("an,bn,ab->n", mu1, mu1, T) + tau @ mu2**2
+        force = mu1 @ (w * y1 / (1 + V.real))
+        across = model.alpha * force @ T.real @ mu1
+        shrunk = ratio * w / (1 + V + step * (left - 2 * y1 * across))
+        C = (mu1 * shrunk) @ mu1.T - step * ratio**2 * model.beta * np.outer(force, force)
+        theta = model.beta * np.diag(bulks * tau)
+        new = fractions / (model.ridge + mu2**2 @ shrunk + bulks * np.diag(C @ np.linalg.inv(one + theta @ C)))
+        moved = np.abs(new - tau)
+        T, tau = theta @ np.linalg.inv(one + C @ theta) / model.beta, (tau + new) / 2
+        # The imaginary part has to settle on its own scale.
+        if np.max(moved / np.abs(tau)) < 1e-14 and np.max(np.abs(new.imag - tau.imag)) < 1e-13 * np.max(abs(tau.imag)):
+            return across, V.imag / abs(step)
+    raise ArithmeticError(f"the damped iteration still moves by {np.max(moved):.1e}")

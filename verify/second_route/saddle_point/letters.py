@@ -7,7 +7,7 @@ from their definitions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.compiled.along import evaluated
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.second_route.models import GENERIC, SMOOTH, Point, computed, problem, solved
+from giantsteps.verify.second_route.models import GENERIC, SMOOTH, Point, computed, functions_of, problem, solved
 from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, value
 
 Array = NDArray[np.float64]
@@ -125,27 +124,9 @@ def mixed_matrix(C: Array, beta: float, bulk_tau: Array) -> Array:
 
 
 def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
-    """mu0, mu1, mu2 of either letter and y0, y1, y2 of the model at a point, from their definitions."""
+    """mu0, mu1, mu2 of either letter and y0, y1, y2 of the model at a point, and its activation."""
     model = model_at(point)
-
-    def along(letter: int, index: int) -> Callable[[Array], Array]:
-        return lambda kappa: _table(model, letter, np.asarray(kappa, dtype=float).tobytes())[index].reshape(
-            np.shape(kappa)
-        )
-
-    return (
-        {"sigma": compile_numpy(model.activation.expression)}
-        | {f"mu{j}_{a + 1}": along(a, j) for a in LETTERS for j in range(3)}
-        | {f"y{j}": along(0, 3 + j) for j in range(3)}
-    )
-
-
-@lru_cache(maxsize=512)
-def _table(model: Model, letter: int, raw: bytes) -> tuple[Array, ...]:
-    kappa = np.frombuffer(raw)
-    student = conditional_coefficients(model.activation, model.slopes[letter], model.bulks[letter], 0.0, kappa)
-    target = target_moments(model.target, model.alignment, kappa)
-    return (*student, target.y0, target.y1, target.y2 + model.noise)
+    return {**functions_of(model), "sigma": partial(evaluated, model.activation.expression)}
 
 
 # One given bulk: the traces of the saddle point at finite size, and derivatives of the entropic term by differences.

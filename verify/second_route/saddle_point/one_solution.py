@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.equations import nonlinear_part
 from giantsteps.numerics.saddle_point.profile import profile
@@ -57,8 +58,9 @@ class Setting:
 
 @lru_cache(maxsize=256)
 def _squares(model: Model) -> tuple[Array, Array]:
-    functions = functions_of(model)
-    return functions["mu1"](_NODES) ** 2, functions["mu2"](_NODES) ** 2
+    # Where the features saturate a difference of moments would lose mu2, and without a 1 beside it V with it.
+    _, first, second = conditional_coefficients(model.activation, model.spike, model.bulk, 0.0, _NODES)
+    return first**2, second**2
 
 
 def the_map(at: Setting) -> Map:

@@ -1,27 +1,28 @@
-"""Plain Gaussian equivalence: moments by product rules, its own fixed point after a giant step, and simulations."""
+"""Plain Gaussian equivalence: moments by product rules, its fixed point after a giant step, and simulations."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
 
+from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.equivalence import symbols as s_map
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.compiled.random_features import plain, plain_after_step, target_constants
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.equivalence import features as feature_numbers
 from giantsteps.verify.second_route.gradient_step.real import unit_rows
-from giantsteps.verify.second_route.grids import SMOOTH, Array, average, grid
-from giantsteps.verify.second_route.models import between, model_at, numbers, solved
-from giantsteps.verify.second_route.saddle_point.plain import Along, settle, sizes, slopes
+from giantsteps.verify.second_route.grids import SMOOTH, average, grid
+from giantsteps.verify.second_route.models import beside, between, model_at, numbers, solved
 from giantsteps.verify.second_route.saddle_point.simulations import simulated_at
 
 he = np.polynomial.hermite_e
@@ -70,66 +71,40 @@ def without_spike(point: Point) -> dict[str, float]:
 # ---- after a giant step ----
 
 
-def constants(model: Model) -> tuple[float, float, float, float]:
-    """mu1 and mu*^2 of sigma at the variance c + r^2 of what a neuron receives; h1* and h2* of the target."""
-    student, teacher = compile_numpy(model.activation.expression), compile_numpy(model.target.expression)
-    variance = model.bulk + model.spike**2
-    root = math.sqrt(variance)
-    mu1 = average(lambda z: z * student(root * z)) / root
-    return (
-        mu1,
-        average(lambda z: student(root * z) ** 2) - variance * mu1**2,
-        average(lambda z: z * teacher(z)),
-        average(lambda z: teacher(z) ** 2),
-    )
-
-
-def _traces(model: Model, C: Array, D: Array, start: Array) -> tuple[Array, Array]:
-    """V1 and V2 of the Marchenko-Pastur law: (lambda + D) V2 + c C V2/(1 + beta c C V2) = 1."""
-    shift, push = model.ridge + D[0], model.bulk * C[0, 0]
-    a, b = shift * model.beta * push, shift + push * (1 - model.beta)
-    V2 = 2 / (b + np.sqrt(b**2 + 4 * a))
-    return np.array([[model.bulk * V2 / (1 + model.beta * push * V2)]]), np.array([V2])
-
-
 @lru_cache(maxsize=1024)
 def plain_equivalence(model: Model) -> Mapping[str, float]:
-    """The fixed point of ridge on mu1 (w + r v).x + mu* xi for a target learned along v up to its linear part.
+    """The fixed point of ridge on mu1 (w + r v).x + mu* xi, by the theorems; without a spike that of w.x alone."""
+    if model.spike == 0.0:
+        untrained = plain(model, *target_constants(model.target))
+        return {**untrained, s.gaussian_error.name: untrained[s.test_error.name]}
+    found = plain_after_step(model)
+    return {**found, s.excess.name: found[s.q1.name] - found[s.psi.name] ** 2}
 
-    The plain iteration with the Marchenko-Pastur law in closed form; no part of the solver.
-    """
-    mu1, mu2_square, first, second = constants(model)
-    rho, ratio = 1 - model.alignment**2, model.alpha / model.beta
-    # Neither coefficients nor labels depend on kappa: one point, and what is learned along v taken off.
-    mu = [np.array([[x]]) for x in (0.0, mu1, mu2_square)]
-    left = [np.array([x]) for x in (0.0, math.sqrt(rho) * first, second - (model.alignment * first) ** 2)]
-    f = Along(np.zeros((1, 1)), np.ones(1), *mu, *left)
-    law = partial(_traces, model)
-    at = settle(f, law, ratio, np.full((1, 1), model.bulk / model.ridge), np.ones(1) / model.ridge)
-    push = mu1 * at.shrink * left[1]
-    psi = float(model.alpha * at.T[0] @ push)
-    dT, dtau = slopes(law, at.C, at.D, at.tau)
-    fixed = left[2] + model.noise - 2 * mu1 * left[1] * psi
-    Q, q, (e,) = sizes(f, at, ratio, dT, dtau, fixed, ratio**2 * model.beta * (push @ dT @ push))
-    q1, q2 = float(Q[0, 0]), float(q[0])
-    return {
-        s.mu1_constant.name: mu1,
-        s.mu2_constant.name: math.sqrt(mu2_square),
-        s.psi.name: psi,
-        s.q1.name: q1,
-        s.q2.name: q2,
-        s.excess.name: q1 - psi**2,
-        s.h1_star.name: first,
-        s.h2_star.name: second,
-        s.gaussian_error.name: float(e) - model.noise,
-        s.gaussian_mean.name: model.alignment * first,
-    }
+
+@lru_cache(maxsize=64)
+def _by_solver(model: Model) -> float:
+    """The error of the solver without a spike: mu1 z + mu* (z^2 - c)/(c sqrt(2)) learns what the fit along v leaves."""
+    found = plain_equivalence(model)
+    mu1, mu2, first, second = (found[x.name] for x in (s.mu1_constant, s.mu2_constant, s.h1_star, s.h2_star))
+    linear = math.sqrt(1 - model.alignment**2) * first
+    rest = math.sqrt((second - first**2) / 2)
+    c = model.bulk
+    student = activation(f"{mu1!r}*z + {mu2 / (c * math.sqrt(2))!r}*(z**2 - {c!r})")
+    target = activation(f"{linear!r}*z + {rest!r}*he(2, z)")
+    return solved(replace(model, activation=student, target=target, spike=0.0, alignment=0.0)).test_error
 
 
 def plain_at(point: Point) -> Mapping[str, float]:
     """The plain map's fixed point at a random model."""
-    model = model_at(point)
-    return {**plain_equivalence(model), s.rho.name: 1 - model.alignment**2}
+    return plain_equivalence(model_at(point))
+
+
+def error_at(point: Point) -> Mapping[str, float]:
+    """Its test error by the solver for plain random features."""
+    return {s.gaussian_error.name: _by_solver(model_at(point))}
+
+
+by_theorems = beside("the plain map after a step, compiled, against the solver without a spike", error_at, plain_at)
 
 
 # ---- simulations ----
@@ -169,7 +144,8 @@ def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) 
 @lru_cache(maxsize=1024)
 def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     """Ridge on mu1 F x + mu* xi with F = W + r 1 v^T: its test error, and its coefficient of kappa."""
-    mu1, mu2_square, first, second = constants(model)
+    found = plain_equivalence(model)
+    mu1, mu2, first, second = (found[x.name] for x in (s.mu1_constant, s.mu2_constant, s.h1_star, s.h2_star))
     n, p = round(model.alpha * d), round(model.beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(d, seed)))
     rows = math.sqrt(model.bulk) * unit_rows(p, d, rng)
@@ -177,13 +153,13 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     theta = np.zeros(d)
     theta[:2] = model.alignment, math.sqrt(1 - model.alignment**2)
     x = rng.standard_normal((n, d))
-    phi = (mu1 * x @ rows.T + math.sqrt(mu2_square) * rng.standard_normal((n, p))) / math.sqrt(p)
+    phi = (mu1 * x @ rows.T + mu2 * rng.standard_normal((n, p))) / math.sqrt(p)
     target = compile_numpy(model.target.expression)
     labels = target(x @ theta) + math.sqrt(model.noise) * rng.standard_normal(n)
     a = np.linalg.solve(phi.T @ phi + model.ridge * np.eye(p), phi.T @ labels)
     effective = mu1 * rows.T @ a / math.sqrt(p)
     # E (g(theta.x) - effective.x - mu* a.xi/sqrt p)^2, exactly.
-    error = second - 2 * first * effective @ theta + effective @ effective + mu2_square * a @ a / p
+    error = second - 2 * first * effective @ theta + effective @ effective + mu2**2 * a @ a / p
     return float(error), float(effective[0])
 
 
@@ -194,7 +170,6 @@ def plain_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     def one(model: Model, d: int) -> Measured:
         at = replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)
         samples = tuple(plain_experiment(model, d, k)[observable] for k in profile.draws(SEEDS))
-        named = {s.gamma.name: model.alignment, s.rho.name: 1 - model.alignment**2}
-        return Measured(d, samples, {**plain_equivalence(at), **named})
+        return Measured(d, samples, plain_equivalence(at))
 
     return at_sizes(STEPPED, profile, one)

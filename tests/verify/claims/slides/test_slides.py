@@ -1,8 +1,7 @@
-"""The slides: printed claims, and the proximal maps that their numbers rest on."""
+"""The slides: printed claims."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import sympy as sp
 
@@ -10,7 +9,6 @@ from giantsteps.verify.checks.mutants import mutants_of
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.claims.slides.printed import as_printed, named, printed
 from giantsteps.verify.protocol.claim import Role
-from giantsteps.verify.second_route import losses as convex_numbers
 from tests.shared import toy
 
 
@@ -30,22 +28,3 @@ def test_printed_claims_say_so() -> None:
     assert (claim.id, claim.role, str(claim.source)) == ("slides.toy", Role.PRINTED, "slides, a frame, (1)")
     with pytest.raises(LookupError, match="nothing"):
         named((claim,), "nothing")
-
-
-@pytest.mark.parametrize("name", convex_numbers.LOSSES)
-def test_the_proximal_map_minimises_its_objective(name: str) -> None:
-    # at the minimum x - omega + V l'(y, x) = 0; Newton's method stops at rounding, errors below 1e-13
-    loss, rng = convex_numbers.LOSSES[name], np.random.default_rng(7)
-    y, omega, V = rng.standard_normal(200), 3 * rng.standard_normal(200), 1.3
-    x = convex_numbers.proximal(loss, y, omega, V)
-    assert np.max(np.abs(x - omega + V * loss.slope(y, x))) < 1e-12
-    # the derivatives of the loss by central differences of step 1e-5: error 1e-10
-    h = 1e-5
-    assert loss.slope(y, x) == pytest.approx((loss.value(y, x + h) - loss.value(y, x - h)) / (2 * h), abs=1e-9)
-    assert loss.curvature(y, x) == pytest.approx((loss.slope(y, x + h) - loss.slope(y, x - h)) / (2 * h), abs=1e-9)
-
-
-def test_the_square_loss_has_a_linear_proximal_map() -> None:
-    # (omega + V y)/(1 + V) = (2 + 0.5)/(1.5) at V = 1/2, y = 1, omega = 2
-    x = convex_numbers.proximal(convex_numbers.LOSSES["square"], np.array([1.0]), np.array([2.0]), 0.5)
-    assert x == pytest.approx([2.5 / 1.5], abs=1e-14)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -10,17 +10,23 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.saddle_point import letters
 from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.derivations.saddle_point.bulk_of_letters import orthogonal
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
+from giantsteps.verify.compiled.along import kappa_rule
+from giantsteps.verify.compiled.saddle_points import functions_of
+from giantsteps.verify.compiled.system import System
+from giantsteps.verify.compiled.tape import Tape, written
+from giantsteps.verify.compiled.theorems import concluded
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.protocol.tolerances import ROUNDING
-from giantsteps.verify.second_route.grids import normal_line
-from giantsteps.verify.second_route.models import Point
-from giantsteps.verify.second_route.saddle_point import plain
+from giantsteps.verify.second_route.models import Point, between
 from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
-from giantsteps.verify.second_route.values import LETTERS, by_glyph, value
+from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, value
 
 Array = NDArray[np.float64]
 
@@ -93,82 +99,63 @@ exact = ByNumbers("one orthogonal bulk of twelve rows", _orthogonal, ROUNDING, _
 
 
 # A model with two letters at gamma = 1, whose zeta is large; the smallest term of its test error is a twentieth of it.
-_LETTERS, _BULKS, _ALPHA, _BETA, _RIDGE = np.array([1.2, -1.2]), np.array([1.2, 1.5]), 2.5, 0.8, 0.1
+_ALPHA, _BETA, _RIDGE = 2.5, 0.8, 0.1
+_LETTERS, _BULKS = np.array([1.2, -1.2]), np.array([1.2, 1.5])
+MODEL = between(
+    "tanh(z + 4/5)",
+    "3*z*exp(-z**2/3) + cos(z)/2",
+    alpha=_ALPHA,
+    beta=_BETA,
+    ridge=_RIDGE,
+    spike=1.0,
+    bulk=1.0,
+    alignment=1.0,
+).changed(readout=tuple(ReadoutGroup(u, 0.5, c) for u, c in zip(_LETTERS.tolist(), _BULKS.tolist(), strict=True)))
 
 
-_LINE, _WEIGHT = normal_line(1 / 32, 12.0)
+def _of_other(expression: sp.Expr) -> sp.Expr:
+    """What is said of the first letter, of the second."""
+    own = (s.c_of, s.fraction, s.V_of_letter, s.V_hat_of_letter, s.q_hat_of_letter, s.zeta_of, s.zeta_hat_of, s.q2_of)
+    diagonal = tuple(s.V1_hat_of[a][a] for a in LETTERS)
+    return expression.xreplace({of[a]: of[1 - a] for of in (*own, diagonal) for a in LETTERS})
+
+
+@lru_cache(maxsize=1)
+def _equations() -> tuple[Tape, ...]:
+    """Stationarity of Appendix D and the theorems of an orthogonal bulk, joined by what such a bulk makes of traces."""
+    of_energy = {x: None for of in (s.q1_of, s.V1_of) for x in (of[0][0], of[0][1], of[1][1])}
+    of_energy |= dict.fromkeys(of[a] for of in (s.q2_of, s.V2_of, s.m_of, s.zeta_of) for a in LETTERS)
+    pairs = [concluded(letters.equation(x).theorem_of(letters.CONJUGATE[x])) for x in of_energy]
+    for derivation, name in (
+        (orthogonal.response, s.V_of_letter[0]), (orthogonal.spike, s.zeta_of[0]), (orthogonal.sizes, s.q2_of[0]),
+    ):  # fmt: skip
+        first = concluded(derivation().theorem_of(name))
+        pairs += [first, (_of_other(first[0]), _of_other(first[1]))]
+    for a in LETTERS:
+        c = s.c_of[a]
+        pairs += [
+            (s.V_hat_of_letter[a], c * s.V1_hat_of[a][a] + s.V2_hat_of[a]),
+            (s.q_hat_of_letter[a], c * s.q1_hat_of[a][a] + s.q2_hat_of[a]),
+            (s.V1_of[a][a], c * s.V_of_letter[a]),
+            (s.V2_of[a], s.V_of_letter[a]),
+            (s.q1_of[a][a], c * s.q2_of[a] - s.zeta_of[a] ** 2),
+        ]
+    return written([*pairs, (s.V1_of[0][1], sp.Integer(0)), (s.q1_of[0][1], -s.zeta_of[0] * s.zeta_of[1])])
+
+
+@lru_cache(maxsize=1)
+def _solved() -> Mapping[str, float]:
+    given = {s.alpha: _ALPHA, s.beta: _BETA, s.ridge: _RIDGE, s.noise: 0.0, **dict.fromkeys(s.psi_of, 0.0)}
+    named = by_glyph(given | by_letter({s.fraction: MODEL.fractions, s.c_of: MODEL.bulks}))
+    return {**named, **System(_equations(), {s.kappa.name: kappa_rule()}, named, functions_of(MODEL)).solve().values}
 
 
 def _student(x: Array) -> Array:
     return np.asarray(np.tanh(x + 0.8), dtype=np.float64)
 
 
-_MOMENTS = plain.by_sums(_student, 1 / 16)
-
-
 def _target(kappa: Array) -> Array:
     return np.asarray(3 * kappa * np.exp(-(kappa**2) / 3) + np.cos(kappa) / 2, dtype=np.float64)
-
-
-def _model_functions() -> Functions:
-    return {f"mu{j}_{a + 1}": _function(j, a) for j in range(3) for a in LETTERS} | {"y0": _target}
-
-
-def _function(j: int, a: int) -> Callable[[Array], Array]:
-    def call(kappa: Array) -> Array:
-        found = _table(np.asarray(kappa, dtype=float).tobytes())[j][a]
-        return np.asarray(
-            np.sqrt(np.maximum(found, 0.0)) if j == 2 else found, dtype=np.float64
-        )  # rounding where the features saturate
-
-    return call
-
-
-@lru_cache(maxsize=8)
-def _table(raw: bytes) -> tuple[Array, Array, Array]:
-    return plain.features(_MOMENTS, np.outer(_LETTERS, np.frombuffer(raw, dtype=np.float64)), _BULKS)
-
-
-@lru_cache(maxsize=8)
-def _solved(share: float) -> Mapping[str, float]:
-    """The saddle point by iteration and elimination, signal directions kept."""
-    mean, along, square = _table(_LINE.tobytes())
-    fractions = np.array([share, 1 - share])
-    ratio, target = _ALPHA / _BETA, _target(_LINE)
-    f = plain.Along(_LINE[None], _WEIGHT, mean, along, square, target, 0 * target, target**2)
-
-    def law(C: Array, D: Array, start: Array) -> tuple[Array, Array]:
-        """One orthogonal bulk: rows of a group are orthogonal to all others."""
-        tau = fractions / (_RIDGE + D + _BULKS * np.diag(C))
-        return np.diag(_BULKS * tau), tau
-
-    at = plain.settle(f, law, ratio, np.diag(_BULKS * fractions) / _RIDGE, fractions / _RIDGE)
-    response, conjugate, weight = at.tau, at.C, _WEIGHT * at.shrink
-    own_ = _BETA * np.diag(_BULKS * response)
-    overlap = np.linalg.inv(np.linalg.inv(own_) - conjugate)
-    features = np.vstack([mean, _LINE * along])
-    gram, right = (features * weight) @ features.T, (features * weight) @ target
-    system = np.vstack([gram[:2], np.hstack([np.zeros((2, 2)), np.eye(2)]) + ratio * overlap @ gram[2:]])
-    m, zeta = np.split(np.linalg.solve(system, np.concatenate([right[:2], ratio * overlap @ right[2:]])), 2)
-    error = target - np.concatenate([m, zeta]) @ features
-    force = ratio * (_LINE * along * weight) @ error
-    drawn = -(zeta**2) / (_BETA * _BULKS * fractions)
-    signal = np.array([(_BULKS * np.diag(C) + D) @ drawn for C, D in plain.units(2)])
-    q = plain.sizes(f, at, ratio, *plain.slopes(law, at.C, at.D, at.tau), error**2 - (zeta @ along) ** 2, signal)[1]
-    values: dict[sp.Symbol, float] = {s.alpha: _ALPHA, s.beta: _BETA, s.ridge: _RIDGE, s.noise: 0.0}
-    for a in LETTERS:
-        values |= {
-            s.fraction[a]: fractions[a],
-            s.c_of[a]: _BULKS[a],
-            s.V_of_letter[a]: response[a],
-            s.m_of[a]: m[a],
-            s.zeta_of[a]: zeta[a],
-            s.zeta_hat_of[a]: force[a],
-            s.q2_of[a]: q[a],
-        }
-        for e in LETTERS:
-            values[s.V1_hat_of[a][e]] = conjugate[a, e]
-    return by_glyph(values)
 
 
 @lru_cache(maxsize=4096)
@@ -196,8 +183,8 @@ def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measur
     """zeta of the first letter or the test error, at a quarter of the profile's dimensions with many seeds."""
     at = column(quantity, s.zeta_of[0], s.test_error)
 
-    def one(share: float, d: int) -> Measured:
+    def one(model: Model, d: int) -> Measured:
         samples = tuple(_experiment(d, seed)[at] for seed in profile.draws(32))
-        return Measured(d, samples, _solved(share), _model_functions())
+        return Measured(d, samples, _solved(), functions_of(model))
 
-    return at_sizes({"letters 1.2 and -1.2, gamma = 1": 0.5}, profile, one, 4)
+    return at_sizes({"letters 1.2 and -1.2, gamma = 1": MODEL}, profile, one, 4)
