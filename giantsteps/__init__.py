@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from giantsteps.numerics.spectrum.density import Spectrum as Spectrum
     from giantsteps.numerics.spectrum.density import spectrum as spectrum
     from giantsteps.reports.answers.comparison import compare as compare
-    from giantsteps.reports.answers.digits import solve as solve
     from giantsteps.verify.claims.index import claims as claims
+    from giantsteps.verify.digits.solve import solve as solve
 
     __all__: list[str]
     __version__: str
@@ -84,7 +84,7 @@ _HOMES = {
     "claims": "giantsteps.verify.claims.index",
     "compare": "giantsteps.reports.answers.comparison",
     "simulate": "giantsteps.numerics.experiments.simulate",
-    "solve": "giantsteps.reports.answers.digits",
+    "solve": "giantsteps.verify.digits.solve",
     "solve_batch": "giantsteps.numerics.saddle_point.one_group.batch",
     "spectrum": "giantsteps.numerics.spectrum.density",
 }

@@ -17,7 +17,7 @@ from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution, solv
 from giantsteps.numerics.saddle_point.one_group.batch_equations import Array
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 
 Entry = dict[str, Any]
 

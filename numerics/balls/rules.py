@@ -2,8 +2,6 @@
 
 A function along the spike is its balls on the nodes of one rule and a bound |F(x + iy)| <= A (1+|x|)^k that holds on
 the real line and, F being analytic there, on the rectangle of the rule. Sums and products keep both.
-
-`trapezoid` and `panels_of_digits` are the same sums without a bound of their errors, for numbers of any precision.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from giantsteps.numerics.balls.arithmetic import BallError, Combined, PrecisionError, log_of, rational_ball
+from giantsteps.numerics.balls.arithmetic import BallError, Combined, log_of, rational_ball
 from giantsteps.numerics.balls.averages import Averages
 from giantsteps.numerics.balls.gaussian_bounds import Envelope
 from giantsteps.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, wanted, width
@@ -134,27 +132,6 @@ def panels(cuts: Sequence[Ball], height: Ball, bits: int, size: Ball, most: int)
 
 
 Rule = list[tuple[Ball, Ball]]
-
-_GUARD_DIGITS = 12
-_MOST_NODES = 60_000
-
-
-def trapezoid(step: float, bits: int) -> Rule:
-    """The trapezoidal rule of a given step, tails below 2**-bits. Raises PrecisionError for too many nodes."""
-    count = math.ceil(math.sqrt(2 * math.log(2) * bits) / step)
-    if 2 * count > _MOST_NODES:
-        raise PrecisionError(f"the rule along the spike would need {2 * count} nodes at this precision")
-    return list(nodes(arb(step), count))
-
-
-def panels_of_digits(jumps: Sequence[Ball], digits: int, share: float) -> Rule:
-    """Panels between the jumps and the ends, of length at most 3/4, with about digits nodes times `share`."""
-    length = math.ceil(math.sqrt(2 * math.log(10) * (digits + _GUARD_DIGITS)))
-    order = math.ceil(share * (0.75 * digits + 12))
-    found = _composite(jumps, length, 0.75, order, _MOST_NODES)
-    if found is None:
-        raise PrecisionError(f"the rule along the spike would need more than {_MOST_NODES} nodes at this precision")
-    return found
 
 
 def _composite(cuts: Sequence[Ball], length: float, longest: float, order: int, most: int) -> Rule | None:

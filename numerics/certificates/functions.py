@@ -170,7 +170,6 @@ def _averages(
     function: Activation, line: Line, rule: SpikeRule, nodes: Sequence[Ball], reach: Fraction, bits: int, few: bool
 ) -> list[Averages]:
     """On the last nodes of a rule: all at once where they are equally spaced, else one by one."""
-    # Not on the grid of `numerics.balls.smoothed`: that is the way of the digits that check these.
     if rule.step is not None and line.variance != 0 and polynomial_smoothing(function, line.scale()) is None:
         last = len(rule.nodes) // 2
         found = averages(function, line, rule.step, last + 1 - len(nodes), last, bits, few)

@@ -57,7 +57,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
     from giantsteps.numerics.balls.arithmetic import PrecisionError
     from giantsteps.numerics.models.parameters import ModelError
-    from giantsteps.reports.answers.digits import solve
+    from giantsteps.verify.digits.solve import solve
 
     try:
         document = solve(model, digits=digits).to_dict()

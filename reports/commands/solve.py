@@ -138,7 +138,7 @@ def solve(
 
 def parse_digits(text: str) -> int:
     """The number of --digits. Raises InputProblem."""
-    from giantsteps.reports.answers.digits import FEWEST_DIGITS, MOST_DIGITS
+    from giantsteps.verify.digits.solve import FEWEST_DIGITS, MOST_DIGITS
 
     return parse_whole("digits", text, FEWEST_DIGITS, MOST_DIGITS, "50")
 

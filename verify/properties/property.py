@@ -40,6 +40,7 @@ from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution, solv
 from giantsteps.numerics.saddle_point.solve import solve
 from giantsteps.numerics.spectrum.density import Spectrum, SpectrumError, atom_at_zero, spectrum, stieltjes
 from giantsteps.numerics.sweeps.store import Store
+from giantsteps.verify.digits.solve import solve as solve_digits
 from giantsteps.verify.ledger.drift import drift
 
 
@@ -58,7 +59,7 @@ class Theory:
     solve: Callable[[Model], Solution] = solve
     batch: Callable[..., BatchSolution] = solve_batch
     convex: Callable[[Model], Solution] = solve_convex
-    digits: Callable[..., Solution] = solve
+    digits: Callable[..., Solution] = solve_digits
     certify: Callable[..., Any] = certify
     bounds: Callable[[Model], Bounds] = bounds
     spectrum: Callable[[Model], Spectrum] = spectrum

@@ -9,7 +9,7 @@ from mpmath import mp
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.balls.averages import Averages
 from giantsteps.numerics.balls.gaussian_bounds import Envelope
-from giantsteps.numerics.balls.rules import Along, SpikeRule, on_nodes, panels, panels_of_digits, trapezoidal
+from giantsteps.numerics.balls.rules import Along, SpikeRule, on_nodes, panels, trapezoidal
 
 
 def integrand(rule: SpikeRule, pole: float, bound: float) -> Along:
@@ -144,13 +144,3 @@ def test_one_of_each_pair_of_nodes_is_enough(count: int, parity: str) -> None:
     places = [arb(2 * n - count + 1) for n in range(count)]
     assert on_nodes(at, places, parity) == at(places)
     assert asked[0] == (count + 1) // 2
-
-
-@pytest.mark.parametrize("digits", [20, 40])
-def test_panels_of_so_many_digits_are_that_exact(digits: int) -> None:
-    # The density and its second moment are one: what lies beyond the ends, and what the rules of the panels leave.
-    with precision(4 * digits):
-        for jumps in ((), (arb(1) / 3,)):
-            found = panels_of_digits(jumps, digits, 1.0)
-            for moment in (sum(w for _, w in found), sum(w * x * x for x, w in found)):
-                assert abs(moment - 1).upper() < arb(10) ** -digits

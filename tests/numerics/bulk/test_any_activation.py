@@ -19,7 +19,7 @@ from giantsteps.numerics.bulk.resolvent import Rows, block_slopes, blocks, steep
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 from tests.numerics.bulk.differences import differences
 
 RATIOS = {"alpha": 1.5, "beta": 1.0}

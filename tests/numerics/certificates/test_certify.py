@@ -20,7 +20,7 @@ from giantsteps.numerics.certificates import certify as certifying
 from giantsteps.numerics.certificates.certify import Certificate, Imprecise, certify
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 from tests.shared.certified_models import ANALYTIC, outside, random_models, worked
 
 

@@ -22,7 +22,7 @@ from giantsteps.numerics.saddle_point.one_group import batch_equations
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "sign", "hardtanh", "arctan", "z**3-3*z", "abs(z)", "relu(z-1/2)", "cos")
 TARGETS = ("sin", "sign", "tanh", "relu", "z", "sin(2*z)", "z**2-1", "abs(z)")

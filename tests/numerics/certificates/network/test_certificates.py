@@ -20,7 +20,7 @@ from giantsteps.numerics.certificates.network import saddle_point
 from giantsteps.numerics.certificates.network.labels import LabelBalls
 from giantsteps.numerics.certificates.slope import Moving
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 
 BITS = 90
 

@@ -22,7 +22,7 @@ from giantsteps.numerics.certificates.ranges import network_tubes, tubes
 from giantsteps.numerics.certificates.ranges.branch import Branch, Piece, certify_branch
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 from tests.shared.certified_models import VALUES, value_of, worked
 
 

@@ -11,7 +11,7 @@ from giantsteps.numerics.saddle_point.one_group.batch import NUMBERS, solve_batc
 from giantsteps.numerics.saddle_point.one_group.batch_equations import Points, Workspace, linear, newton
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 
 SCALARS = ("test_error", "training_error")
 UNIT = {"spike": 1.0, "bulk": 1.0, "alignment": 1.0}

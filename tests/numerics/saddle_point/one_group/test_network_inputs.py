@@ -10,7 +10,7 @@ import pytest
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.answers.digits import solve as solve_to
+from giantsteps.verify.digits.solve import solve as solve_to
 
 EPS = float(np.finfo(float).eps)
 

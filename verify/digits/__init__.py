@@ -1,0 +1,1 @@
+"""Digits: the public solve, which asks the solver or the theorems."""
