@@ -51,13 +51,14 @@ class System:
         rules: Mapping[str, Rule],
         given: Mapping[str, float],
         functions: Mapping[str, Callable[..., Any]],
+        program: Callable[..., Program] = Program,
     ) -> None:
         determined = [tape.symbol for tape in tapes]
         twice = sorted({name for name in determined if determined.count(name) > 1 or name in given})
         if twice:
             raise CompileError(f"determined twice: {', '.join(twice)}")
         numbers = Doubles(rules)
-        programs = [Program(tape, numbers, given, functions, determined) for tape in tapes]
+        programs = [program(tape, numbers, given, functions, determined) for tape in tapes]
         self._parts = [_Together([programs[k] for k in places]) for places in _in_order(tapes)]
         self._shape = (-1, *([1] * len(rules)))
 
