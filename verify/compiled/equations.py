@@ -72,14 +72,15 @@ def solve_equations(
     averages = set[Expectation]().union(*(right.atoms(Expectation) for right in formulas.values()))
     averaged = {_symbol(variable): Law.normal() for average in averages for variable in average.variables}
     _check_names(formulas, numbers, averaged, laws)
-    for variable, law in (averaged | dict(laws)).items():
+    averaged |= laws
+    for variable, law in averaged.items():
         if not isinstance(law, Law):
             raise CompileError(f"{law!r} is not a law of {variable}: for example Law.normal() or Law.uniform(0, 1)")
         _check_sign(variable, float(np.min(law.rule(1.0)[0])))
     problem = _Problem(
         tuple(formulas),
         written(formulas.items()),
-        {variable.name: law for variable, law in (averaged | dict(laws)).items()},
+        {variable.name: law for variable, law in averaged.items()},
         {symbol.name: _number(symbol, value) for symbol, value in numbers.items()},
         {getattr(function, "__name__", str(function)): values for function, values in functions.items()},
         [{variable.name for part in average.atoms(Expectation) for variable in part.variables} for average in averages],
