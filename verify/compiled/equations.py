@@ -26,8 +26,9 @@ from giantsteps.verify.compiled.tape import CompileError, Operation, Tape, writt
 # Rules are refined until the estimate is below this, or until an array would have more entries than fit in memory.
 _SETTLED, _FINER, _MOST_ENTRIES = 1e-12, (2.0, 4.0, 8.0, 16.0), 2e7
 # How much coarser the rules are that the solution is compared with: several, since at a kink or jump two may agree by
-# chance. The estimate is twice the most that a value moves, since there the errors of all rules are alike.
-_COARSER, _CAUTION = (1 / 2.7, 1 / 2.1, 1 / 1.6), 2.0
+# chance, and no simple fractions, by which waves would be seen alike. The estimate is twice the most that a value
+# moves, since at a jump the errors of all rules are of one size.
+_COARSER, _CAUTION = (1 / 2.718, 1 / 2.095, 1 / 1.618), 2.0
 # On them every operation errs by 16 times what doubles may round away: of three draws one exceeds the true error.
 _ROUNDED = 2.0**-49
 _NONE: Mapping[Any, Any] = MappingProxyType({})
@@ -63,8 +64,9 @@ def solve_equations(
     substitution leads to one, and that of a symbol declared positive is positive.
 
     The error is estimated by coarser rules, on which every operation is rounded more roughly. Errors of the numbers and
-    functions given are not counted. Raises CompileError for what is not such an equation, and SolveError where no
-    solution is found.
+    functions given are not counted, nor is a peak that is narrower than the distance of the nodes (1/16 of a standard
+    deviation, 1/20 of an interval), or all of a singular end such as x^(-0.9). Raises CompileError for what is not such
+    an equation, and SolveError where no solution is found.
     """
     if not isinstance(equations, Mapping) or not equations:
         raise CompileError("equations are a mapping {symbol: expression} with at least one entry")

@@ -32,6 +32,7 @@ def error(found: EquationsSolution, wanted: sp.Expr) -> float:
 # By name: what is averaged, the law of t, and the closed form of the average, with two drawn numbers b > 0 and c > 0.
 CLOSED: dict[str, Callable[[Any, Any], tuple[sp.Expr, Law, sp.Expr]]] = {
     "exp": lambda b, c: (exp(b * t), Law.normal(), exp(b**2 / 2)),
+    "waves": lambda b, c: (cos((1000 + b) * t), Law.normal(), exp(-((1000 + b) ** 2) / 2)),
     "cos": lambda b, c: (cos(b * t + c), Law.normal(), cos(c) * exp(-(b**2) / 2)),
     "erf": lambda b, c: (erf(b * t + c), Law.normal(), erf(c / sqrt(1 + 2 * b**2))),
     "powers": lambda b, c: ((t + b) ** 6, Law.normal(), b**6 + 15 * b**4 + 45 * b**2 + 15),
@@ -75,8 +76,8 @@ def test_the_estimate_is_not_below_the_error(name: str) -> None:
         averaged, law, wanted = CLOSED[name](b, c)
         found = solve_equations({x: Expectation(averaged, *(averaged.free_symbols & {t, u}))}, laws={t: law})
         assert error(found, wanted) <= found.error_estimate, (name, b, c)
-        # Where an integrand has a kink, a jump or no value at an end, a rule of thousands of nodes has these digits.
-        loose = {"kink": 1e-4, "jump": 1e-2, "logarithm": 1e-3, "root": 1e-1, "cancels": 1e-7}
+        # Where an integrand has a kink, a jump, waves or no value at an end, thousands of nodes have these digits.
+        loose = {"waves": 1e-3, "kink": 1e-4, "jump": 1e-2, "logarithm": 1e-3, "root": 1e-1, "cancels": 1e-7}
         assert found.error_estimate < loose.get(name, 1e-11)
 
 
@@ -109,10 +110,10 @@ def test_ridge_regression_on_the_law_of_marchenko_and_pastur() -> None:
     of_eigenvalues = solve_equations(
         {x: Expectation(ridge / (t + ridge), t)}, laws={t: Law.marchenko_pastur(ratio)}
     )  # ridge tr (X^T X/n + ridge)^-1 = tr k (S + k)^-1
-    # Each to the error that it says, some 1e-15.
+    # The slope of k/(1 + k) is below 1. Rules are refined until each estimate is below 1e-12.
     allowed = 4 * (of_rows.error_estimate + of_eigenvalues.error_estimate)
     assert of_eigenvalues["x"] == pytest.approx(of_rows[k] / (1 + of_rows[k]), abs=allowed)
-    assert allowed < 1e-13
+    assert allowed < 8e-12
 
 
 def test_functions_and_laws_of_ones_own() -> None:
