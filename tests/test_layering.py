@@ -6,8 +6,9 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -261,43 +262,54 @@ def test_no_file_is_longer_than_a_person_reads_at_once() -> None:
     assert {name for name, lines in lengths.items() if lines > MOST_LINES} == set()
 
 
-def graph() -> dict[str, set[str]]:
-    """Which modules import which, inside functions too; what is imported for types alone loads nothing."""
-    names = {
+def graph(sources: Mapping[str, Path]) -> dict[str, set[str]]:
+    """Which of these modules import which, for types alone and inside functions too; a module loads its packages."""
+    found = {}
+    for name, path in sources.items():
+        wanted = [name]
+        for node, _, _ in read(path).imports:
+            # `from a import b` is an import of the module a.b where there is one.
+            start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            wanted += [in_the_house(start + alias.name) for alias in node.names]
+        known = {".".join(parts[:k]) for parts in (one.split(".") for one in wanted) for k in range(1, len(parts) + 1)}
+        found[name] = (known & set(sources)) - {name}
+    return found
+
+
+def circle(sources: Mapping[str, Path]) -> list[str]:
+    """Modules each of which the next one imports, the first one again at the end; none where there is no circle."""
+    try:
+        TopologicalSorter(graph(sources)).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_each_other() -> None:
+    sources = {
         path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path
         for room in (*PACKAGES, "tests", "benchmarks")
         for path in files(room)
     }
-    found: dict[str, set[str]] = {}
-    for name, path in names.items():
-        found[name] = set()
-        for node, loaded, _ in read(path).imports:
-            if not loaded:
-                continue
-            if isinstance(node, ast.ImportFrom):
-                # `from a import b` is an import of the module a.b where there is one.
-                module = in_the_house(str(node.module))
-                found[name] |= {f"{module}.{alias.name}" for alias in node.names} | {module}
-            else:
-                found[name] |= {in_the_house(alias.name) for alias in node.names}
-    packages = {name for name, path in names.items() if path.name == "__init__.py"}
-    return {name: {other for other in found[name] if other in names and other not in packages} for name in names}
+    assert circle(sources) == []
 
 
-def test_no_modules_import_each_other() -> None:
-    left = graph()
-    while True:
-        # What imports nothing that is left can be loaded; what stays forms circles or rests on one.
-        loaded = {name for name, others in left.items() if not others & set(left)}
-        if not loaded:
-            break
-        left = {name: others for name, others in left.items() if name not in loaded}
-    while True:  # what only rests on a circle is no part of it
-        wanted = {name for name in left if any(name in others for others in left.values())}
-        if wanted == set(left):
-            break
-        left = {name: others for name, others in left.items() if name in wanted}
-    assert sorted(left) == []
+@pytest.mark.parametrize("place", ["", "if TYPE_CHECKING:\n    ", "def late():\n    "])
+@pytest.mark.parametrize(
+    "planted",
+    [
+        {"room.one": "from giantsteps.room.two import x", "room.two": "import giantsteps.room.one"},
+        {"room.one": "from giantsteps.room import two", "room.two": "from giantsteps.room.one import x"},
+        {"room": "from giantsteps.room import one", "room.one": ""},
+    ],
+)
+def test_a_planted_circle_is_found(planted: dict[str, str], place: str, tmp_path: Path) -> None:
+    sources = {name: tmp_path / f"{name}.py" for name in ("room", "room.one", "room.two", "room.above")}
+    for name, path in sources.items():
+        line = planted.get(name, "from giantsteps.room.one import x" if name == "room.above" else "")
+        path.write_text(place + line if line else "", encoding="utf-8")
+    assert set(circle(sources)) == set(planted)
+    assert circle({name: path for name, path in sources.items() if name != "room.one"}) == []
 
 
 def calls(package: str) -> Iterator[tuple[str, str, bool, bool]]:

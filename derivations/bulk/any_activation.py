@@ -177,7 +177,7 @@ def bulk() -> Derivation:
     )
 
 
-def _once(f: sp.Expr, f_: sp.Expr) -> sp.Expr:
+def product(f: sp.Expr, f_: sp.Expr) -> sp.Expr:
     """w_f.w_f'."""
     return over_labels(f * U) * over_labels(f_ * U) + over_labels(f * f_) / s.alpha0
 
@@ -206,7 +206,7 @@ def _own_step() -> Step:
     )
 
 
-def _pulled_and_added() -> tuple[sp.Expr, sp.Expr]:
+def pulled_and_added() -> tuple[sp.Expr, sp.Expr]:
     """f and f' with h = P w_f + w_f'."""
     e = STEP
     linear, square = over_row(Z * Z * S), over_row(Z * S**2)
@@ -223,11 +223,11 @@ def row_law() -> Derivation:
     turned = over_labels(Y * U**2)
     form = 1 + 2 * s.turn * turned + s.turn**2 * (turned**2 + over_labels(Y**2 * U**2) / s.alpha0)
     form += s.row_weight * over_labels(Y**2 * U**2)
-    pulled, added = _pulled_and_added()
+    pulled, added = pulled_and_added()
     # theta.w_f, and theta.M w_f of two different samples or equal ones.
     theta = over_labels(pulled * U) * (1 + s.turn * turned) + s.turn / s.alpha0 * over_labels(pulled * Y * U)
     theta = sp.expand(theta + over_labels(added * U))
-    along = sp.expand(_once(Y, pulled) + s.turn * _twice(Y, pulled) + _once(Y, added))
+    along = sp.expand(product(Y, pulled) + s.turn * _twice(Y, pulled) + product(Y, added))
     odd = {s.turn: 0, s.slope_moment[1, 2]: 0}
     first = 2 * STEP * s.slope_moment[2, 1] * s.label_slope[1]
     first += STEP**3 * s.slope_moment[0, 3] / s.alpha0**2 * s.label_slope[3]
@@ -250,7 +250,7 @@ def row_law() -> Derivation:
         Step(
             "The same along w_Y.",
             eq(s.norm_spike_overlap, along),
-            Vanishing("w_Y.w_Y", _once(Y, Y) - spike().results[s.v_square]),
+            Vanishing("w_Y.w_Y", product(Y, Y) - spike().results[s.v_square]),
         ),
         results={s.row_form: sp.expand(form), s.norm_overlap: theta, s.norm_spike_overlap: along},
         hypotheses=(CENTRED, CHAOS, OWN),

@@ -14,6 +14,11 @@ from typing import ParamSpec, TypeVar
 
 ALONE = threading.RLock()
 
+
+class PrecisionError(ArithmeticError):
+    """The digits asked for were not reached; the message says for what."""
+
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -45,3 +50,16 @@ def working_bits(bits: int) -> Iterator[None]:
 
     with ALONE, mpmath.workprec(bits):
         yield
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """flint works to so many bits inside the block."""
+    from flint import ctx
+
+    with ALONE:
+        before, ctx.prec = ctx.prec, bits
+        try:
+            yield
+        finally:
+            ctx.prec = before

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,12 +19,9 @@ from giantsteps.derivations.activations.locations import Location
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.exact import ALONE
+from giantsteps.derivations.expressions.exact import PrecisionError as PrecisionError
+from giantsteps.derivations.expressions.exact import precision as precision
 from giantsteps.derivations.expressions.tree import Condition, Expression
-
-
-class PrecisionError(ArithmeticError):
-    """The digits asked for were not reached; the message says for which integral."""
-
 
 Ball = Any  # arb or acb
 Step = Callable[[list[Ball], bool], Ball]
@@ -34,25 +31,15 @@ class BallError(ArithmeticError):
     """A certified value could not be obtained; the message says why, in one sentence."""
 
 
-def precision(bits: int) -> AbstractContextManager[None]:
-    """Work at `bits` bits inside the block, and restore flint's global precision afterwards."""
-    return _inside("prec", bits)
-
-
-def series_terms(count: int) -> AbstractContextManager[None]:
-    """Series of flint have so many terms inside the block; its length is global state as its precision is."""
-    return _inside("cap", count)
-
-
 @contextmanager
-def _inside(name: str, value: int) -> Iterator[None]:
+def series_terms(count: int) -> Iterator[None]:
+    """Series of flint have so many terms inside the block; their length is global state as the precision is."""
     with ALONE:
-        before = getattr(ctx, name)
-        setattr(ctx, name, value)
+        before, ctx.cap = ctx.cap, count
         try:
             yield
         finally:
-            setattr(ctx, name, before)
+            ctx.cap = before
 
 
 def log_of(size: Ball) -> float:

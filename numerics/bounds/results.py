@@ -7,13 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from giantsteps.numerics.models.documents import (
-    bounds_document,
-    described,
-    eta_document,
-    ridge_document,
-    spike_document,
-)
+from giantsteps.numerics.models.documents import finite
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.notebook import Shown
 
@@ -68,14 +62,25 @@ class Bounds(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""
-        return bounds_document(self)
+        document: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
+        if self.least is not None and self.at_infinite_ridge is not None and self.mean_squared_error is not None:
+            square, limit = self.mean_squared_error
+            document |= {
+                "lower_reached": not self.least.at_infinity,
+                "upper_reached": not self.at_infinite_ridge.at_infinity,
+                "mean_squared_error": {"lower": square, "upper": limit},
+            }
+        if self.classification_error is not None:
+            document["classification_error"] = {"upper": self.classification_error}
+        document |= {"error_estimate": self.error_estimate, "converged": self.converged}
+        return dict(finite(document, "out of reach of double precision"))
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("lower", "upper", "error_estimate", "converged")
         return {name: [getattr(self, name)] for name in names}
 
     def _title(self) -> str:
-        of = "" if self.model is None else f"{described(self.model, but=('ridge',))}: "
+        of = "" if self.model is None else f"{self.model.described(but=('ridge',))}: "
         return f"{of}bounds on the least test error over the ridge"
 
     def best_ridge(self) -> BestRidge:
@@ -118,9 +123,17 @@ class BestRidge:
         """Whether no finite ridge does better than the limit."""
         return math.isinf(self.ridge)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return ridge_document(self)
+    def to_dict(
+        self, reason: str = "the test error falls towards the upper bound as the ridge grows, and no ridge does better"
+    ) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line; `reason` says why the ridge may be infinite."""
+        return {
+            "ridge": finite(self.ridge, reason),
+            "test_error": self.test_error,
+            "error_estimate": self.error_estimate,
+            "at_smallest_ridge_tried": self.at_zero,
+            "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in self.minima],
+        }
 
 
 @dataclass(frozen=True)
@@ -138,8 +151,16 @@ class BestEta:
     converged: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return eta_document(self)
+        """As plain data for JSON, in the words of the command line, with the spike, bulk and alignment of the step."""
+        return {
+            "eta": self.eta,
+            "test_error": self.test_error,
+            "spike": self.model.spike,
+            "bulk": self.model.bulk,
+            "alignment": self.model.alignment,
+            "at_largest_eta_tried": self.at_edge,
+            "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in self.minima],
+        }
 
 
 @dataclass(frozen=True)
@@ -151,4 +172,4 @@ class BestSpike:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""
-        return spike_document(self)
+        return {"spike": self.spike, "bound": self.bound}

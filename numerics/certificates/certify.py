@@ -28,7 +28,7 @@ from giantsteps.numerics.certificates.newton import Box, System, Zero, krawczyk
 from giantsteps.numerics.certificates.problems import problem_of
 from giantsteps.numerics.certificates.saddle_point import Enclosed, enclosed, nonlinear_system
 from giantsteps.numerics.certificates.setting import setting
-from giantsteps.numerics.models.documents import certificate_document, described
+from giantsteps.numerics.models.documents import ORDER_PARAMETERS
 from giantsteps.numerics.models.given import model_of
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.notebook import Shown
@@ -98,17 +98,45 @@ class Certificate(Shown):
             return {f.name: str(getattr(self.balls, f.name).str(most)) for f in fields(self.balls)}
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return certificate_document(self)
+        """As plain data for JSON, in the words of the command line; without a certificate the status says why."""
+        if not self.certified:
+            nothing = dict.fromkeys(("box", "only_solution_by", "contraction", "test_error"))
+            return {"status": self.status, **nothing, "digits": 0}
+        texts = self.texts()
+        names = ("test_error", "training_error", *ORDER_PARAMETERS, *(["chi"] if "chi" in texts else []))
+        return {
+            "status": self.status,
+            "box": box_texts(self.box),
+            "only_solution_by": self.only_by or None,
+            "contraction": self.contraction,
+            "test_error": texts["test_error"],
+            "digits": self.digits,
+            "enclosures": {name: texts[name] for name in names},
+        }
 
     def _title(self) -> str:
-        return described(self.model)
+        return self.model.described()
 
     def _columns(self) -> Mapping[str, list[str]]:
         return {"status": [self.status]} | {name: [text] for name, text in self.texts(20).items()}
 
     def __repr__(self) -> str:
         return f"Certificate({self.texts(12).get('test_error', self.status)})"
+
+
+# The sides of a box by their number: on a network's own bulk b1 and b2, too, or b2 alone where the activation is odd.
+SIDES = {0: (), 2: ("V1", "V2"), 3: ("V1", "V2", "b2"), 4: ("V1", "V2", "b1", "b2")}
+
+
+def box_texts(box: Box) -> dict[str, list[str]]:
+    """The box of a solution, its ends as doubles rounded inwards, so that what is printed is certain."""
+    return {
+        name: [
+            repr(math.nextafter(float(ball.lower()), math.inf)),
+            repr(math.nextafter(float(ball.upper()), -math.inf)),
+        ]
+        for name, ball in zip(SIDES[len(box)], box, strict=True)
+    }
 
 
 def certain_digits(ball: Ball) -> int:
@@ -188,10 +216,10 @@ def _certificate(model: Model, zero: Zero, found: Enclosed, bits: int) -> Certif
 def _certified_network(model: Model, solution: Solution, bits: int) -> Certificate:
     # Imported here: most certificates are of the isotropic bulk.
     from giantsteps.numerics.certificates.network import saddle_point as network_saddle_point
-    from giantsteps.numerics.saddle_point.one_group.network_any_precision import network_start
+    from giantsteps.numerics.certificates.network.rows import network_start
 
     network = network_saddle_point.network_problem(model, bits + NETWORK_BITS)
-    T, tau, b1, b2 = network_start(model, solution).values
+    T, tau, b1, b2 = network_start(model, solution)
     # b1 is of the size of the square root of b2, and may be small beside it.
     sizes = [(T, T), (tau, tau), *([(b1, max(abs(b1), 1e-3 * math.sqrt(b2)))] if network.turned else []), (b2, b2)]
     boxes = [tuple(arb(x, (arb(size) * rational_ball(w)).upper()) for x, size in sizes) for w in _NETWORK_WIDTHS]

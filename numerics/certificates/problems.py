@@ -55,7 +55,7 @@ def _given(model: Model) -> dict[str, Any]:
 def _mapped(model: Model, numbers: dict[str, Any], bits: int) -> dict[str, Any]:
     # Imported here: most certificates are of spikes that were given.
     from giantsteps.numerics.certificates.network.labels import LabelBalls
-    from giantsteps.numerics.saddle_point.one_group.law_of_any_precision import rows_map, slope_balls
+    from giantsteps.numerics.certificates.network.rows import rows_map, slope_balls
 
     weight = rational_ball(_weight(model))
     slope = slope_balls(model.activation, bits)

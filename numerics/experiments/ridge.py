@@ -40,7 +40,7 @@ from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
 from giantsteps.numerics.experiments.readout import fit
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
-from giantsteps.numerics.models.documents import simulation_document
+from giantsteps.numerics.models.documents import finite
 from giantsteps.numerics.models.given import square_only, within_reach
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network, SimulationError, network_of
@@ -63,6 +63,12 @@ class Estimate:
 
     mean: float
     standard_error: float
+
+    def to_dict(self, seeds: int) -> dict[str, Any]:
+        """As plain data for JSON; where a number is infinite, why."""
+        overflow = "it exceeds the range of double precision in some of the experiments"
+        spread = "one seed shows no spread; two or more give a standard error" if seeds == 1 else overflow
+        return {"mean": finite(self.mean, overflow), "standard_error": finite(self.standard_error, spread)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +107,12 @@ class Simulation(Shown):
         return estimate(self.values("training_error"))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return simulation_document(self)
+        """As plain data for JSON, in the words of the command line: every observable by its name."""
+        document: dict[str, Any] = {"dimension": self.dimension, "seeds": self.seeds, "kind": self.kind}
+        document["sizes"] = {"n": self.sizes.n, "p": self.sizes.p, "n0": self.sizes.n0}
+        if self.model.gaussian_rows:
+            document["rows"] = "gaussian"
+        return document | {name: found.to_dict(self.seeds) for name, found in self.estimates.items()}
 
     def _columns(self) -> dict[str, Sequence[float]]:
         return dict(self.samples)

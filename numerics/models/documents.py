@@ -1,347 +1,130 @@
-"""What is computed as plain data: dictionaries, lists, numbers and text, ready for JSON.
+"""What is computed as plain data: dictionaries, lists, numbers and text, ready for JSON; what all results share of it.
 
 JSON has no infinity: what is infinite is {"infinite": true, "reason": ...}, and what is not a number is null, with a
-status beside it that says why. The command line prints these documents.
+status beside it that says why. Beside a limit stand its value at a finite width and what has to be known before it is
+used. Each result writes its own document (`to_dict`), and the command line prints it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
-from giantsteps.numerics.models.parameters import UNIFORM
-from giantsteps.numerics.models.width_documents import at_width_json, finite, with_warnings
+from giantsteps.numerics.models.parameters import ModelError
 
 if TYPE_CHECKING:
-    from giantsteps.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds
-    from giantsteps.numerics.certificates.certify import Certificate
-    from giantsteps.numerics.certificates.ranges.branch import Branch, Piece
-    from giantsteps.numerics.experiments.ridge import Estimate, Simulation
-    from giantsteps.numerics.models.model import Model, ReadoutGroup
-    from giantsteps.numerics.models.network import Network
-    from giantsteps.numerics.models.readout_law import ReadoutLaw
-    from giantsteps.numerics.models.solution import Solution
-    from giantsteps.numerics.saddle_point.one_group.batch import BatchSolution
-    from giantsteps.numerics.spectrum.density import Spectrum
-
-Document = dict[str, Any]
+    from giantsteps.numerics.models.model import Model
 
 ORDER_PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
 
-
-def nested(value: Any) -> Any:
-    """An array (or nested tuples) as nested lists of floats."""
-    import numpy as np  # imported late, like the next: the command line answers --help without them
-
-    return np.asarray(value, dtype=float).tolist()
-
-
-def bulk_document(bulks: Sequence[float]) -> float | list[float]:
-    """The bulk variance: one number, or one per readout group where the groups differ."""
-    return bulks[0] if len(set(bulks)) == 1 else list(bulks)
+# The width whose value stands beside every limit, and by what share of the limit it may differ without a word.
+WIDTH = 1000
+APART = 0.05
+# Beside test and training error, of a loss other than the square one.
+OTHER_ERRORS = ("mean_squared_error", "classification_error")
 
 
-def group_document(group: ReadoutGroup) -> Document:
-    """One group of the initial readout; "bulk" null where the model decides it."""
-    weight = list(group.weights) if group.further_weights else group.weight
-    return {"weight": weight, "fraction": group.fraction, "bulk": group.bulk, "bias": group.bias}
+def finite(value: Any, reason: str = "it diverges") -> Any:
+    """The document with infinities spelled out and NaN as null (the status beside it says why)."""
+    if isinstance(value, Mapping):
+        return {key: finite(item, reason) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item, reason) for item in value]
+    if isinstance(value, float):
+        if math.isinf(value):
+            return {"infinite": True, "reason": reason}
+        return None if math.isnan(value) else value
+    return value
 
 
-def law_document(law: ReadoutLaw) -> Document:
-    """The density of an initial readout."""
-    return {"law": law.name, "scale": law.scale}
+class Errors(Protocol):
+    """What is told of a solution at one width."""
+
+    @property
+    def test_error(self) -> float:
+        """The test error."""
+
+    @property
+    def training_error(self) -> float:
+        """The training error."""
 
 
-def letter_bulk_text(model: Model) -> str:
-    """The bulk variance of a letter u of a density, in words: `Model.letter_bulk`."""
-    return "1 + u^2 (bulk - 1)" if model.bulk > 1.0 else "bulk"
+def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> dict[str, Any]:
+    """The entry `at_width`, or null with the reason in `why`.
 
-
-def model_document(model: Model) -> Document:
-    """A model under the names of the command line's options."""
-    from giantsteps.derivations.expressions.parser import to_text
-
-    document: Document = {
-        "activation": to_text(model.activation.expression),
-        "target": to_text(model.target.expression),
-        **{name: getattr(model, name) for name in ("alpha", "beta", "ridge", "noise")},
-    }
-    if model.step is not None:
-        document |= {"alpha0": model.step.alpha0, "eta": model.step.eta, "bulk_model": model.bulk_model}
-    document |= spiked_document(model)
-    law = model.law
-    document["readout"] = [group_document(group) for group in model.groups] if law is None else law_document(law)
-    document["rows"] = "gaussian" if model.gaussian_rows else "unit"
-    return document | {"loss": model.loss.name}
-
-
-def described(model: Model | Network, but: tuple[str, ...] = ()) -> str:
-    """What a model or network is, in a line: the functions, and the numbers that are not what they are by default.
-
-    `but` names numbers that play no part.
+    Both errors, and for another loss than the square one the mean squared and the classification error.
     """
-    step = getattr(model, "step", None) or model
-    names = ["alpha", "beta", "ridge", *(["noise"] if model.noise else [])]
-    parts = [f"{name}={getattr(model, name):g}" for name in names if name not in but]
-    parts += [f"{name}={getattr(step, name):g}" for name in ("alpha0", "eta") if hasattr(step, name)]
-    if (alignments := getattr(model, "alignments", None)) is not None:
-        alignment = "/".join(f"{value:g}" for value in alignments)
-        parts += [f"{name}={getattr(model, name):g}" for name in ("spike", "bulk")] + [f"alignment={alignment}"]
-    if not isinstance(model.readout, tuple):
-        parts.append(f"readout {model.readout}")
-    elif model.readout != UNIFORM:
-        parts.append(f"{len(model.groups)} readout group{'s' if len(model.groups) > 1 else ''}")
-    if getattr(model, "bulk_model", "isotropic") == "network":
-        parts.append("network's own bulk")
-    parts += ["gaussian rows"] if model.gaussian_rows else []
-    parts += [f"{model.loss.name} loss"] if model.loss.name != "square" else []
-    return f"{model.activation} learns {model.target}, " + ", ".join(parts)
+    if not converged:
+        return {"at_width": None, "why": "the limit did not converge, and the value at a finite width starts from it"}
+    try:
+        there = found()
+    except ModelError as error:
+        return {"at_width": None, "why": str(error)}
+    if not getattr(there, "converged", True):
+        return {"at_width": None, "why": str(getattr(there, "status", "it did not converge"))}
+    errors = {"test_error": float(there.test_error), "training_error": float(there.training_error)}
+    others = {name: getattr(there, name, None) for name in OTHER_ERRORS}
+    errors |= {name: float(value) for name, value in others.items() if value is not None}
+    return {"at_width": {"width": width, **finite(errors)}}
 
 
-def spiked_document(model: Model) -> Document:
-    """Spike, bulk and alignment: lists where groups or directions differ."""
-    alignment = model.alignment if model.rank == 1 else list(model.alignments)
-    if (law := model.law) is None:
-        return {"spike": model.spike, "bulk": bulk_document(model.bulks), "alignment": alignment}
-    readout = {"readout": law_document(law), "bulk_of_letter": letter_bulk_text(model)}
-    return {"spike": model.spike, "bulk": model.bulk, "alignment": alignment} | readout
+def is_apart(document: dict[str, Any], name: str = "test_error") -> bool:
+    """Whether an error at the finite width differs from the limit by more than 5 %."""
+    limit, there = document.get(name), (document.get("at_width") or {}).get(name)
+    if not isinstance(limit, float) or not isinstance(there, float):
+        return False
+    return abs(there - limit) > APART * abs(limit)
+
+
+def apart_sentence(document: dict[str, Any]) -> str | None:
+    """The sentence for one solution; None where test and classification error agree to 5 % with their limits."""
+    parts = [_apart(document, name) for name in ("test_error", "classification_error") if is_apart(document, name)]
+    if not parts:
+        return None
+    return f"at width {document['at_width']['width']} expect {' and '.join(parts)}"
+
+
+def _apart(document: dict[str, Any], name: str) -> str:
+    """How far an error at the finite width is from its limit, in words."""
+    limit, there = document[name], document["at_width"][name]
+    gap = there - limit
+    # beside a limit that is nothing to six digits of the gap, a percentage says nothing
+    size = f"{100.0 * abs(gap) / abs(limit):.3g} %" if abs(limit) > 1e-6 * abs(gap) else f"{abs(gap):.3g}"
+    return f"a {name.replace('_', ' ')} of {there:.4g}, {size} {'above' if gap > 0.0 else 'below'} its limit"
+
+
+def apart_points(width: float, count: int, total: int) -> str | None:
+    """The sentence for many solutions; None where both values agree at all of them."""
+    if not count:
+        return None
+    share = f"by more than {100 * APART:g} % at {count} of {total} points"
+    return f"at width {width:g} the test error differs from its limit {share}"
+
+
+def warnings_of(document: dict[str, Any], model: Model) -> list[str]:
+    """What has to be known before the numbers of a document are used, one sentence each."""
+    apart = apart_sentence(document)
+    return [*model.warnings, *([apart] if apart else [])]
+
+
+def with_warnings(document: dict[str, Any], model: Model) -> dict[str, Any]:
+    """The document with its warnings."""
+    return document | {"warnings": warnings_of(document, model)}
 
 
 def point_document(
-    model: Model,
-    numbers: Mapping[str, float],
-    order_parameters: Document,
-    converged: bool,
-    status: str,
-) -> Document:
+    model: Model, numbers: Mapping[str, float], order_parameters: dict[str, Any], converged: bool, status: str
+) -> dict[str, Any]:
     """One solved point; `numbers` holds test_error, training_error, residual and error_estimate."""
     return {
         "test_error": numbers["test_error"],
         "training_error": numbers["training_error"],
-        **spiked_document(model),
+        **model.spiked(),
         "order_parameters": order_parameters,
         "residual": numbers["residual"],
         "error_estimate": numbers["error_estimate"],
         "converged": converged,
         "status": status,
         **({"rows": "gaussian"} if model.gaussian_rows else {}),
-    }
-
-
-def solution_document(solution: Solution, width: int = 1000) -> Document:
-    """A solution with its warnings and its errors at a finite width, or with the width that it is at.
-
-    One of a loss has its name, the other errors, the energy and the error of the order parameters as well.
-    """
-    if solution.digits is not None:
-        return digits_document(solution)
-    model, order = solution.model, solution.order_parameters
-    names = ("test_error", "training_error", "residual", "error_estimate")
-    numbers = {name: float(getattr(solution, name)) for name in names}
-    # Of a density the totals over all neurons.
-    parameters = {name: nested(getattr(order, name)) for name in ORDER_PARAMETERS}
-    if model.law is not None:
-        parameters = {name: parameters[name][0] for name in ("zeta", "psi")}
-    document = point_document(model, numbers, parameters, bool(solution.converged), solution.status)
-    if order.chi.size:
-        # Rows of unequal norm: the readout's overlap with them is one order parameter more.
-        document["order_parameters"]["chi"] = nested(order.chi)
-    if solution.energy is not None:
-        document["loss"] = model.loss.name
-        for name in ("mean_squared_error", "classification_error", "energy", "parameter_error"):
-            if getattr(solution, name) is not None:
-                document[name] = getattr(solution, name)
-    cleaned: Document = finite(document, solution.status)
-    if solution.width is not None:
-        return cleaned | {"width": solution.width, "warnings": list(model.warnings)}
-    cleaned |= at_width_json(width, bool(solution.converged), partial(solution.at_width, width))
-    return with_warnings(cleaned, model)
-
-
-def digits_document(solution: Solution) -> Document:
-    """A solution to many digits: its numbers as text."""
-    from mpmath import mp
-
-    assert solution.digits is not None, "a solution in double precision has numbers"
-    order = solution.order_parameters
-    numbers = {"test_error": solution.test_error, "training_error": solution.training_error}
-    numbers |= {name: getattr(order, name).flat[0] for name in ORDER_PARAMETERS}
-    if order.chi.size:
-        numbers["chi"] = order.chi[0]
-    return {
-        "status": solution.status,
-        "digits": solution.digits,
-        **{name: mp.nstr(value, solution.digits) for name, value in numbers.items()},
-        "residual": mp.nstr(solution.residual, 2),
-        "check": mp.nstr(solution.error_estimate, 2),
-    }
-
-
-def batch_document(batch: BatchSolution) -> Document:
-    """A batch: every entry a list nested as the grid is (a number for a single point)."""
-    names = ("test_error", "training_error", "residual", "error_estimate")
-    numbers = {name: getattr(batch, name).tolist() for name in names}
-    names = (*ORDER_PARAMETERS, *(("chi",) if batch.chi.size else ()))
-    numbers["order_parameters"] = {name: getattr(batch, name).tolist() for name in names}
-    cleaned: Document = finite(numbers, "it exceeds the range of double precision")
-    wide = batch.at_width()
-    errors = {"test_error": wide.test_error.tolist(), "training_error": wide.training_error.tolist()}
-    return {"shape": list(batch.shape)} | cleaned | {
-        "converged": batch.converged.tolist(), "status": batch.status.tolist(),
-        "at_width": {"width": wide.width, **finite(errors)}, "warnings": list(batch.warnings),
-    }  # fmt: skip
-
-
-def bounds_document(found: Bounds) -> Document:
-    """Both bounds, in the words of `giantsteps bounds`."""
-    document: Document = {"lower": found.lower, "upper": found.upper}
-    if found.least is not None and found.at_infinite_ridge is not None and found.mean_squared_error is not None:
-        square, limit = found.mean_squared_error
-        document |= {
-            "lower_reached": not found.least.at_infinity,
-            "upper_reached": not found.at_infinite_ridge.at_infinity,
-            "mean_squared_error": {"lower": square, "upper": limit},
-        }
-    if found.classification_error is not None:
-        document["classification_error"] = {"upper": found.classification_error}
-    document |= {"error_estimate": found.error_estimate, "converged": found.converged}
-    cleaned: Document = finite(document, "out of reach of double precision")
-    return cleaned
-
-
-def ridge_document(
-    best: BestRidge,
-    reason: str = "the test error falls towards the upper bound as the ridge grows, and no ridge does better",
-) -> Document:
-    """The best ridge; `reason` says why it may be infinite."""
-    return {
-        "ridge": finite(best.ridge, reason),
-        "test_error": best.test_error,
-        "error_estimate": best.error_estimate,
-        "at_smallest_ridge_tried": best.at_zero,
-        "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],
-    }
-
-
-def eta_document(best: BestEta) -> Document:
-    """The best learning rate, with the spike, bulk and alignment that it leads to."""
-    return {
-        "eta": best.eta,
-        "test_error": best.test_error,
-        "spike": best.model.spike,
-        "bulk": best.model.bulk,
-        "alignment": best.model.alignment,
-        "at_largest_eta_tried": best.at_edge,
-        "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in best.minima],
-    }
-
-
-def spike_document(best: BestSpike) -> Document:
-    """The best spike of a bound."""
-    return {"spike": best.spike, "bound": best.bound}
-
-
-def certificate_document(certificate: Certificate) -> Document:
-    """A certificate; where there is none, its status says why."""
-    if not certificate.certified:
-        nothing = dict.fromkeys(("box", "only_solution_by", "contraction", "test_error"))
-        return {"status": certificate.status, **nothing, "digits": 0}
-    texts = certificate.texts()
-    names = ("test_error", "training_error", *ORDER_PARAMETERS, *(["chi"] if "chi" in texts else []))
-    return {
-        "status": certificate.status,
-        "box": box_texts(certificate),
-        "only_solution_by": certificate.only_by or None,
-        "contraction": certificate.contraction,
-        "test_error": texts["test_error"],
-        "digits": certificate.digits,
-        "enclosures": {name: texts[name] for name in names},
-    }
-
-
-# The sides of a box by their number: on a network's own bulk b1 and b2, too, or b2 alone where the activation is odd.
-SIDES = {0: (), 2: ("V1", "V2"), 3: ("V1", "V2", "b2"), 4: ("V1", "V2", "b1", "b2")}
-
-
-def box_texts(certificate: Certificate | Piece) -> dict[str, list[str]]:
-    """The box of the solution, its ends as doubles rounded inwards, so that what is printed is certain."""
-    return {
-        name: [
-            repr(math.nextafter(float(ball.lower()), math.inf)),
-            repr(math.nextafter(float(ball.upper()), -math.inf)),
-        ]
-        for name, ball in zip(SIDES[len(certificate.box)], certificate.box, strict=True)
-    }
-
-
-def branch_document(branch: Branch) -> Document:
-    """A certified branch, piece by piece from its low end; where a piece is not certified, its status says why."""
-    pieces = []
-    for piece in branch.pieces:
-        texts = piece.texts()
-        pieces.append({
-            "interval": [piece.low, piece.high],
-            "status": piece.status,
-            "test_error": texts.get("test_error"),
-            "training_error": texts.get("training_error"),
-            "box": box_texts(piece) if piece.certified else None,
-        })  # fmt: skip
-    return {
-        "parameter": branch.parameter,
-        "branch": pieces,
-        "certified_fraction": branch.certified_fraction,
-        "only_solution_by": branch.only_by or None,
-    }
-
-
-def simulation_document(run: Simulation) -> Document:
-    """One experiment: every observable's mean and standard error by its name."""
-    document: Document = {"dimension": run.dimension, "seeds": run.seeds, "kind": run.kind}
-    document["sizes"] = {"n": run.sizes.n, "p": run.sizes.p, "n0": run.sizes.n0}
-    if run.model.gaussian_rows:
-        document["rows"] = "gaussian"
-    return document | {name: estimate_document(found, run.seeds) for name, found in run.estimates.items()}
-
-
-def estimate_document(estimate: Estimate, seeds: int) -> Document:
-    """Mean and standard error; where one is infinite, why."""
-    overflow = "it exceeds the range of double precision in some of the experiments"
-    spread = "one seed shows no spread; two or more give a standard error" if seeds == 1 else overflow
-    return {
-        "mean": finite(estimate.mean, overflow),
-        "standard_error": finite(estimate.standard_error, spread),
-    }
-
-
-def spectrum_document(found: Spectrum) -> Document:
-    """The spectrum; outliers that grow carry their slope per sample, their correction of order one, and the number of
-    samples from which on they are where these say.
-    """
-    same = "another outlier has the same slope, and their difference grows with the root of the number of samples"
-    grown = (
-        {
-            "per_sample": outlier.slope,
-            "correction": outlier.correction,
-            "from_samples": finite(least if math.isinf(least := outlier.from_samples) else math.ceil(least), same),
-        }
-        for outlier in found.outliers
-    )
-    return {
-        "edges": [list(interval) for interval in found.edges],
-        "atom_at_zero": found.atom_at_zero,
-        "outliers": [
-            *grown,
-            *found.detached,
-        ],
-        "x": found.x.tolist(),
-        "density": found.density.tolist(),
-        "cumulative": found.cumulative.tolist(),
-        "below_resolution": found.below_resolution,
-        "mass": found.mass,
-        "mass_error": found.mass_error,
-        "mean_error": found.mean_error,
-        "converged": found.converged,
-        "status": found.status,
     }

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.models.model import Model, ModelError
-
-if TYPE_CHECKING:
-    from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.models.problem import Problem
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -30,8 +29,6 @@ def model_of(given: object) -> Model:
     """A model, or that of a network with its own bulk after its one step. Raises ModelError for anything else."""
     if isinstance(given, Model):
         return given
-    from giantsteps.numerics.models.network import Network
-
     if not isinstance(given, Network):
         raise ModelError(f"a value of type {type(given).__name__} is not accepted as a model: {_EXAMPLE}")
     if given.steps > 1 or given.overlap:
@@ -61,7 +58,7 @@ def within_reach(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
     return reaching
 
 
-def square_only(model: Model | Network, what: str) -> None:
+def square_only(model: Problem, what: str) -> None:
     """Raises ModelError for another loss, naming what is built for the square one only."""
     if model.loss.name != "square":
         raise ModelError(
@@ -72,8 +69,6 @@ def square_only(model: Model | Network, what: str) -> None:
 
 def subject_of(given: object) -> object:
     """A model or a network, as it is. Raises ModelError for anything else."""
-    from giantsteps.numerics.models.network import Network
-
     return given if isinstance(given, Network) else model_of(given)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from giantsteps.derivations.activations.activation import Activation, integrable_square
 from giantsteps.derivations.expressions.parser import ExpressionError
@@ -30,9 +30,6 @@ from giantsteps.numerics.models.parameters import (
     checked_number,
 )
 from giantsteps.numerics.models.readout_law import ReadoutLaw
-
-if TYPE_CHECKING:
-    from giantsteps.numerics.models.model import Model
 
 # A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
 _ZERO = 1e-11
@@ -203,10 +200,6 @@ def _errors(
     return errors, turn_error
 
 
-# Spike, bulk and alignment are a function of the same numbers, so that no more than rounding is between two of them.
-SAME = 1e-12
-
-
 def check_second_moment(role: str, function: Activation, spike: float, bulk: float) -> None:
     """E[f(spike kappa + bias + sqrt(bulk) z)^2] is finite; a bias does not change whether it is."""
     if function.growth.quadratic == 0:
@@ -228,69 +221,3 @@ def mean_weight(readout: tuple[ReadoutGroup, ...] | ReadoutLaw) -> float:
     if isinstance(readout, ReadoutLaw):
         return 0.0
     return math.fsum(group.weight * group.fraction for group in readout)
-
-
-def mapped_step(model: Model, step: GradientStep) -> StepMap:
-    """What the step makes of the model's functions, from the one table of such maps."""
-    return gradient_step(
-        model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise,
-        mean_weight=mean_weight(model.readout),
-    )  # fmt: skip
-
-
-def check_step(model: Model) -> None:
-    """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
-    if model.bulk_model not in ("isotropic", "network"):
-        raise ModelError(f"bulk model {model.bulk_model!r} is not known: isotropic or network, for example network")
-    step = model.step
-    if step is None:
-        if model.bulk_model == "network":
-            raise ModelError(
-                "the network's own bulk follows from its gradient step: make the model with Model.from_gradient_step, "
-                "for example with alpha0=2, eta=3"
-            )
-        return
-    if not isinstance(step, GradientStep):
-        raise ModelError(
-            f"step = {step!r} is not accepted: make the model with Model.from_gradient_step, for example with "
-            "alpha0=2, eta=3"
-        )
-    if model.rank > 1 or (model.law is None and any(group.further_weights for group in model.groups)):
-        raise ModelError(
-            "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
-        )
-    given = (model.spike, model.bulk, model.alignment)
-    if any(abs(x - y) > SAME * (1.0 + abs(y)) for x, y in zip(given, mapped_step(model, step)[:3], strict=True)):
-        raise ModelError(
-            "spike, bulk and alignment of this model follow from its gradient step and cannot be changed alone: use "
-            "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
-            "the step with model.as_given()"
-        )
-    made = mapped_step(model, step)
-    mean = even_part(model.activation).mean if model.law else 0.0
-    if model.law and (made.turn or mean):
-        raise ModelError(
-            "letters with a density are built for steps of activations with E[sigma] = 0 and E[sigma''] E[g] = 0, and "
-            f"here E[sigma] = {mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: take for example "
-            "tanh(z), or groups, for example 1:0.5,-1:0.5"
-        )
-    if model.network_step is not None:
-        _check_network_bulk(model, made)
-
-
-def _check_network_bulk(model: Model, made: StepMap) -> None:
-    """It is built for the activation, and has the bulks of its own step."""
-    if model.activation.parity != "odd" and model.gaussian_rows:
-        raise ModelError(
-            "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "
-            f"chaos of the rows' noise would be missing), and {model.activation.expression} is not known to be odd; "
-            'use gaussian_rows=False, bulk_model="isotropic", or for example activation="tanh"'
-        )
-    for group, bulk in zip(model.groups, model.bulks, strict=True):
-        if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:
-            raise ModelError(
-                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
-                f"beside the weight {group.weight:g}: omit it, for example readout=(ReadoutGroup(1.0, 0.5), "
-                "ReadoutGroup(-1.0, 0.5)), or with biases readout=(ReadoutGroup(1.0, 0.5, bias=0.3), "
-                'ReadoutGroup(-1.0, 0.5, bias=-0.3)), or use the isotropic bulk, bulk_model="isotropic"'
-            )

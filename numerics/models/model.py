@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.activation import activation as function
-from giantsteps.numerics.models.documents import described, model_document
+from giantsteps.numerics.models.even_part import even_part_warning
 from giantsteps.numerics.models.gradient_step import (
     GradientStep,
+    StepMap,
     check_second_moment,
-    check_step,
+    even_part,
     gradient_step,
-    mapped_step,
     mean_weight,
 )
 from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
@@ -36,7 +36,9 @@ from giantsteps.numerics.models.parameters import (
     checked_flag,
     checked_groups,
     checked_number,
+    naming_what_is_missing,
 )
+from giantsteps.numerics.models.problem import Problem
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 
 __all__ = [
@@ -44,32 +46,10 @@ __all__ = [
     "gradient_step",
 ]  # fmt: skip
 
-Made = TypeVar("Made")
 
-
-def _naming_what_is_missing(model: type[Made]) -> type[Made]:
-    """The class with a sentence for what is left out, or belongs to a gradient step."""
-    made = model.__init__
-
-    @wraps(made)
-    def checked(self: Made, *args: Any, **given: Any) -> None:
-        step = [name for name in ("alpha0", "eta") if name in given]
-        missing = [name for name in ("spike", "bulk", "alignment") if name not in given]
-        if step or missing:
-            what = f"takes no {' and '.join(step)}" if step else f"is missing {', '.join(missing)}"
-            raise TypeError(
-                f"Model() {what}: it is made with spike, bulk and alignment, for example spike=1, bulk=1, "
-                "alignment=0.8; a model after a gradient step is Model.from_gradient_step(..., alpha0=2, eta=3)"
-            )
-        made(self, *args, **given)
-
-    setattr(model, "__init__", checked)  # noqa: B010
-    return model
-
-
-@_naming_what_is_missing
+@naming_what_is_missing
 @dataclass(frozen=True, repr=False)
-class Model:
+class Model(Problem):
     """A readout fitted on spiked random features, in the proportional limit.
 
     Features sigma(u_a r kappa + b_a + sqrt(c_a) z) with kappa = v.x, target y = g(theta.x) + sqrt(noise) N(0, 1),
@@ -148,31 +128,34 @@ class Model:
         object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
         object.__setattr__(self, "given_uncertainty", checked_errors(self.given_uncertainty))
-        check_step(self)
-        check_rank(self)
+        _check_step(self)
+        check_rank(self.rank, None if self.law else self.groups, self.unequal_norms)
         _check_moments(self)
 
     def __repr__(self) -> str:
-        return f"Model({described(self)})"
+        return f"Model({self.described()})"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, under the names of the command line's options."""
-        return model_document(self)
+        from giantsteps.derivations.expressions.parser import to_text
 
-    @property
-    def law(self) -> ReadoutLaw | None:
-        """The law of the initial readout where it has a density; None where it has groups."""
-        return self.readout if isinstance(self.readout, ReadoutLaw) else None
+        functions = {name: to_text(getattr(self, name).expression) for name in ("activation", "target")}
+        document = functions | {name: getattr(self, name) for name in ("alpha", "beta", "ridge", "noise")}
+        if self.step is not None:
+            document |= {"alpha0": self.step.alpha0, "eta": self.step.eta, "bulk_model": self.bulk_model}
+        readout = [group.to_dict() for group in self.groups] if self.law is None else self.law.to_dict()
+        rows = "gaussian" if self.gaussian_rows else "unit"
+        return document | self.spiked() | {"readout": readout, "rows": rows, "loss": self.loss.name}
 
-    @property
-    def groups(self) -> tuple[ReadoutGroup, ...]:
-        """The groups of the initial readout. Raises ModelError where it has a density."""
-        if isinstance(self.readout, ReadoutLaw):
-            raise ModelError(
-                f"this is built for groups of the initial readout, and here it has a density, {self.readout}: give for "
-                "example (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
-            )
-        return self.readout
+    def spiked(self) -> dict[str, Any]:
+        """Spike, bulk and alignment as plain data: lists where groups or directions differ."""
+        alignment = self.alignment if self.rank == 1 else list(self.alignments)
+        if self.law is None:
+            bulk = self.bulks[0] if len(set(self.bulks)) == 1 else list(self.bulks)
+            return {"spike": self.spike, "bulk": bulk, "alignment": alignment}
+        of_letter = "1 + u^2 (bulk - 1)" if self.bulk > 1.0 else "bulk"  # the bulk of a letter u, in words
+        readout = {"readout": self.law.to_dict(), "bulk_of_letter": of_letter}
+        return {"spike": self.spike, "bulk": self.bulk, "alignment": alignment} | readout
 
     @property
     def network_step(self) -> GradientStep | None:
@@ -228,37 +211,36 @@ class Model:
     def _bulk_of(self, group: ReadoutGroup) -> float:
         if group.bulk is not None:
             return group.bulk
-        if self.step is None or group.weight == 1.0:
-            return self.bulk
-        return mapped_step(self, self.step).bulk_of(group.weight)
+        return self.bulk if self.step is None or group.weight == 1.0 else self.mapped.bulk_of(group.weight)
+
+    @property
+    def mapped(self) -> StepMap:
+        """What the gradient step makes of the functions; without one spike, bulk and alignment as given."""
+        if self.step is None:
+            return StepMap(self.spike, self.bulk, self.alignment, self.given_uncertainty)
+        return gradient_step(
+            self.activation, self.target, alpha0=self.step.alpha0, eta=self.step.eta, beta=self.beta, noise=self.noise,
+            mean_weight=mean_weight(self.readout),
+        )  # fmt: skip
 
     @property
     def uncertainty(self) -> MapErrors:
         """How far spike, bulk and alignment may be off where averages gave them: of a gradient step, or as given."""
-        if self.step is None:
-            return self.given_uncertainty
-        return mapped_step(self, self.step).errors
+        return self.mapped.errors
 
     def bulk_error(self, weight: float) -> float:
         """How far the bulk of a group of this weight may be off, where the group was given none of its own."""
-        return self.given_uncertainty.bulk if self.step is None else mapped_step(self, self.step).bulk_error(weight)
-
-    @property
-    def fractions(self) -> tuple[float, ...]:
-        """pi_a of each group."""
-        return tuple(group.fraction for group in self.groups)
-
-    @property
-    def biases(self) -> tuple[float, ...]:
-        """b_a of each group."""
-        return tuple(group.bias for group in self.groups)
+        return self.given_uncertainty.bulk if self.step is None else self.mapped.bulk_error(weight)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be known before a number of this model is used, one sentence each; none for most models."""
         if self.step is None or self.bulk_model == "network":
             return ()
-        found = _neglected(self, self.step)
+        # Of a density the letter 1, by which the step is named.
+        largest = 1.0 if self.law else max(abs(group.weight) for group in self.groups)
+        step, functions = self.step, (self.activation, self.target)
+        found = even_part_warning(*functions, step.alpha0, step.eta, self.beta, self.noise, largest)
         return () if found is None else (found,)
 
     def changed(self, **values: Any) -> Model:
@@ -300,8 +282,7 @@ class Model:
                 "a network's own bulk follows from its gradient step: take the isotropic bulk first, "
                 'model.changed(bulk_model="isotropic").as_given()'
             )
-        made, readout = mapped_step(self, self.step), self.readout
-        errors = made.errors
+        made, readout = self.mapped, self.readout
         if not isinstance(readout, ReadoutLaw):
             readout = tuple(
                 group
@@ -309,7 +290,7 @@ class Model:
                 else replace(group, bulk=self._bulk_of(group), bulk_error=made.bulk_error(group.weight))
                 for group in readout
             )
-        return replace(self, step=None, bulk_model="isotropic", readout=readout, given_uncertainty=errors)
+        return replace(self, step=None, bulk_model="isotropic", readout=readout, given_uncertainty=made.errors)
 
     @classmethod
     def from_gradient_step(
@@ -366,15 +347,6 @@ class Model:
         )  # fmt: skip
 
 
-def _neglected(model: Model, step: GradientStep) -> str | None:
-    """What the isotropic bulk leaves out after this step, in a sentence, or None."""
-    from giantsteps.numerics.models.even_part import even_part_warning
-
-    # Of a density the letter 1, by which the step is named.
-    largest = 1.0 if model.law else max(abs(group.weight) for group in model.groups)
-    return even_part_warning(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, largest)
-
-
 _RATIOS = frozenset({"alpha", "beta", "ridge", "noise"})
 # The step depends on the others.
 _RATIOS_BESIDE_A_STEP = frozenset({"alpha", "ridge"})
@@ -412,3 +384,63 @@ def _check_moments(model: Model) -> None:
         for slope, bulk in sorted(set(letters)):
             check_second_moment("activation", model.activation, slope, bulk)
     check_second_moment("target", model.target, 1.0, 0.0)
+
+
+# Spike, bulk and alignment are a function of the same numbers, so that no more than rounding is between two of them.
+SAME = 1e-12
+
+
+def _check_step(model: Model) -> None:
+    """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
+    if model.bulk_model not in ("isotropic", "network"):
+        raise ModelError(f"bulk model {model.bulk_model!r} is not known: isotropic or network, for example network")
+    if model.step is None:
+        if model.bulk_model == "network":
+            raise ModelError(
+                "the network's own bulk follows from its gradient step: make the model with Model.from_gradient_step, "
+                "for example with alpha0=2, eta=3"
+            )
+        return
+    if not isinstance(model.step, GradientStep):
+        raise ModelError(
+            f"step = {model.step!r} is not accepted: make the model with Model.from_gradient_step, for example with "
+            "alpha0=2, eta=3"
+        )
+    if model.rank > 1 or (model.law is None and any(group.further_weights for group in model.groups)):
+        raise ModelError(
+            "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
+        )
+    given, made = (model.spike, model.bulk, model.alignment), model.mapped
+    if any(abs(x - y) > SAME * (1.0 + abs(y)) for x, y in zip(given, made[:3], strict=True)):
+        raise ModelError(
+            "spike, bulk and alignment of this model follow from its gradient step and cannot be changed alone: use "
+            "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
+            "the step with model.as_given()"
+        )
+    mean = even_part(model.activation).mean if model.law else 0.0
+    if model.law and (made.turn or mean):
+        raise ModelError(
+            "letters with a density are built for steps of activations with E[sigma] = 0 and E[sigma''] E[g] = 0, and "
+            f"here E[sigma] = {mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: take for example "
+            "tanh(z), or groups, for example 1:0.5,-1:0.5"
+        )
+    if model.network_step is not None:
+        _check_network_bulk(model, made)
+
+
+def _check_network_bulk(model: Model, made: StepMap) -> None:
+    """It is built for the activation, and has the bulks of its own step."""
+    if model.activation.parity != "odd" and model.gaussian_rows:
+        raise ModelError(
+            "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "
+            f"chaos of the rows' noise would be missing), and {model.activation.expression} is not known to be odd; "
+            'use gaussian_rows=False, bulk_model="isotropic", or for example activation="tanh"'
+        )
+    for group, bulk in zip(model.groups, model.bulks, strict=True):
+        if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:
+            raise ModelError(
+                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
+                f"beside the weight {group.weight:g}: omit it, for example readout=(ReadoutGroup(1.0, 0.5), "
+                "ReadoutGroup(-1.0, 0.5)), or with biases readout=(ReadoutGroup(1.0, 0.5, bias=0.3), "
+                'ReadoutGroup(-1.0, 0.5, bias=-0.3)), or use the isotropic bulk, bulk_model="isotropic"'
+            )

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.activation import activation as function
-from giantsteps.numerics.models.documents import described
 from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
-from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
+from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from giantsteps.numerics.models.parameters import ModelError, checked_flag, refuse_other_groups
+from giantsteps.numerics.models.problem import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from giantsteps.numerics.models.model import Model
 
 
 # What the rows and the step of a simulated network are made of is 0 or between these in size: beyond them sums over
@@ -46,7 +44,7 @@ def _number(name: str, value: object) -> float:
 
 
 @dataclass(frozen=True, repr=False)
-class Network:
+class Network(Problem):
     """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
 
     `eta` is eta~. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each neuron's group, the rows at
@@ -160,22 +158,7 @@ class Network:
 
     def __repr__(self) -> str:
         more = f", overlap={self.overlap:g}" if self.overlap else ""
-        return f"Network({described(self)}{more}{f', steps={self.steps}' if self.steps > 1 else ''})"
-
-    @property
-    def groups(self) -> tuple[ReadoutGroup, ...]:
-        """The groups of the initial readout."""
-        return self.readout
-
-    @property
-    def fractions(self) -> tuple[float, ...]:
-        """pi_a of each readout group."""
-        return tuple(group.fraction for group in self.groups)
-
-    @property
-    def biases(self) -> tuple[float, ...]:
-        """b_a of each readout group."""
-        return tuple(group.bias for group in self.groups)
+        return f"Network({self.described()}{more}{f', steps={self.steps}' if self.steps > 1 else ''})"
 
     def model(self, bulk_model: str = "network") -> Model:
         """The theory's model of this network; raises ModelError where its map does not exist (Result 3.1).
@@ -185,8 +168,6 @@ class Network:
         bulk_model: "network" (default), the network's own bulk, beyond the paper (`numerics.bulk.network`), or
         "isotropic", the spiked random features of the paper.
         """
-        from giantsteps.numerics.models.model import Model
-
         return Model.from_gradient_step(
             self.activation,
             self.target,

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from giantsteps.numerics.models.model import Model
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 
 class ModelError(ValueError):
@@ -37,6 +35,11 @@ class ReadoutGroup:
     def weights(self) -> tuple[float, ...]:
         """u with all its components."""
         return (self.weight, *self.further_weights)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON; "bulk" null where the model decides it."""
+        weight = list(self.weights) if self.further_weights else self.weight
+        return {"weight": weight, "fraction": self.fraction, "bulk": self.bulk, "bias": self.bias}
 
 
 UNIFORM = (ReadoutGroup(),)
@@ -177,26 +180,52 @@ def checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float,
     return checked
 
 
-def check_rank(model: Model) -> None:
-    """As many components in every readout weight as there are alignments, at most three; a density has one."""
-    if model.rank > MOST_DIRECTIONS:
+def check_rank(rank: int, groups: tuple[ReadoutGroup, ...] | None, unequal_norms: bool) -> None:
+    """As many components in every readout weight as there are alignments, at most three; a density has one.
+
+    groups: None for a density. Raises ModelError.
+    """
+    if rank > MOST_DIRECTIONS:
         raise ModelError(
-            f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
+            f"a spike of {rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
             "alignment=0.6, further_alignments=(0.5,)"
         )
-    if model.law is not None:
-        if model.rank > 1 or model.unequal_norms:
+    if groups is None:
+        if rank > 1 or unequal_norms:
             raise ModelError(
                 "a density of readout weights requires a spike of one direction and rows of equal norm: use the "
                 'isotropic bulk and unit rows, bulk_model="isotropic" and gaussian_rows=False'
             )
         return
-    counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
+    counts = sorted({len(group.weights) for group in groups} | {rank})
     if len(counts) > 1:
         raise ModelError(
             f"alignment and readout weights have {' and '.join(map(str, counts))} components: give as many in each, "
             "for example alignment=0.6, further_alignments=(0.5,), readout=(ReadoutGroup(1.5, 0.5, "
             "further_weights=(1,)), ReadoutGroup(1.5, 0.5, further_weights=(-1,)))"
         )
-    if model.rank > 1 and model.unequal_norms:
+    if rank > 1 and unequal_norms:
         raise ModelError("a spike of several directions requires rows of equal norm: use gaussian_rows=False")
+
+
+Made = TypeVar("Made")
+
+
+def naming_what_is_missing(model: type[Made]) -> type[Made]:
+    """The class with a sentence for what is left out, or belongs to a gradient step."""
+    made = model.__init__
+
+    @wraps(made)
+    def checked(self: Made, *args: Any, **given: Any) -> None:
+        step = [name for name in ("alpha0", "eta") if name in given]
+        missing = [name for name in ("spike", "bulk", "alignment") if name not in given]
+        if step or missing:
+            what = f"takes no {' and '.join(step)}" if step else f"is missing {', '.join(missing)}"
+            raise TypeError(
+                f"Model() {what}: it is made with spike, bulk and alignment, for example spike=1, bulk=1, "
+                "alignment=0.8; a model after a gradient step is Model.from_gradient_step(..., alpha0=2, eta=3)"
+            )
+        made(self, *args, **given)
+
+    setattr(model, "__init__", checked)  # noqa: B010
+    return model

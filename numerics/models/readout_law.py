@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,10 @@ class ReadoutLaw:
 
     def __str__(self) -> str:
         return f"{self.name}:{self.scale:g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"law": self.name, "scale": self.scale}
 
     @property
     def farthest(self) -> float:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.models.documents import ORDER_PARAMETERS, described, solution_document
+from giantsteps.numerics.models.documents import (
+    ORDER_PARAMETERS,
+    WIDTH,
+    at_width_json,
+    finite,
+    point_document,
+    with_warnings,
+)
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.notebook import Shown, entries
-from giantsteps.numerics.models.width_documents import WIDTH
 
 if TYPE_CHECKING:
     from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent
-    from giantsteps.numerics.saddle_point.letters.density import Level as LetterLevel
+    from giantsteps.numerics.saddle_point.letters.many_letters import LetterLevel
 
 Array = NDArray[np.float64]
 
@@ -174,8 +181,50 @@ class Solution(Shown):
         return self.widened(self, width)
 
     def to_dict(self, width: int = WIDTH) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line; beside a limit stand the errors at the width."""
-        return solution_document(self, width)
+        """As plain data for JSON, in the words of the command line; beside a limit stand the errors at the width.
+
+        One of a loss has its name, the other errors, the energy and the error of the order parameters as well; one to
+        many digits has its numbers as text.
+        """
+        if self.digits is not None:
+            return self._digits_to_dict(self.digits)
+        model, order = self.model, self.order_parameters
+        names = ("test_error", "training_error", "residual", "error_estimate")
+        numbers = {name: float(getattr(self, name)) for name in names}
+        # Of a density the totals over all neurons.
+        parameters = {name: np.asarray(getattr(order, name), dtype=float).tolist() for name in ORDER_PARAMETERS}
+        if model.law is not None:
+            parameters = {name: parameters[name][0] for name in ("zeta", "psi")}
+        if order.chi.size:
+            # Rows of unequal norm: the readout's overlap with them is one order parameter more.
+            parameters["chi"] = order.chi.tolist()
+        document = point_document(model, numbers, parameters, bool(self.converged), self.status)
+        if self.energy is not None:
+            document["loss"] = model.loss.name
+            others = ("mean_squared_error", "classification_error", "energy", "parameter_error")
+            document |= {name: getattr(self, name) for name in others if getattr(self, name) is not None}
+        document = dict(finite(document, self.status))
+        if self.width is not None:
+            return document | {"width": self.width, "warnings": list(model.warnings)}
+        document |= at_width_json(width, bool(self.converged), partial(self.at_width, width))
+        return with_warnings(document, model)
+
+    def _digits_to_dict(self, digits: int) -> dict[str, Any]:
+        """A solution to many digits: its numbers as text."""
+        from mpmath import mp
+
+        order = self.order_parameters
+        numbers = {"test_error": self.test_error, "training_error": self.training_error}
+        numbers |= {name: getattr(order, name).flat[0] for name in ORDER_PARAMETERS}
+        if order.chi.size:
+            numbers["chi"] = order.chi[0]
+        return {
+            "status": self.status,
+            "digits": digits,
+            **{name: mp.nstr(value, digits) for name, value in numbers.items()},
+            "residual": mp.nstr(self.residual, 2),
+            "check": mp.nstr(self.error_estimate, 2),
+        }
 
     def _columns(self) -> dict[str, list[Any]]:
         order = self.order_parameters
@@ -186,7 +235,7 @@ class Solution(Shown):
         return {name: [value] for name, value in numbers.items()} | {"status": [self.status]}
 
     def _title(self) -> str:
-        return described(self.model)
+        return self.model.described()
 
     def _repr_latex_(self) -> str:
         """Both errors as a formula, in the letters of the paper."""

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
-from giantsteps.numerics.models.documents import described, spectrum_document
+from giantsteps.numerics.models.documents import finite
 from giantsteps.numerics.models.given import model_of, within_reach
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.notebook import Shown
-from giantsteps.numerics.models.width_documents import finite
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 from giantsteps.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
 from giantsteps.numerics.spectrum.network import NetworkEquations, unbounded_labels
@@ -88,7 +87,7 @@ class Spectrum(Shown):
     def _title(self) -> str:
         isolated = ", ".join(f"{value:.6g}" for value in self.detached)
         beside = f", isolated eigenvalues {isolated}" if isolated else ""
-        of = "" if self.model is None else f"{described(self.model, but=('ridge', 'noise'))}: "
+        of = "" if self.model is None else f"{self.model.described(but=('ridge', 'noise'))}: "
         return f"{of}spectrum of Phi^T Phi/p: atom at zero {self.atom_at_zero:.6g}{beside}"
 
     def __repr__(self) -> str:
@@ -97,8 +96,30 @@ class Spectrum(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""
-        cleaned: dict[str, Any] = finite(spectrum_document(self))
-        return cleaned
+        return dict(finite(self.document()))
+
+    def document(self) -> dict[str, Any]:
+        """As `to_dict`, infinite edges as numbers. Outliers that grow carry their slope per sample, their correction of
+        order one, and the number of samples from which on they are where these say.
+        """
+        same = "another outlier has the same slope, and their difference grows with the root of the number of samples"
+        grown = (
+            {
+                "per_sample": outlier.slope,
+                "correction": outlier.correction,
+                "from_samples": finite(least if math.isinf(least := outlier.from_samples) else math.ceil(least), same),
+            }
+            for outlier in self.outliers
+        )
+        return {
+            "edges": [list(interval) for interval in self.edges],
+            "atom_at_zero": self.atom_at_zero,
+            "outliers": [*grown, *self.detached],
+            **{name: getattr(self, name).tolist() for name in _CURVES},
+            **{name: getattr(self, name) for name in ("below_resolution", "mass", "mass_error", "mean_error")},
+            "converged": self.converged,
+            "status": self.status,
+        }
 
 
 def equations_of(model: Model) -> Equations:

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.losses import loss_named
 from giantsteps.numerics.models.model import UNIFORM, Model, ReadoutGroup
-from giantsteps.numerics.models.width_documents import WIDTH
 
 if TYPE_CHECKING:
     from giantsteps.derivations.activations.activation import Activation

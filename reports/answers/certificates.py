@@ -69,20 +69,20 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
 
 
 def _which(certificate: Certificate) -> str:
-    from giantsteps.numerics.models.documents import box_texts
+    from giantsteps.numerics.certificates.certify import box_texts
 
     if certificate.only_by:
         return f"the only solution, in the box of V1 and V2 (by {certificate.only_by})"
-    return f"exactly one solution in a box of {', '.join(box_texts(certificate))}"
+    return f"exactly one solution in a box of {', '.join(box_texts(certificate.box))}"
 
 
 def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     """The certificate for people."""
     if not certificate.certified:
         return [("certificate", certificate.status)]
-    from giantsteps.numerics.models.documents import box_texts
+    from giantsteps.numerics.certificates.certify import box_texts
 
-    box = box_texts(certificate)
+    box = box_texts(certificate.box)
     texts = certificate.texts()
     return [
         ("certificate", _which(certificate)),

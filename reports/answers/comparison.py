@@ -15,12 +15,11 @@ from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.bounds.learned_bias import learned_bias
 from giantsteps.numerics.experiments.ridge import Simulation, drawn_as
 from giantsteps.numerics.experiments.simulate import predict, simulate
-from giantsteps.numerics.models.documents import described
+from giantsteps.numerics.models.documents import finite
 from giantsteps.numerics.models.given import subject_of, whole_number, whole_numbers
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.notebook import Shown
-from giantsteps.numerics.models.width_documents import finite
 from giantsteps.reports.figures.results import deviations, into
 from giantsteps.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from giantsteps.verify.checks.finite_size import Comparison, Observation, Report, compare_all
@@ -62,7 +61,7 @@ class Compared(Shown):
         }
 
     def _title(self) -> str:
-        return f"{described(self.simulations[0].model)}: {self.report.verdict}: {self.report.sentence}"
+        return f"{self.simulations[0].model.described()}: {self.report.verdict}: {self.report.sentence}"
 
     def __repr__(self) -> str:
         dimensions = ", ".join(str(run.dimension) for run in self.simulations)

@@ -14,7 +14,7 @@ def isotropic_errors(models: Sequence[Model]) -> list[dict[str, Any] | None]:
 
     None where the model has that bulk already or has no gradient step, and where its equations are not solved.
     """
-    from giantsteps.numerics.models.width_documents import WIDTH, finite
+    from giantsteps.numerics.models.documents import WIDTH, finite
     from giantsteps.reports.answers.solved_together import solved_together
 
     places = [k for k, one in enumerate(models) if one.network_step is not None]

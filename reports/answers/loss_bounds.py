@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.numerics.models.width_documents import warnings_of
+from giantsteps.numerics.models.documents import warnings_of
 from giantsteps.reports.answers.widths import best_at_width, shown
 
 if TYPE_CHECKING:
@@ -25,14 +25,13 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
     """
     from giantsteps.numerics.bounds.any_loss import RIDGES
     from giantsteps.numerics.bounds.of_model import bounds
-    from giantsteps.numerics.models.documents import ridge_document
 
     found = bounds(model)
     step()
     best = found.best_ridge()
     step()
     reason = _NONE_SOLVED if best.left_out == RIDGES else _NONE_TRIED
-    least = best_at_width(ridge_document(best, reason), width, model)
+    least = best_at_width(best.to_dict(reason), width, model)
     document: dict[str, Any] = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
     return document | found.to_dict() | {
         "best_ridge": least | {"ridges_left_out": best.left_out},

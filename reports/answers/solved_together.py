@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from giantsteps.numerics.models.documents import point_document
+from giantsteps.numerics.models.documents import point_document, with_warnings
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.models.width_documents import with_warnings
 from giantsteps.numerics.saddle_point.one_group.batch import solve_together
 
 

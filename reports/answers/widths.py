@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.numerics.models.width_documents import (
+from giantsteps.numerics.models.documents import (
     OTHER_ERRORS,
     apart_points,
     apart_sentence,

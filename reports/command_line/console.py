@@ -18,7 +18,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any, Protocol
 
-from giantsteps.numerics.models.width_documents import finite as finite
+from giantsteps.numerics.models.documents import finite as finite
 
 PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is asked to bear
 

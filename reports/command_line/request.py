@@ -45,7 +45,6 @@ class Request:
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
         from giantsteps.derivations.expressions.parser import to_text
-        from giantsteps.numerics.models.documents import group_document, law_document
 
         given: dict[str, object] = {
             "activation": to_text(self.activation.expression),
@@ -54,9 +53,9 @@ class Request:
         for name, value in self.values.items():
             given[name] = list(value.values) if value.swept else value.values[0]
         if self.groups:
-            given["readout"] = [group_document(group) for group in self.groups]
+            given["readout"] = [group.to_dict() for group in self.groups]
         if self.law is not None:
-            given["readout"] = law_document(self.law)
+            given["readout"] = self.law.to_dict()
         if self.further_alignments:
             given["alignment"] = [*self.values["alignment"].values, *self.further_alignments]
         if self.has_step:

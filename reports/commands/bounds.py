@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.width_documents import is_apart, warnings_of
+from giantsteps.numerics.models.documents import is_apart, warnings_of
 from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.width_documents import apart_sentence, is_apart
+from giantsteps.numerics.models.documents import apart_sentence, is_apart
 from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import apart_line, error_rows, parse_width, shown, tell_warnings
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
@@ -266,11 +266,10 @@ def solution_json(solution: Solution | SolvedPoint | str, width: int) -> dict[st
 
 def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[str, str]]:
     """One solution and its document for people, as names and values."""
-    from giantsteps.numerics.models.documents import nested, spiked_document
     from giantsteps.reports.command_line.console import number
 
     model, order = solution.model, solution.order_parameters
-    spiked = spiked_document(model)
+    spiked = model.spiked()
     isotropic = document.get("isotropic")
     rows = [
         *error_rows(document),
@@ -286,7 +285,7 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
         rows.append(("bulk of a letter u", spiked["bulk_of_letter"]))
         names = ["psi"]
     for name in names:
-        rows.append((name, _compact(nested(getattr(order, name)))))
+        rows.append((name, _compact(getattr(order, name).tolist())))
     # Of the document the names alone: an infinite number is words there.
     if "loss" in document:
         rows.append(("loss", document["loss"]))

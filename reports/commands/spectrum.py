@@ -90,7 +90,6 @@ def spectrum(
     drawn = _kind(kind, asked.bulk_model)
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
-    from giantsteps.numerics.models.documents import spectrum_document
     from giantsteps.numerics.models.model import ModelError
     from giantsteps.numerics.models.network import SimulationError
     from giantsteps.numerics.spectrum.density import SpectrumError
@@ -117,7 +116,7 @@ def spectrum(
             if as_json:
                 print_json({"converged": False, "status": sentence} | about)
             raise InputProblem(sentence, UNDECIDED) from None
-    document = spectrum_document(found)
+    document = found.document()
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
     # Before anything is printed: a pipe that closes early, as that to `head`, ends the command there.

@@ -75,7 +75,7 @@ def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
 
-    from giantsteps.numerics.models.width_documents import APART, apart_points
+    from giantsteps.numerics.models.documents import APART, apart_points
 
     if sweep.kind == "simulation":
         return None

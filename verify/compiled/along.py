@@ -79,11 +79,12 @@ def _called(name: str) -> Callable[[Array], Array]:
 
 
 class Averages(NamedTuple):
-    """E sigma, E z sigma and E sigma^2 at places."""
+    """E sigma, E z sigma, E sigma^2 and E (z^2 - 1) sigma at places."""
 
     mean: Array
     slope: Array
     square: Array
+    curve: Array
 
 
 @lru_cache(maxsize=64)
@@ -103,12 +104,13 @@ def _averages(function: Activation, raw: bytes, scale: float) -> Averages:
     with np.errstate(all="ignore"):
         if scale == 0.0:
             values = evaluated(function.expression, places)
-            return Averages(values, np.zeros_like(values), values**2)
+            return Averages(values, np.zeros_like(values), values**2, np.zeros_like(values))
         cuts = [point.location.value for point in function.breakpoints]
         z, weights = _cut_rule(places, scale, tuple(cuts)) if cuts else normal_rule()
         values = evaluated(function.expression, places[:, None] + scale * z)
         summed = values * weights
-        return Averages(np.sum(summed, axis=1), np.sum(summed * z, axis=1), np.sum(summed * values, axis=1))
+        weighted = (summed, summed * z, summed * values, summed * (z * z - 1.0))
+        return Averages(*(np.sum(each, axis=1) for each in weighted))
 
 
 def _cut_rule(places: Array, scale: float, cuts: tuple[float, ...], panels: int = 8) -> tuple[Array, Array]:

@@ -19,16 +19,16 @@ import sympy as sp
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.verify.compiled.doubles import Rule
 from giantsteps.verify.compiled.laws import Law
-from giantsteps.verify.compiled.program import Program
+from giantsteps.verify.compiled.program import Part, Sweep
 from giantsteps.verify.compiled.system import Solved, SolveError, System
 from giantsteps.verify.compiled.tape import CompileError, Operation, Tape, written
 
 # Rules are refined until the estimate is below this, or until an array would have more entries than fit in memory.
 _SETTLED, _FINER, _MOST_ENTRIES = 1e-12, (2.0, 4.0, 8.0, 16.0), 2e7
 # How much coarser the rules are that the solution is compared with: several, since at a kink or jump two may agree by
-# chance, and no simple fractions, by which waves would be seen alike. The estimate is twice the most that a value
-# moves, since at a jump the errors of all rules are of one size.
-_COARSER, _CAUTION = (1 / 2.718, 1 / 2.095, 1 / 1.618), 2.0
+# chance, and no simple fractions, by which waves would be seen alike. The estimate is three times what a value moves,
+# since at a jump the errors of all rules are of one size.
+_COARSER, _CAUTION = (1 / 2.718, 1 / 2.095, 1 / 1.618), 3.0
 # On them every operation errs by 16 times what doubles may round away: of three draws one exceeds the true error.
 _ROUNDED = 2.0**-49
 _NONE: Mapping[Any, Any] = MappingProxyType({})
@@ -93,7 +93,7 @@ def solve_equations(
     for finer in _FINER:
         if found.error_estimate <= _SETTLED or problem.entries(finer) > _MOST_ENTRIES:
             break
-        found = min(found, problem.solution(finer), key=lambda one: one.error_estimate)
+        found = problem.solution(finer)  # not the best of all: rules that agree by chance would be chosen
     return found
 
 
@@ -115,7 +115,7 @@ class _Problem:
         return len(self.tapes) * max((math.prod(sizes[name] for name in names) for names in self.together), default=1)
 
     def solution(self, finer: float) -> EquationsSolution:
-        found = self._solved(finer, Program)
+        found = self._solved(finer, Sweep)
         for symbol in self.symbols:
             if not math.isfinite(found.values[symbol.name]):
                 raise SolveError(f"{symbol}: no finite value, its expression has {found.values[symbol.name]}")
@@ -132,18 +132,18 @@ class _Problem:
         moved = max(abs(value - other[name]) / (1.0 + abs(value)) for name, value in found.values.items())
         return moved if math.isfinite(moved) else math.inf
 
-    def _solved(self, finer: float, program: Callable[..., Program]) -> Solved:
+    def _solved(self, finer: float, sweep: Callable[..., Sweep]) -> Solved:
         with np.errstate(all="ignore"):
-            return System(self.tapes, self.rules(finer), self.given, self.functions, program).solve()
+            return System(self.tapes, self.rules(finer), self.given, self.functions, sweep).solve()
 
 
-class _Rough(Program):
-    """A program whose operations err by some units in the last place, in each run by the same ones."""
+class _Rough(Sweep):
+    """A sweep whose operations err by some units in the last place, in each run by the same ones."""
 
-    def __init__(self, seed: int, tape: Tape, *arguments: Any) -> None:
-        self._random = np.random.default_rng([seed, *tape.symbol.encode()])
+    def __init__(self, seed: int, part: Part, *arguments: Any) -> None:
+        self._random = np.random.default_rng([seed, *"".join(part.symbols).encode()])
         self._factors: dict[Operation, Any] = {}
-        super().__init__(tape, *arguments)
+        super().__init__(part, *arguments)
 
     def _run(self, one: Operation, found: Sequence[Any], values: Mapping[str, Any]) -> Any:
         value = super()._run(one, found, values)

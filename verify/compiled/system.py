@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from giantsteps.verify.compiled.doubles import Doubles, Rule
-from giantsteps.verify.compiled.program import Program
-from giantsteps.verify.compiled.tape import CompileError, Tape
+from giantsteps.verify.compiled.program import Functions, Part, Sweep, parts_of
+from giantsteps.verify.compiled.tape import Tape
 
 _TINY = 1e-30  # a complex step: the slope is exact to rounding
 _MOST = 2000
@@ -46,21 +46,12 @@ class System:
     """
 
     def __init__(
-        self,
-        tapes: Sequence[Tape],
-        rules: Mapping[str, Rule],
-        given: Mapping[str, float],
-        functions: Mapping[str, Callable[..., Any]],
-        program: Callable[..., Program] = Program,
-    ) -> None:
-        determined = [tape.symbol for tape in tapes]
-        twice = sorted({name for name in determined if determined.count(name) > 1 or name in given})
-        if twice:
-            raise CompileError(f"determined twice: {', '.join(twice)}")
-        numbers = Doubles(rules)
-        programs = [program(tape, numbers, given, functions, determined) for tape in tapes]
-        self._parts = [_Together([programs[k] for k in places]) for places in _in_order(tapes)]
-        self._shape = (-1, *([1] * len(rules)))
+        self, tapes: Sequence[Tape], rules: Mapping[str, Rule], given: Mapping[str, float], functions: Functions,
+        sweep: Callable[..., Sweep] = Sweep,
+    ) -> None:  # fmt: skip
+        self._sweep = sweep
+        self._numbers, self._given, self._functions = Doubles(rules), given, functions
+        self._parts = parts_of(tapes, given, self._numbers.nodes, functions)
 
     def solve(self) -> Solved:
         """The solution. Raises SolveError."""
@@ -68,75 +59,62 @@ class System:
         residual = 0.0
         with np.errstate(all="ignore"):
             for part in self._parts:
-                residual = max(residual, part.solve(values, self._shape))
+                sweep = self._sweep(part, self._numbers, {**self._given, **values}, self._functions)
+                found, gap = _Iteration(part, sweep, len(self._numbers.nodes)).solve()
+                values, residual = values | found, max(residual, gap)
         return Solved(values, residual)
 
 
-class _Together:
-    """Symbols that determine each other."""
+class _Iteration:
+    """A part over doubles."""
 
-    def __init__(self, programs: Sequence[Program]) -> None:
-        self.programs = programs
-        self.symbols = [program.tape.symbol for program in programs]
-        written: set[str] = set()
-        unknowns: dict[str, None] = {}
-        for program in programs:
-            unknowns |= dict.fromkeys(sorted((program.tape.free & set(self.symbols)) - written))
-            written.add(program.tape.symbol)
-        self.unknowns = list(unknowns)
-        positive = {program.tape.symbol for program in programs if program.tape.positive}
+    def __init__(self, part: Part, sweep: Sweep, variables: int) -> None:
+        self.unknowns, self.sweep = part.unknowns, sweep
+        self.shape = (-1, *([1] * variables))
+        positive = {tape.symbol for tape in part.tapes if tape.positive}
         self.positive = np.array([name in positive for name in self.unknowns], dtype=bool)
 
-    def solve(self, values: dict[str, float], shape: tuple[int, ...]) -> float:
-        """Put the solution into `values`, which has all that it depends on; the gap that is left."""
+    def solve(self) -> tuple[dict[str, float], float]:
+        """The values, and the gap that is left."""
         x, gap = np.ones(len(self.unknowns)), 0.0
         if self.unknowns:
-            x, gap = self._iterated(values, shape, x)
-        start = dict(zip(self.unknowns, x, strict=True))
-        found = self._sweep(values, start)
-        values |= {symbol: float(np.reshape(np.real(found[symbol]), -1)[0]) for symbol in self.symbols}
-        return gap
+            x, gap = self._iterated(x)
+        found = self.sweep(dict(zip(self.unknowns, x, strict=True)))
+        return {name: float(np.reshape(np.real(value), -1)[0]) for name, value in found.items()}, gap
 
-    def _sweep(self, values: Mapping[str, float], start: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {**values, **start}
-        for symbol, program in zip(self.symbols, self.programs, strict=True):
-            found[symbol] = program(found)
-        return found
-
-    def _image(
-        self, values: Mapping[str, float], x: Any, shape: tuple[int, ...], slopes: bool = True
-    ) -> tuple[Any, Any]:
+    def _image(self, x: Any, slopes: bool = True) -> tuple[Any, Any]:
         """The sweep at x, and its slopes: one run with a column for each unknown."""
         columns = x[:, None] + 1j * _TINY * np.eye(len(x)) if slopes else x[:, None]
-        found = self._sweep(values, {s: c.reshape(shape) for s, c in zip(self.unknowns, columns, strict=True)})
+        found = self.sweep({s: c.reshape(self.shape) for s, c in zip(self.unknowns, columns, strict=True)})
         size = columns.shape[1]
-        images = np.array([np.broadcast_to(found[s], (size, *shape[1:])).reshape(size) for s in self.unknowns])
+        images = np.array([np.broadcast_to(found[s], (size, *self.shape[1:])).reshape(size) for s in self.unknowns])
         return images.real[:, 0], images.imag / _TINY
 
-    def _iterated(self, values: Mapping[str, float], shape: tuple[int, ...], x: Any) -> tuple[Any, float]:
-        once, gap = self._newton(values, shape, x, 3)
+    def _iterated(self, x: Any) -> tuple[Any, float]:
+        once, gap = self._newton(x, 3)
         if gap < _NEAR and self._admits(once):  # linear equations, from whose solution sweeps may lead away
-            return self._newton(values, shape, once, 20)
-        left, gap, most = np.inf, np.inf, 0
-        while most < _MOST and not gap < _CLOSE:
-            image, _ = self._image(values, x, shape, slopes=False)
-            gap, x, most = _apart(x, image), image, most + 1
-        while most < _MOST:
-            there, left = self._newton(values, shape, x, 20)
-            if left < _NEAR and self._admits(there):
-                return there, left
-            for _ in range(20):
-                x, most = self._image(values, x, shape, slopes=False)[0], most + 1
+            return self._newton(once, 20)
+        left, gap, share, close = np.inf, np.inf, 1.0, _CLOSE
+        for _ in range(_MOST):
+            if gap < close:
+                there, left = self._newton(x, 20)
+                if left < _NEAR and self._admits(there):
+                    return there, left
+                close = 0.1 * gap
+            image, _ = self._image(x, slopes=False)
+            before, gap = gap, _apart(x, image)
+            share = share if gap < 0.9 * before else 0.5  # the mean of old and new, where sweeps circle
+            x = x + share * (image - x)
         raise SolveError(f"{', '.join(self.unknowns)}: no solution, what is left is {left:.1e}")
 
     def _admits(self, x: Any) -> bool:
         return bool(np.all(x[self.positive] > 0.0))
 
-    def _newton(self, values: Mapping[str, float], shape: tuple[int, ...], x: Any, most: int) -> tuple[Any, float]:
+    def _newton(self, x: Any, most: int) -> tuple[Any, float]:
         """Newton's method until what is left no longer halves; what is left, inf where it led out of reach."""
         before = np.inf
         for _ in range(most):
-            image, slopes = self._image(values, x, shape)
+            image, slopes = self._image(x)
             gap = _apart(x, image)
             if not np.isfinite(gap) or not np.all(np.isfinite(slopes)):
                 return x, np.inf
@@ -147,29 +125,8 @@ class _Together:
                 x = x - np.linalg.solve(np.eye(len(x)) - slopes, x - image)
             except np.linalg.LinAlgError:
                 return x, np.inf
-        return x, _apart(x, self._image(values, x, shape, slopes=False)[0])
+        return x, _apart(x, self._image(x, slopes=False)[0])
 
 
 def _apart(x: Any, image: Any) -> float:
     return float(np.max(np.abs(x - image) / (1.0 + np.abs(x))))
-
-
-def _in_order(tapes: Sequence[Tape]) -> list[list[int]]:
-    """The equations by what determines each other, each after all that it needs, within a part as they were given."""
-    from scipy.sparse.csgraph import connected_components  # here, since whoever asks what is claimed solves nothing
-
-    places = {symbol: place for place, symbol in enumerate(tape.symbol for tape in tapes)}
-    needs = [[places[symbol] for symbol in tape.free if symbol in places] for tape in tapes]
-    matrix = np.zeros((len(tapes), len(tapes)))
-    for place, needed in enumerate(needs):
-        matrix[place, needed] = 1.0
-    _, label = connected_components(matrix, directed=True, connection="strong")
-    waiting = {int(one): [k for k in range(len(tapes)) if label[k] == one] for one in label}
-    found: list[list[int]] = []
-    while waiting:
-        ready = next(
-            one for one, members in waiting.items()
-            if all(label[k] == one or label[k] not in waiting for member in members for k in needs[member])
-        )  # fmt: skip
-        found.append(waiting.pop(ready))
-    return found

@@ -38,13 +38,6 @@ class Tape:
         bound = {one.what for one in self.operations if one.kind == "mean"}
         return frozenset(one.what for one in self.operations if one.kind == "symbol") - bound
 
-    def depending(self, unknowns: Iterable[str]) -> list[bool]:
-        """Which operations depend on one of these symbols."""
-        chosen, found = set(unknowns), list[bool]()
-        for one in self.operations:
-            found.append((one.kind == "symbol" and one.what in chosen) or any(found[place] for place in one.of))
-        return found
-
     def document(self) -> list[Any]:
         """As plain data."""
         rows = [[one.kind, str(one.what) if one.kind == "number" else one.what, *one.of] for one in self.operations]

@@ -23,7 +23,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.checks.points import ByNumbers, ByTheorem
-from giantsteps.verify.compiled import along, saddle_points
+from giantsteps.verify.compiled import along, saddle_points, theorems
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.tolerances import SOLVER
 from giantsteps.verify.second_route.values import by_glyph
@@ -228,7 +228,8 @@ def density_integrals(beta: float, c: float, shift: float, conjugate: float) -> 
 
 @lru_cache(maxsize=256)
 def _by_theorems(model: Model) -> Mapping[str, float]:
-    return saddle_points.solved(model)[0].values
+    family = theorems.two_letters() if len(model.slopes) > 1 else theorems.one_letter()
+    return saddle_points.solved(model, family)[0].values
 
 
 def _beside(measured: Measure, model_at: ModelAt, point: Point, kept: frozenset[str]) -> Mapping[str, float] | None:

@@ -26,12 +26,12 @@ from giantsteps.numerics.bulk.network import signal_overlaps
 from giantsteps.numerics.bulk.resolvent import Blocks, block_slopes, blocks
 from giantsteps.numerics.certificates.functions import Functions, Problem, over_variance
 from giantsteps.numerics.certificates.network.labels import LabelBalls
+from giantsteps.numerics.certificates.network.rows import RowsLaw, rows_law, slope_balls
 from giantsteps.numerics.certificates.newton import Box, System
 from giantsteps.numerics.certificates.problems import line_of
 from giantsteps.numerics.certificates.saddle_point import Enclosed, equations_of_squares
 from giantsteps.numerics.certificates.slope import Moving, expectation, slope_of, value_of
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.saddle_point.one_group.law_of_any_precision import RowsLaw, rows_law, slope_balls
 
 Ball = Any
 Objects = Any

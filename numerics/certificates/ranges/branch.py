@@ -20,11 +20,10 @@ from typing import Any
 
 from giantsteps.derivations.expressions.exact import alone
 from giantsteps.numerics.balls.arithmetic import BallError, precision
-from giantsteps.numerics.certificates.certify import GUARD_BITS, ONLY, unsupported
+from giantsteps.numerics.certificates.certify import GUARD_BITS, ONLY, box_texts, unsupported
 from giantsteps.numerics.certificates.newton import Box
 from giantsteps.numerics.certificates.ranges.tubes import BITS, IsotropicTubes, Tubes
 from giantsteps.numerics.certificates.saddle_point import Enclosed
-from giantsteps.numerics.models.documents import branch_document
 from giantsteps.numerics.models.model import Model, ModelError
 
 _GIVEN, _OF_STEP = ("spike", "bulk", "alignment"), ("alpha0", "eta")
@@ -63,6 +62,17 @@ class Piece:
         """Half width of the test error's ball over its middle."""
         return math.inf if self.balls is None else float(self.balls.test_error.rad() / abs(self.balls.test_error.mid()))
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON; where the piece is not certified, its status says why."""
+        texts = self.texts()
+        return {
+            "interval": [self.low, self.high],
+            "status": self.status,
+            "test_error": texts.get("test_error"),
+            "training_error": texts.get("training_error"),
+            "box": box_texts(self.box) if self.certified else None,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class Branch:
@@ -96,8 +106,13 @@ class Branch:
         return ONLY if shown else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return branch_document(self)
+        """As plain data for JSON, in the words of the command line, piece by piece from the low end."""
+        return {
+            "parameter": self.parameter,
+            "branch": [piece.to_dict() for piece in self.pieces],
+            "certified_fraction": self.certified_fraction,
+            "only_solution_by": self.only_by or None,
+        }
 
 
 @alone

@@ -21,6 +21,7 @@ from flint import arb
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.certificates.certify import GUARD_BITS, NETWORK_BITS, Imprecise
 from giantsteps.numerics.certificates.functions import Functions, at_rest, narrowed, narrowed_one
+from giantsteps.numerics.certificates.network.rows import network_start
 from giantsteps.numerics.certificates.network.saddle_point import (
     NetworkProblem,
     enclosed,
@@ -33,7 +34,6 @@ from giantsteps.numerics.certificates.saddle_point import Enclosed
 from giantsteps.numerics.certificates.setting import Setting
 from giantsteps.numerics.certificates.slope import Moving, slope_of, value_of
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.saddle_point.one_group.network_any_precision import network_start
 
 Ball = Any
 
@@ -85,7 +85,7 @@ class NetworkTubes(Tubes):
     def _unknowns(self, value: float) -> Sequence[float]:
         self._pair(value)
         model = self._model.changed(**{self._parameter: value})
-        T, tau, b1, b2 = network_start(model, self._solved(value)).values
+        T, tau, b1, b2 = network_start(model, self._solved(value))
         return (T, tau, b1, b2) if self._network.turned else (T, tau, b2)
 
     def _sizes(self, unknowns: Sequence[float]) -> Sequence[float]:

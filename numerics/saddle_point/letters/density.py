@@ -39,6 +39,7 @@ from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution
 from giantsteps.numerics.saddle_point.finite_width import checked_width
 from giantsteps.numerics.saddle_point.letters.many_letters import (
+    LetterLevel,
     LetterTable,
     Ratios,
     Response,
@@ -78,22 +79,6 @@ class Spanned:
 
     free: frozenset[str]
     fixed: int | None
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """The limit on one pair of rules: letters u (k,), the table over them, the response, deviation y0 - yhat (n,)."""
-
-    letters: Array
-    table: LetterTable
-    ratios: Ratios
-    response: Response
-    deviation: Array
-    test_error: float
-    training_error: float
-    psi: Array
-    unresolved: float
-    rounding: float
 
 
 def few_letters(model: Model, most: int = MOST_GROUPS) -> tuple[Solution, ...]:
@@ -177,7 +162,7 @@ def solve_letters(model: Model) -> Solution:
     )
 
 
-def _zeta(model: Model, level: Level) -> float:
+def _zeta(model: Model, level: LetterLevel) -> float:
     """a.W v/sqrt(p) over all neurons: nothing is left along the spike that the means have not taken."""
     forces = level.table.weights * level.response.inverse * level.deviation * level.table.kappa
     tau = level.table.fractions * level.response.scaled_tau
@@ -206,7 +191,7 @@ def _at_width(solution: Solution, width: float) -> Solution:
     )
 
 
-def _refined(model: Model, law: ReadoutLaw, span: Spanned) -> tuple[Level, float, int]:
+def _refined(model: Model, law: ReadoutLaw, span: Spanned) -> tuple[LetterLevel, float, int]:
     """The finest rules, what they leave, and how often they were made finer."""
     letters, refine, steps = LETTERS, 0, 1
     level = limit_on(model, law, span, letters, refine)
@@ -230,7 +215,7 @@ def _refined(model: Model, law: ReadoutLaw, span: Spanned) -> tuple[Level, float
     return best, sum(moves) + best.rounding * growth + best.unresolved * scale, steps
 
 
-def limit_on(model: Model, law: ReadoutLaw, span: Spanned, count: int, refine: int) -> Level:
+def limit_on(model: Model, law: ReadoutLaw, span: Spanned, count: int, refine: int) -> LetterLevel:
     """The limit with 2 `count` letters, or `count` of one sign where parity allows, on one rule along the spike."""
     base = _along(model, law, refine)
     u, pi = law.letters(count)
@@ -242,7 +227,7 @@ def limit_on(model: Model, law: ReadoutLaw, span: Spanned, count: int, refine: i
     response = respond(table, ratios)
     deviation = _deviation(model, span, table, response)
     found = errors(table, ratios, response, deviation)
-    return Level(
+    return LetterLevel(
         letters=u,
         table=table,
         ratios=ratios,

@@ -84,6 +84,22 @@ class Response:
     converged: bool
 
 
+@dataclass(frozen=True, eq=False)
+class LetterLevel:
+    """The limit on one pair of rules: letters u (k,), the table over them, the response, deviation y0 - yhat (n,)."""
+
+    letters: Array
+    table: LetterTable
+    ratios: Ratios
+    response: Response
+    deviation: Array
+    test_error: float
+    training_error: float
+    psi: Array
+    unresolved: float
+    rounding: float
+
+
 @dataclass(frozen=True)
 class _Evaluated:
     inverse: Array

@@ -31,7 +31,6 @@ from giantsteps.numerics.balls.arithmetic import PrecisionError, precision, rati
 from giantsteps.numerics.balls.rules import Rule, trapezoid
 from giantsteps.numerics.balls.rules import panels_of_digits as panels
 from giantsteps.numerics.gaussian.quadrature import FINER
-from giantsteps.numerics.models.documents import described
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution
 from giantsteps.numerics.saddle_point.one_group.profile_of_any_precision import DigitsProfile, Solved, profile_on
@@ -61,7 +60,7 @@ def solve_to(model: Model, digits: int) -> Solution:
     if several or model.gaussian_rows or model.ridge == 0.0 or model.loss.name != "square":
         raise ModelError(
             "any precision is built for the square loss, the uniform readout, a spike of one direction, rows of equal "
-            f"norm before the step, and ridge > 0, and here {described(model)}: leave the digits away"
+            f"norm before the step, and ridge > 0, and here {model.described()}: leave the digits away"
         )
     solver = _solver(model)
     # mu2^2 is a difference, and beside a small ridge it counts where it is as small as that.

@@ -23,12 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
-from giantsteps.numerics.models.documents import batch_document
+from giantsteps.numerics.models.documents import ORDER_PARAMETERS, WIDTH, finite
 from giantsteps.numerics.models.given import model_of
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from giantsteps.numerics.models.notebook import ShownGrid
 from giantsteps.numerics.models.solution import Overlaps
-from giantsteps.numerics.models.width_documents import WIDTH
 from giantsteps.numerics.saddle_point.finite_width import checked_width
 from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
@@ -144,7 +143,16 @@ class BatchSolution(Overlaps, ShownGrid):
 
     def to_dict(self) -> dict[str, Any]:
         """As `Solution.to_dict`, with lists nested as the grid is in place of numbers."""
-        return batch_document(self)
+        names = ("test_error", "training_error", "residual", "error_estimate")
+        numbers = {name: getattr(self, name).tolist() for name in names}
+        names = (*ORDER_PARAMETERS, *(("chi",) if self.chi.size else ()))
+        numbers["order_parameters"] = {name: getattr(self, name).tolist() for name in names}
+        wide = self.at_width()
+        errors = {"test_error": wide.test_error.tolist(), "training_error": wide.training_error.tolist()}
+        return {"shape": list(self.shape), **finite(numbers, "it exceeds the range of double precision")} | {
+            "converged": self.converged.tolist(), "status": self.status.tolist(),
+            "at_width": {"width": wide.width, **finite(errors)}, "warnings": list(self.warnings),
+        }  # fmt: skip
 
     def __repr__(self) -> str:
         return f"BatchSolution(shape={self.shape}, {int(self.converged.sum())} of {self.converged.size} converged)"

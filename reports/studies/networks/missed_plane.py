@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.models.width_documents import WIDTH
 from giantsteps.reports.figures.figures import Figure
 from giantsteps.reports.measurements.drawing import finished, panels
 from giantsteps.reports.measurements.study import Table

@@ -17,9 +17,9 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bulk.network_law import network_law
 from giantsteps.numerics.bulk.resolvent import blocks, forms
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
+from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.gradient_step import even_part
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.models.width_documents import WIDTH
 from giantsteps.reports.figures.figures import Figure
 from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, complete, stored

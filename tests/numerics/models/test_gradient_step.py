@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +13,12 @@ import pytest
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import HermiteConstants, HermiteErrors
 from giantsteps.numerics.models import gradient_step as steps
-from giantsteps.numerics.models.gradient_step import GradientStep, StepMap, _errors
+from giantsteps.numerics.models.gradient_step import StepMap, _errors
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.parameters import EXACT, MapErrors, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 
+STEP = {"alpha": 1.5, "beta": 1.2, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 RATE, ALPHA0, WEIGHT, NOISE = 1.3, 2.0, 0.7, 0.2
 STUDENT = {"mean": 0.4, "h1": 0.6, "h2": 0.8, "h1_check": 0.35, "curvature": 0.5}
 TEACHER = {"mean": -0.3, "h1": 0.7, "h2": 1.1, "h1_check": 0.2, "curvature": 0.0}
@@ -150,67 +152,31 @@ def test_a_group_of_any_weight_has_the_bulk_of_its_own_step() -> None:
 
 
 @pytest.mark.parametrize("name", ["spike", "bulk", "alignment"])
-def test_numbers_of_a_step_are_its_own_to_rounding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = StepMap(3.0, 1.5, 0.5, EXACT)
-    monkeypatch.setattr(steps, "mapped_step", lambda model, step: made)
-    given = {"spike": 3.0, "bulk": 1.5, "alignment": 0.5}
-    scale = 1e-12 * (1.0 + given[name])
+def test_numbers_of_a_step_are_its_own_to_rounding(name: str) -> None:
+    model = Model.from_gradient_step("tanh", "sin", **STEP, bulk_model="isotropic")
+    scale = 1e-12 * (1.0 + abs(getattr(model, name)))
     for off, same in ((0.9 * scale, True), (-0.9 * scale, True), (1.2 * scale, False), (-1.2 * scale, False)):
-        values = given | {name: given[name] + off}
-        model: Any = SimpleNamespace(
-            **values,
-            bulk_model="isotropic",
-            step=GradientStep(2.0, 3.0),
-            rank=1,
-            law=None,
-            groups=(),
-            network_step=None,
-        )
-        if same:
-            steps.check_step(model)
-        else:
-            with pytest.raises(ModelError, match="cannot be changed alone"):
-                steps.check_step(model)
+        with nullcontext() if same else pytest.raises(ModelError, match="cannot be changed alone"):
+            replace(model, **{name: getattr(model, name) + off})
 
 
-def test_bulks_of_a_network_are_those_of_its_step() -> None:
-    made = StepMap(3.0, 1.5, 0.5, EXACT)
-    group = SimpleNamespace(weight=1.0)
+@pytest.mark.parametrize("weight", [1.0, -0.5])
+def test_bulks_of_a_network_are_those_of_its_step(weight: float) -> None:
+    def given(student: str, off: float, rows: bool) -> None:
+        groups = ReadoutGroup(1.0, 0.5), ReadoutGroup(weight, 0.5)
+        bulk = Model.from_gradient_step(student, "sin", **STEP, readout=groups, bulk_model="isotropic").bulks[1]
+        groups = groups[0], replace(groups[1], bulk=bulk * (1.0 + off))
+        Model.from_gradient_step(student, "sin", **STEP, readout=groups, gaussian_rows=rows)
 
-    def checked(bulk: float, parity: str = "odd", rows: bool = False) -> None:
-        given: Any = SimpleNamespace(
-            activation=SimpleNamespace(parity=parity, expression="f"),
-            gaussian_rows=rows,
-            groups=(group,),
-            bulks=(bulk,),
-        )
-        steps._check_network_bulk(given, made)
-
-    checked(1.5 * (1.0 + 0.9e-9))
-    checked(1.5 * (1.0 - 0.9e-9), parity="", rows=False)
-    checked(1.5, rows=True)
+    given("tanh", 0.9e-9, False)
+    given("relu", -0.9e-9, False)
+    given("tanh", 0.0, True)
     for off in (1.1e-9, -1.1e-9):
         with pytest.raises(ModelError, match=r"omit it, for example readout=\(ReadoutGroup"):
-            checked(1.5 * (1.0 + off))
-    for parity in ("even", "", "none"):
+            given("tanh", off, False)
+    for student in ("z**2", "relu", "exp(z/4)"):
         with pytest.raises(ModelError, match="odd activations"):
-            checked(1.5, parity=parity, rows=True)
-
-
-def test_letters_with_a_density_take_odd_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for turn, mean, accepted in ((0.0, 0.0, True), (0.3, 0.0, False), (0.0, 0.2, False)):
-        made = StepMap(3.0, 1.5, 0.5, EXACT, turn)
-        monkeypatch.setattr(steps, "mapped_step", lambda model, step, made=made: made)
-        monkeypatch.setattr(steps, "even_part", lambda of, mean=mean: SimpleNamespace(mean=mean))
-        model: Any = SimpleNamespace(
-            spike=3.0, bulk=1.5, alignment=0.5, bulk_model="isotropic", step=GradientStep(2.0, 3.0), rank=1,
-            law="normal", groups=(), network_step=None, activation=None,
-        )  # fmt: skip
-        if accepted:
-            steps.check_step(model)
-        else:
-            with pytest.raises(ModelError, match="letters with a density"):
-                steps.check_step(model)
+            given(student, 0.0, True)
 
 
 def test_neurons_count_and_not_groups() -> None:

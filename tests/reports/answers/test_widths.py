@@ -166,7 +166,7 @@ def test_a_batch_document_is_json(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_one_point_tells_the_size_of_the_difference() -> None:
-    from giantsteps.numerics.models.width_documents import apart_sentence
+    from giantsteps.numerics.models.documents import apart_sentence
     from giantsteps.reports.answers.widths import apart_line
 
     answer = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12}}
@@ -202,7 +202,7 @@ def test_errors_beside_the_loss_are_those_of_networks_of_the_width(capfd: pytest
 
 @pytest.mark.parametrize("name", ["test_error", "classification_error"])
 def test_either_error_alone_may_be_far_from_its_limit(name: str) -> None:
-    from giantsteps.numerics.models.width_documents import apart_sentence
+    from giantsteps.numerics.models.documents import apart_sentence
 
     limits = {"test_error": 0.25, "classification_error": 0.125}
     there = limits | {name: 1.5 * limits[name]}
