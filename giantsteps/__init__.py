@@ -20,6 +20,7 @@ __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE
 # What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
     from giantsteps.derivations.expressions.parser import ExpressionError as ExpressionError
+    from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
     from giantsteps.numerics.bounds.of_model import bounds as bounds
@@ -49,6 +50,11 @@ if TYPE_CHECKING:
     from giantsteps.numerics.spectrum.density import spectrum as spectrum
     from giantsteps.reports.answers.comparison import compare as compare
     from giantsteps.verify.claims.index import claims as claims
+    from giantsteps.verify.compiled.equations import EquationsSolution as EquationsSolution
+    from giantsteps.verify.compiled.equations import solve_equations as solve_equations
+    from giantsteps.verify.compiled.laws import Law as Law
+    from giantsteps.verify.compiled.system import SolveError as SolveError
+    from giantsteps.verify.compiled.tape import CompileError as CompileError
     from giantsteps.verify.digits.solve import solve as solve
 
     __all__: list[str]
@@ -62,9 +68,13 @@ _HOMES = {
     "Bounds": "giantsteps.numerics.bounds.results",
     "Branch": "giantsteps.numerics.certificates.ranges.branch",
     "Certificate": "giantsteps.numerics.certificates.certify",
+    "CompileError": "giantsteps.verify.compiled.tape",
+    "EquationsSolution": "giantsteps.verify.compiled.equations",
+    "Expectation": "giantsteps.derivations.language.expectation",
     "ExpressionError": "giantsteps.derivations.expressions.parser",
     "Inputs": "giantsteps.numerics.experiments.inputs",
     "InputsError": "giantsteps.numerics.experiments.inputs",
+    "Law": "giantsteps.verify.compiled.laws",
     "LossError": "giantsteps.numerics.models.losses",
     "Model": "giantsteps.numerics.models.model",
     "ModelError": "giantsteps.numerics.models.parameters",
@@ -74,6 +84,7 @@ _HOMES = {
     "ReadoutLaw": "giantsteps.numerics.models.readout_law",
     "Simulation": "giantsteps.numerics.experiments.ridge",
     "SimulationError": "giantsteps.numerics.models.network",
+    "SolveError": "giantsteps.verify.compiled.system",
     "Solution": "giantsteps.numerics.models.solution",
     "SpectrumError": "giantsteps.numerics.spectrum.axis",
     "Spectrum": "giantsteps.numerics.spectrum.density",
@@ -86,6 +97,7 @@ _HOMES = {
     "simulate": "giantsteps.numerics.experiments.simulate",
     "solve": "giantsteps.verify.digits.solve",
     "solve_batch": "giantsteps.numerics.saddle_point.one_group.batch",
+    "solve_equations": "giantsteps.verify.compiled.equations",
     "spectrum": "giantsteps.numerics.spectrum.density",
 }
 

@@ -389,10 +389,11 @@ def test_the_public_face_offers_what_it_names() -> None:
 
     # What a user learns once, and the types that it takes and returns.
     learned = {"Model", "Network", "activation", "bounds", "certify", "certify_branch", "claims", "compare"}
-    learned |= {"simulate", "solve", "solve_batch", "spectrum"}
+    learned |= {"simulate", "solve", "solve_batch", "solve_equations", "spectrum", "Expectation", "Law"}
     types = {"Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
     types |= {"Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
     types |= {"BallError", "InputsError", "LossError", "SimulationError", "SpectrumError"}
+    types |= {"CompileError", "EquationsSolution", "SolveError"}
     assert set(dir(giantsteps)) == set(giantsteps.__all__) == learned | types
     for name in giantsteps.__all__:
         assert getattr(giantsteps, name) is not None

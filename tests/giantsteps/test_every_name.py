@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import giantsteps
 from tests.shared.documents import ROOT
@@ -26,6 +27,7 @@ NUMBERS = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1}
 MODEL = giantsteps.Model("tanh", "sin", **NUMBERS, spike=1.0, bulk=1.0, alignment=0.8)
 NETWORK = giantsteps.Network("tanh", "sin", **NUMBERS, alpha0=2.0, eta=1.0)
 SMALL = {"dimension": 30, "seeds": 2}
+EQUATIONS = {sp.Symbol("x"): sp.Integer(1)}
 
 # An argument by its name, where it is always the same.
 ARGUMENTS: dict[str, Any] = {
@@ -34,6 +36,7 @@ ARGUMENTS: dict[str, Any] = {
     "parameter": "ridge", "low": 0.1, "high": 0.11, "weight": 1.0, "z": 0.5,
     "expression": giantsteps.activation("tanh").expression,
     "count": 4, "rows": 3, "d": 30, "name": "normal", "scale": 0.5,
+    "equations": EQUATIONS, "ratio": 0.5, "values": [1.0, 2.0], "rule": lambda finer: (np.ones(1), np.ones(1)),
 }  # fmt: skip
 # The same for one call where the name alone does not say it.
 OF: dict[str, dict[str, Any]] = {"Simulation.values": {"name": "test_error"}}
@@ -44,7 +47,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "Bounds": lambda: giantsteps.bounds(MODEL),
     "Branch": lambda: giantsteps.certify_branch(MODEL, "ridge", 0.1, 0.11),
     "Certificate": lambda: giantsteps.certify(MODEL),
+    "EquationsSolution": lambda: giantsteps.solve_equations(EQUATIONS),
     "Inputs": lambda: giantsteps.Inputs(),
+    "Law": lambda: giantsteps.Law.normal(),
     "Model": lambda: MODEL,
     "Network": lambda: NETWORK,
     "ReadoutGroup": lambda: giantsteps.ReadoutGroup(),
@@ -56,13 +61,17 @@ MADE: dict[str, Callable[[], Any]] = {
 # What is said not to exist.
 REFUSED = {"Certificate.plot": "a Certificate has no drawing"}
 # Made by the functions above, not by a person.
-BY_FUNCTIONS = ("Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Simulation", "Solution", "Spectrum")
+BY_FUNCTIONS = (
+    *("Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "EquationsSolution", "Simulation", "Solution"),
+    "Spectrum",
+)
 FUNCTIONS = [name for name in giantsteps.__all__ if inspect.isfunction(getattr(giantsteps, name))]
 EXCEPTIONS = [
     name for name in giantsteps.__all__
     if inspect.isclass(getattr(giantsteps, name)) and issubclass(getattr(giantsteps, name), Exception)
 ]  # fmt: skip
-CLASSES = sorted(set(giantsteps.__all__) - set(FUNCTIONS) - set(EXCEPTIONS))
+# An average is an expression of SymPy, whose methods are SymPy's.
+CLASSES = sorted(set(giantsteps.__all__) - {*FUNCTIONS, *EXCEPTIONS, "Expectation"})
 
 
 def called(path: str, function: Callable[..., Any]) -> Any:

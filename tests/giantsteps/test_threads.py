@@ -10,9 +10,12 @@ from typing import Any
 import flint
 import mpmath
 import pytest
+import sympy
 
 import giantsteps
 
+ROOT, NORMAL = sympy.symbols("x t", real=True)
+AVERAGE = giantsteps.Expectation(1 / (ROOT + NORMAL**2), NORMAL)
 STEP = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 
 
@@ -44,6 +47,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "simulate": lambda: giantsteps.simulate(_model(bulk=1.7), dimension=20, seeds=2).to_dict(),
     "solve": lambda: giantsteps.solve(_own().changed(ridge=0.2)).to_dict(),
     "solve_batch": lambda: giantsteps.solve_batch(_model(bulk=1.8), ridge=[0.1, 1.0]).to_dict(),
+    "solve_equations": lambda: repr(giantsteps.solve_equations({ROOT: AVERAGE})),
     "spectrum": lambda: giantsteps.spectrum(_model(bulk=1.9)).to_dict()["edges"],
 }
 THREADS = 8

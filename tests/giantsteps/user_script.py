@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 import giantsteps
@@ -31,6 +32,9 @@ def numbers() -> dict[str, float]:
         "tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3, readout=letters, bulk_model="isotropic"
     )
     network = Network(sigma, "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3)
+    kappa, s = sp.symbols("kappa s", positive=True)
+    equations = {kappa: 0.1 + kappa / 2 * giantsteps.Expectation(s / (s + kappa), s)}
+    found: giantsteps.EquationsSolution = giantsteps.solve_equations(equations, laws={s: giantsteps.Law.uniform(0, 2)})
     return {
         "theory": solve(model).test_error,
         "at width 500": solve(model).at_width(500).test_error,
@@ -44,6 +48,7 @@ def numbers() -> dict[str, float]:
         "best ridge": bounds(model).best_ridge().test_error,
         "simulated": simulate(network, dimension=30, seeds=2, inputs=giantsteps.Inputs("uniform")).test_error.mean,
         "compared": compare(model, dimensions=(10, 20), seeds=2).limit["test_error"],
+        "effective ridge": found[kappa],
         "samples": float(learning_curve(model, np.linspace(1.0, 3.0, 5))[-1]),
     }
 

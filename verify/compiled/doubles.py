@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from giantsteps.verify.compiled.tape import CompileError
+
 Array = NDArray[np.float64]
+# The functions of SymPy, of real and complex arrays, by NumPy and by SciPy.
+_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    **{name: getattr(np, name) for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "sign": lambda value: np.sign(np.real(value)),
+    "Abs": lambda value: value * np.sign(np.real(value)),
+}
+_SPECIAL = ("erf", "erfc", "erfi", "gamma", "loggamma", "digamma")
 
 
 class Rule(NamedTuple):
@@ -46,10 +56,14 @@ class Doubles:
         return np.sqrt(value)
 
     def function(self, name: str, value: Any) -> Any:
-        """By NumPy and SciPy."""
+        """By NumPy and SciPy. Raises CompileError for a function that neither has."""
+        if name in _FUNCTIONS:
+            return _FUNCTIONS[name](value)
+        if name not in _SPECIAL:
+            raise CompileError(f"no values for the function {name}")
         from scipy import special
 
-        return getattr(np, name)(value) if hasattr(np, name) else getattr(special, name)(value)
+        return getattr(special, name)(value)
 
     def mean(self, variable: str, value: Any) -> Any:
         """The sum over the axis of the variable."""

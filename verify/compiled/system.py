@@ -8,7 +8,7 @@ steps for slopes, which lose nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,8 +46,10 @@ class System:
     """
 
     def __init__(
-        self, tapes: Sequence[Tape], rules: Mapping[str, Rule], given: Mapping[str, float], functions: Functions
-    ) -> None:
+        self, tapes: Sequence[Tape], rules: Mapping[str, Rule], given: Mapping[str, float], functions: Functions,
+        sweep: Callable[..., Sweep] = Sweep,
+    ) -> None:  # fmt: skip
+        self._sweep = sweep
         self._numbers, self._given, self._functions = Doubles(rules), given, functions
         check(tapes, given, self._numbers.nodes, functions)
         self._parts = parts_of(tuple(tapes))
@@ -58,7 +60,7 @@ class System:
         residual = 0.0
         with np.errstate(all="ignore"):
             for part in self._parts:
-                sweep = Sweep(part, self._numbers, {**self._given, **values}, self._functions)
+                sweep = self._sweep(part, self._numbers, {**self._given, **values}, self._functions)
                 found, gap = _Iteration(part, sweep, len(self._numbers.nodes)).solve()
                 values, residual = values | found, max(residual, gap)
         return Solved(values, residual)

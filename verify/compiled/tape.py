@@ -122,8 +122,10 @@ class _Writer:
                 return Operation("product", None, of(*formula.args))
             case sp.Pow() if (2 * formula.exp).is_Integer:
                 return Operation("power", int(2 * formula.exp), of(formula.base))
+            case sp.Pow():
+                return Operation("function", "exp", of(formula.exp * sp.log(formula.base)))
             case AppliedUndef():
                 return Operation("call", formula.func.__name__, of(*formula.args))
-            case sp.Function():
+            case sp.Function() if len(formula.args) == 1:
                 return Operation("function", type(formula).__name__, of(*formula.args))
         raise CompileError(f"{formula} cannot be compiled: it is a {type(formula).__name__}")

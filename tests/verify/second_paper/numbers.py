@@ -1,46 +1,35 @@
-"""Numbers that know nothing of the fixed point: integrals over the law of Marchenko and Pastur of X^T X/T.
-
-Eigenvalues x = 1 + c + 2 sqrt(c) cos(u), c = D/T, of density (2/pi) sin(u)^2/x in u, and for c > 1 zero with mass
-1 - 1/c. Functions are written as x f(x), which leaves neither the pole of the density nor the mass at zero. The sums
-over u with N nodes then err by exp(-2 N h), h the distance of the nearest pole in u: at least sqrt(l)/2.
-"""
+"""Numbers that know nothing of the fixed point: averages over the law of Marchenko and Pastur of X^T X/T."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
+import sympy as sp
 from scipy.optimize import minimize_scalar
 
+from giantsteps import Expectation, Law, solve_equations
 from giantsteps.verify.checks.points import Point
 from tests.verify.second_paper import symbols as s
 
-NODES = 4000
-MANY_NODES = 400_000
+x = sp.Symbol("x", nonnegative=True)  # an eigenvalue of X^T X/T
+square, mixed, shrunk = sp.symbols("square mixed shrunk", positive=True)
+EQUATIONS = {
+    square: Expectation(s.ridge**2 / (x + s.ridge) ** 2, x),
+    mixed: Expectation(x / (x + s.ridge) ** 2, x),
+    shrunk: Expectation(s.ridge / (x + s.ridge), x),
+    s.effective: shrunk / (1 - shrunk),
+    s.bias: s.signal * square,
+    s.variance: s.noise / s.ratio * mixed,
+    s.training: s.ridge**2 * s.signal * mixed + s.noise * (square / s.ratio + 1 - 1 / s.ratio),
+}
 
 
-def mean(ratio: float, function: Callable[[NDArray[np.float64]], NDArray[np.float64]], nodes: int = NODES) -> float:
-    """D^-1 tr x f(x) over the eigenvalues x of X^T X/T."""
-    c = 1 / ratio
-    angles = np.pi * np.arange(1, nodes) / nodes
-    x = 1 + c + 2 * np.sqrt(c) * np.cos(angles)
-    return float(2 / nodes * np.sin(angles) ** 2 @ function(x))
-
-
-def at(point: Point, **changes: float) -> dict[str, float]:
+def at(point: Point, **changes: float) -> Mapping[str, float]:
     """Bias, variance, training error and effective ridge at a point."""
     given = {k: v for k, v in point.items() if isinstance(v, float)} | changes
-    a, l, S, N = (given[x.name] for x in (s.ratio, s.ridge, s.signal, s.noise))  # noqa: E741
-    mixed = mean(a, lambda x: 1 / (x + l) ** 2)  # tr x/(x + l)^2
-    square = 1 - mean(a, lambda x: (x + 2 * l) / (x + l) ** 2)  # tr l^2/(x + l)^2
-    shrunk = 1 - mean(a, lambda x: 1 / (x + l))  # tr l/(x + l)
-    return {
-        s.effective.name: shrunk / (1 - shrunk),
-        s.bias.name: S * square,
-        s.variance.name: N / a * mixed,
-        s.training.name: l**2 * S * mixed + N * (square / a + 1 - 1 / a),
-    }
+    numbers = {symbol: given[symbol.name] for symbol in (s.ratio, s.ridge, s.signal, s.noise)}
+    return solve_equations(EQUATIONS, numbers, {x: Law.marchenko_pastur(1 / numbers[s.ratio])}).values
 
 
 def error(point: Point, ridge: float) -> float:
@@ -58,9 +47,8 @@ def small_ridge(point: Point) -> Mapping[str, float]:
 
 def height(point: Point) -> Mapping[str, float]:
     """sqrt(l) V at a = 1 and l = 1e-8: it differs from its limit by O(sqrt(l))."""
-    ridge = 1e-8
-    mixed = mean(1.0, lambda x: 1 / (x + ridge) ** 2, MANY_NODES)
-    return {s.peak.name: float(np.sqrt(ridge)) * float(point[s.noise.name]) * mixed}
+    found = at(point, **{s.ratio.name: 1.0, s.ridge.name: 1e-8})
+    return {s.peak.name: 1e-4 * found[s.variance.name]}
 
 
 def minimum(point: Point) -> Mapping[str, float]:
