@@ -53,6 +53,7 @@ class Expectation(sp.Function):
 
     @property
     def free_symbols(self) -> set[sp.Basic]:
+        """The symbols that are not averaged over."""
         return set(self.integrand.free_symbols) - set(self.variables)
 
     def _eval_derivative(self, symbol: sp.Symbol) -> sp.Expr:

@@ -84,7 +84,7 @@ LEDGER = (
     Slip(_DRIFT, "RELATIVE_DRIFT * max(abs(old), abs(new))", "RELATIVE_DRIFT", _ROUNDING),
     Slip(_DRIFT, 'name += " again"', "break", _NAMED),
     Slip(_DRIFT, "for name in new if name not in old]", "for name in () if name not in old]", _NAMED),
-    Slip("reports/commands/report.py", "differences = [*drift(old, document_of(ledger)), *beside]",
+    Slip("reports/commands/report.py", "differences = [*drift(old, document_of(ledger)), *beside, *theorem_drift()]",
          "differences = drift(old, document_of(ledger))", _BESIDE),
     Slip("reports/commands/report.py", "return FAILED if differences else ledger.exit_code(old)",
          "return FAILED if differences else DONE", _BESIDE),

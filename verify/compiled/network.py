@@ -1,7 +1,8 @@
 """A network's own bulk by the theorems that derive it: one group, any activation.
 
 Two systems, one after the other: the law of the rows after the step, and the readout that meets them. The step sees
-Y = g(u) + noise - E[sigma] of a sample, u = theta.x; an average over u is one over the noise, too.
+Y = g(u) + noise - E[sigma] of a sample, u = theta.x; an average over u is one over the noise, too. No theorem concludes
+the forms of v, theta_perp and h in the resolvent: they are written here from leaving one sample out.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ samples of the batch, whose weight in M^-1 is W = y^2 diag(g_a u_a^2 omega). Lea
 
     G = (1/d) tr M = (C^-1 + Sigma)^-1,   Sigma = diag(g) + E[W (1 + G W/alpha0)^-1],
 
-and all else is made of G and of forms of M on v, theta_perp and the h_a.
+and all else is made of G and of forms of M on v, theta_perp and the h_a. No theorem concludes G, these forms, T, tau
+and K of a real batch with two letters: they are written here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The equations of families of models, read off the theorems that conclude them; nothing here is typed."""
+"""The equations of families of models, read off the theorems that conclude them; `network` says what it adds."""
 
 from __future__ import annotations
 

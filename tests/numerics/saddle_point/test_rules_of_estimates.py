@@ -14,7 +14,7 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.equations import _solution, fit_rounding, in_all, undecided
 from giantsteps.numerics.saddle_point.level import settled
 from giantsteps.numerics.saddle_point.profile import profile
-from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.verify.digits.solve import solve
 
 BASE = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

@@ -11,8 +11,8 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.balls.arithmetic import PrecisionError
 from giantsteps.numerics.certificates import certify
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.saddle_point import solve as solver
 from giantsteps.reports.answers import certificates
+from giantsteps.verify.digits import solve as solver
 
 MODEL = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)
 

@@ -22,7 +22,7 @@ from giantsteps.numerics.saddle_point.any_loss.envelope import Output, sampler
 from giantsteps.numerics.saddle_point.any_loss.newton import Found, along_path
 from giantsteps.numerics.saddle_point.any_loss.system import System
 from giantsteps.numerics.saddle_point.profile import profile
-from giantsteps.numerics.saddle_point.solve import solve as solve_any
+from giantsteps.verify.digits.solve import solve as solve_any
 
 NAMES = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
 STUDENTS = ("tanh", "erf", "sigmoid", "relu", "leaky_relu(z,1/10)", "softplus", "sin", "hardtanh")

@@ -122,7 +122,10 @@ def _of_other(expression: sp.Expr) -> sp.Expr:
 
 @lru_cache(maxsize=1)
 def _equations() -> tuple[Tape, ...]:
-    """Stationarity of Appendix D and the theorems of an orthogonal bulk, joined by what such a bulk makes of traces."""
+    """Stationarity of Appendix D and the theorems of an orthogonal bulk, joined by what such a bulk makes of traces.
+
+    The latter are seven equations that no theorem concludes.
+    """
     of_energy = {x: None for of in (s.q1_of, s.V1_of) for x in (of[0][0], of[0][1], of[1][1])}
     of_energy |= dict.fromkeys(of[a] for of in (s.q2_of, s.V2_of, s.m_of, s.zeta_of) for a in LETTERS)
     pairs = [concluded(letters.equation(x).theorem_of(letters.CONJUGATE[x])) for x in of_energy]
