@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import ParamSpec, TypeVar
 
 ALONE = threading.RLock()
@@ -52,14 +52,20 @@ def working_bits(bits: int) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
+def precision(bits: int) -> AbstractContextManager[None]:
     """flint works to so many bits inside the block."""
+    return flint_set("prec", bits)
+
+
+@contextmanager
+def flint_set(name: str, value: int) -> Iterator[None]:
+    """A setting of flint, which are global, inside the block; it has its own value again afterwards."""
     from flint import ctx
 
     with ALONE:
-        before, ctx.prec = ctx.prec, bits
+        before = getattr(ctx, name)
+        setattr(ctx, name, value)
         try:
             yield
         finally:
-            ctx.prec = before
+            setattr(ctx, name, before)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,8 +18,8 @@ from flint import acb, arb, ctx, fmpq
 from giantsteps.derivations.activations.locations import Location
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.calculus import derivative
-from giantsteps.derivations.expressions.exact import ALONE
 from giantsteps.derivations.expressions.exact import PrecisionError as PrecisionError
+from giantsteps.derivations.expressions.exact import flint_set
 from giantsteps.derivations.expressions.exact import precision as precision
 from giantsteps.derivations.expressions.tree import Condition, Expression
 
@@ -31,15 +31,9 @@ class BallError(ArithmeticError):
     """A certified value could not be obtained; the message says why, in one sentence."""
 
 
-@contextmanager
-def series_terms(count: int) -> Iterator[None]:
+def series_terms(count: int) -> AbstractContextManager[None]:
     """Series of flint have so many terms inside the block; their length is global state as the precision is."""
-    with ALONE:
-        before, ctx.cap = ctx.cap, count
-        try:
-            yield
-        finally:
-            ctx.cap = before
+    return flint_set("cap", count)
 
 
 def log_of(size: Ball) -> float:

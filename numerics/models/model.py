@@ -429,7 +429,7 @@ def _check_step(model: Model) -> None:
 
 
 def _check_network_bulk(model: Model, made: StepMap) -> None:
-    """It is built for the activation, and has the bulks of its own step."""
+    """Raises ModelError for an activation or bulks that a network's own bulk does not support."""
     if model.activation.parity != "odd" and model.gaussian_rows:
         raise ModelError(
             "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "

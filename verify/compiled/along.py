@@ -93,6 +93,11 @@ def _legendre() -> tuple[Array, Array]:
     return np.asarray(nodes), np.asarray(weights)
 
 
+def cuts_of(function: Activation) -> tuple[float, ...]:
+    """The breakpoints."""
+    return tuple(float(point.location.value) for point in function.breakpoints)
+
+
 def averages(function: Activation, places: Array, scale: float) -> Averages:
     """Of sigma(place + scale z) over a standard normal z. mu0, mu1 and mu2 are made of the same ones."""
     return _averages(function, np.asarray(places, dtype=float).tobytes(), scale)
@@ -105,8 +110,8 @@ def _averages(function: Activation, raw: bytes, scale: float) -> Averages:
         if scale == 0.0:
             values = evaluated(function.expression, places)
             return Averages(values, np.zeros_like(values), values**2, np.zeros_like(values))
-        cuts = [point.location.value for point in function.breakpoints]
-        z, weights = _cut_rule(places, scale, tuple(cuts)) if cuts else normal_rule()
+        cuts = cuts_of(function)
+        z, weights = _cut_rule(places, scale, cuts) if cuts else normal_rule()
         values = evaluated(function.expression, places[:, None] + scale * z)
         summed = values * weights
         weighted = (summed, summed * z, summed * values, summed * (z * z - 1.0))

@@ -10,20 +10,19 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import accumulate, pairwise, repeat
+from itertools import pairwise
 from operator import add, mul
 from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, ctx
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.activations.locations import Location
 from giantsteps.derivations.activations.strip_growth import strip_growth
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.exact import PrecisionError
 from giantsteps.derivations.expressions.normal_form import as_polynomial
-from giantsteps.verify.compiled.balls import Ball, BallRule, ball
+from giantsteps.verify.compiled.balls import Ball, BallRule, ball, geometric
 
 _FUNCTIONS: dict[str, Callable[[Ball], Ball]] = {
     "sigmoid": lambda u: 1 / (1 + (-u).exp()),
@@ -92,11 +91,14 @@ def grid(step: float, far: float) -> BallRule:
     h, count = ball(step), math.ceil(far / step)
     nodes = [h * k for k in range(-count, count + 1)]
     factor = h / (2 * arb.pi()).sqrt()
-    return BallRule(nodes, [(factor * (-x * x / 2).exp()).mid() for x in nodes], h)
+    return BallRule(nodes, [(factor * (-x * x / 2).exp()).mid() for x in nodes], mirrored=True)
 
 
-def panels(cuts: Sequence[Ball], order: int, far: float) -> BallRule:
-    """Gauss-Legendre panels at most one wide for a standard normal variable, cut where what is averaged jumps."""
+def panels(cuts: Sequence[Ball], digits: float, share: float, far: float) -> BallRule:
+    """Gauss-Legendre panels at most one wide for a standard normal variable, cut where what is averaged jumps; share 1
+    is as fine as the digits ask for, and more is coarser.
+    """
+    order = math.ceil((0.7 * digits + 12.0) / share)
     inner = sorted((cut.mid() for cut in cuts if abs(cut) < far), key=float)
     edges: list[Ball] = [-ball(far)]
     for end in (*inner, ball(far)):
@@ -118,10 +120,10 @@ def _legendre(order: int, bits: int) -> list[tuple[Ball, Ball]]:
     return [arb.legendre_p_root(order, k, weight=True) for k in range(order)]
 
 
-def place(location: Location) -> Ball:
-    """A breakpoint."""
-    low, high = location.enclosure(ctx.prec + 8)
-    return ball((low + high) / 2)
+def cuts_of(function: Activation) -> list[Ball]:
+    """The breakpoints."""
+    ends = (point.location.enclosure(ctx.prec + 8) for point in function.breakpoints)
+    return [ball((low + high) / 2) for low, high in ends]
 
 
 def averages(function: Activation, slope: Ball, bias: Ball, scale: Ball, rule: BallRule, digits: float) -> Averages:
@@ -139,17 +141,17 @@ def averages(function: Activation, slope: Ball, bias: Ball, scale: Ball, rule: B
         return _of_polynomials(function, [piece or [] for piece in pieces], at, scale)
     if len(pieces) > 1:
         raise PrecisionError(_NEITHER.format(function))
-    if rule.step is None or function.parity not in _SIGNS or bias != 0:
-        return _of_analytic(function, slope, bias, scale, rule, digits)
-    half = BallRule(rule.nodes[len(rule.nodes) // 2 :], [], rule.step)
-    of, sign = _of_analytic(function, slope, bias, scale, half, digits), _SIGNS[function.parity]
+    if not rule.mirrored or function.parity not in _SIGNS or bias != 0:
+        return _of_analytic(function, [slope * x for x in rule.nodes], bias, scale, digits)
+    half = [slope * x for x in rule.nodes[len(rule.nodes) // 2 :]]
+    of, sign = _of_analytic(function, half, bias, scale, digits), _SIGNS[function.parity]
     signs = (sign, -sign, sign, 1)
     return Averages(*([s * x for x in column[:0:-1]] + column for s, column in zip(signs, of, strict=True)))
 
 
 def on_line(function: Activation, at: Sequence[Ball], differentiated: bool = False) -> list[Ball]:
     """The function, or its derivative, at places between its breakpoints."""
-    cuts = [place(point.location) for point in function.breakpoints]
+    cuts = cuts_of(function)
     branches = [panel.branch for panel in function.panels]
     if differentiated:
         branches = [derivative(branch) for branch in branches]
@@ -160,15 +162,14 @@ def normal_rule(function: Activation, digits: float, share: float, power: int) -
     """A rule for averages of this power of a function over a standard normal variable; share 1 is the finest."""
     far = reach((function,), 1.0, ctx.prec, power)
     if function.breakpoints:
-        cuts = [place(point.location) for point in function.breakpoints]
-        return panels(cuts, math.ceil((0.7 * digits + 12.0) / share), far)
+        return panels(cuts_of(function), digits, share, far)
     return grid(share * _step(function, 1.0, digits, power), far)
 
 
 def _of_polynomials(function: Activation, pieces: Sequence[Sequence[Fraction]], at: list[Ball], s: Ball) -> Averages:
     """By the moments of x = a + s z between cuts: E[x^n; x > b] = a E[x^(n-1);] + (n-1) s^2 E[x^(n-2);] + s b^(n-1)
     phi((b - a)/s)."""
-    cuts = [place(point.location) for point in function.breakpoints]
+    cuts = cuts_of(function)
     squares = [_product(piece, piece) for piece in pieces]
     top = max(map(len, squares)) + 2
     rows = []
@@ -213,12 +214,12 @@ def _centred(rows: Sequence[Sequence[Ball]], at: Sequence[Ball], s: Ball) -> Ave
     return Averages(*map(list, zip(*columns, strict=True)))
 
 
-def _of_analytic(f: Activation, slope: Ball, bias: Ball, s: Ball, rule: BallRule, digits: float) -> Averages:
-    """With x - bias = u = j h and a = slope kappa the density is exp(-u^2/(2 s^2)) exp(a h/s^2)^j exp(-a^2/(2 s^2)):
-    powers of one number for each place."""
+def _of_analytic(f: Activation, at: Sequence[Ball], bias: Ball, s: Ball, digits: float) -> Averages:
+    """At the places a + bias. With x - bias = u = j h the density is a power of one number for each place times what
+    does not know both: exp(-u^2/(2 s^2)) exp(a h/s^2)^j exp(-a^2/(2 s^2)).
+    """
     h = ball(_step(f, float(s), digits))
     far = math.ceil(reach((f,), float(s), ctx.prec) * float(s / h))
-    at = [slope * x for x in rule.nodes]
     count = math.ceil(max(abs(float(a / h)) for a in at)) + far
     weighted = []
     for u in (h * k for k in range(-count, count + 1)):
@@ -232,10 +233,8 @@ def _of_analytic(f: Activation, slope: Ball, bias: Ball, s: Ball, rule: BallRule
         first, last = max(-count, math.floor(min(ends)) - far), min(count, math.ceil(max(ends)) + far)
         powers = []
         for a in block:
-            # Within the block, relative to its own middle, so that no power is larger than it has to be.
-            q = (a * h / (s * s)).exp()
             start = factor * ((a * h * first - a * a / 2) / (s * s)).exp()
-            powers.append(list(accumulate(repeat(q, last - first), mul, initial=start)))
+            powers.append(geometric(start, (a * h / (s * s)).exp(), last - first + 1))
         product = arb_mat(powers) * arb_mat(weighted[first + count : last + count + 1])
         rows += [[product[i, k] for k in range(4)] for i in range(len(block))]
     return _centred(rows, at, s)

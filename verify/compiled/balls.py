@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import accumulate, repeat
 from operator import add, mul, truediv
 from typing import Any, NamedTuple
 
@@ -27,16 +28,21 @@ def ball(value: Fraction | float) -> Ball:
     return arb(exact.numerator) / exact.denominator
 
 
+def geometric(first: Ball, ratio: Ball, count: int) -> list[Ball]:
+    """So many numbers, each the ratio times the one before."""
+    return list(accumulate(repeat(ratio, count - 1), mul, initial=first))
+
+
 class Astray(PrecisionError):
     """Newton's method did not converge from where it began."""
 
 
 class BallRule(NamedTuple):
-    """Nodes and weights for a bound variable; `step`: their distance, where it is everywhere the same."""
+    """Nodes and weights for a bound variable; `mirrored`: with every node its negative, and zero in the middle."""
 
     nodes: list[Ball]
     weights: list[Ball]
-    step: Ball | None = None
+    mirrored: bool = False
 
 
 class Vector:

@@ -17,7 +17,7 @@ from flint import arb, ctx
 
 from giantsteps.derivations.expressions.exact import PrecisionError, alone, precision
 from giantsteps.verify.compiled import labels
-from giantsteps.verify.compiled.along_balls import averages, grid, panels, place, reach
+from giantsteps.verify.compiled.along_balls import averages, cuts_of, grid, panels, reach
 from giantsteps.verify.compiled.balls import Astray, Ball, BallRule, Balls, Vector, ball, refined
 from giantsteps.verify.compiled.families import kept
 from giantsteps.verify.compiled.saddle_points import Model, given
@@ -128,8 +128,8 @@ class _Problem:
         model, names = self.model, self.family.names
         far = reach((model.activation, model.target), self.width, bits)
         if self.jumps:
-            cuts = [place(point.location) / ball(model.alignment) for point in model.target.breakpoints]
-            rule = panels(cuts, math.ceil((0.7 * fine.digits + 12.0) / fine.step), far)
+            cuts = [cut / ball(model.alignment) for cut in cuts_of(model.target)]
+            rule = panels(cuts, fine.digits, fine.step, far)
         else:
             rule = grid(fine.step, far)
         rules, functions = {names["kappa"]: rule}, dict[str, Any]()

@@ -16,9 +16,10 @@ from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.verify.compiled import saddle_points
 from giantsteps.verify.compiled.along import averages
 from giantsteps.verify.compiled.doubles import normal_rule
-from giantsteps.verify.compiled.system import System
+from giantsteps.verify.compiled.pairs import concluded
+from giantsteps.verify.compiled.system import values_of
 from giantsteps.verify.compiled.tape import Tape, written
-from giantsteps.verify.compiled.theorems import concluded, isotropic_bulk
+from giantsteps.verify.compiled.theorems import isotropic_bulk
 
 Array = NDArray[np.float64]
 # Of the rules for both kappa: of functions analytic within w of the line exp(-2 pi w/step) is left.
@@ -79,4 +80,4 @@ def solved(model: Model) -> Mapping[str, float]:
     given = {s.alpha: model.alpha, s.beta: model.beta, s.ridge: model.ridge, s.noise: model.noise, s.c: model.bulks[0]}
     rules = {x.name: normal_rule(_STEP, _REACH) for x in derived.kappa}
     named = {symbol.name: value for symbol, value in given.items()}
-    return {**named, **System(two_directions(), rules, named, functions_of(model)).solve().values}
+    return values_of(two_directions(), rules, named, functions_of(model))

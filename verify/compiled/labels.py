@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache, partial
-from itertools import accumulate, repeat
-from operator import mul
 from typing import Any, NamedTuple
 
 from flint import arb, arb_mat
@@ -13,7 +11,7 @@ from flint import arb, arb_mat
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.expressions.exact import PrecisionError
 from giantsteps.verify.compiled.along_balls import normal_rule, on_line
-from giantsteps.verify.compiled.balls import Ball, BallRule, Balls, Vector, ball, refined
+from giantsteps.verify.compiled.balls import Ball, BallRule, Balls, Vector, ball, geometric, refined
 from giantsteps.verify.compiled.families import kept
 
 # h and v_c have powers of a label up to the fourth, the forms of h in the resolvent u^2 Y^6 and its two labels below.
@@ -66,7 +64,7 @@ def seen(target: Activation, noise: float, digits: float, share: float) -> Seen:
         powers, left = [], []
         for x, weight, label in zip(*(of[begin : begin + _BLOCK] for of in (u, weights, labels)), strict=True):
             q = (h * label / variance).exp()
-            powers.append(list(accumulate(repeat(q, last - first), mul, initial=q**first)))
+            powers.append(geometric(q**first, q, last - first + 1))
             mass = weight * (-label * label / (2 * variance)).exp()
             left.append([mass, mass * x, mass * x * x])
         sums += arb_mat(left).transpose() * arb_mat(powers)

@@ -25,10 +25,11 @@ from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.random_features.no_spike import isotropic
 from giantsteps.verify.compiled.along import evaluated
 from giantsteps.verify.compiled.doubles import normal_rule
+from giantsteps.verify.compiled.pairs import concluded
 from giantsteps.verify.compiled.saddle_points import Model, functions_of
-from giantsteps.verify.compiled.system import System
+from giantsteps.verify.compiled.system import values_of
 from giantsteps.verify.compiled.tape import Tape, written
-from giantsteps.verify.compiled.theorems import concluded, isotropic_bulk
+from giantsteps.verify.compiled.theorems import isotropic_bulk
 
 Array = NDArray[np.float64]
 
@@ -171,4 +172,4 @@ def solved(model: Model, loss: Loss) -> Mapping[str, float]:
     functions: dict[str, Callable[..., Any]] = {**functions_of(model), **forces(loss)}
     functions["g"] = partial(labels, model.target, False)
     named = {symbol.name: number for symbol, number in given.items()}
-    return {**named, **System(any_loss(), rules, named, functions).solve().values}
+    return values_of(any_loss(), rules, named, functions)

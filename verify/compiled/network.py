@@ -23,16 +23,15 @@ from giantsteps.derivations.bulk import two_batch_matrices as batch
 from giantsteps.derivations.bulk.any_activation import U, Y
 from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.free_energy.along_spike import over_kappa
-from giantsteps.derivations.kernel.statements import sides
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g, sigma, sigma_prime
 from giantsteps.verify.compiled import saddle_points
-from giantsteps.verify.compiled.along import Array, evaluated, kappa_rule
+from giantsteps.verify.compiled.along import Array, cuts_of, evaluated, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule, normal_rule
+from giantsteps.verify.compiled.pairs import Pair, concluded, slope_through, slopes
 from giantsteps.verify.compiled.saddle_points import looked_up, on, refined
-from giantsteps.verify.compiled.slopes import Pair, slope_of, slopes
-from giantsteps.verify.compiled.system import Solved, System
+from giantsteps.verify.compiled.system import Solved, System, values_of
 from giantsteps.verify.compiled.tape import Tape, written
 
 Function = Callable[[Array], Array]
@@ -47,7 +46,7 @@ _LABEL = g(U) - s.mean_output
 
 
 def _concluded(derivation: Derivation, *symbols: sp.Symbol) -> list[Pair]:
-    return [sides(derivation.theorem_of(symbol).statement) for symbol in symbols]
+    return [concluded(derivation.theorem_of(symbol)) for symbol in symbols]
 
 
 def over_samples(integrand: sp.Expr) -> sp.Expr:
@@ -192,7 +191,7 @@ def readout_pairs() -> list[Pair]:
     twice = s.q1_hat * s.V1 + s.q2_hat * s.V2 + (forces.T * K * forces)[0]
     pairs += slopes(rows, s.V1_hat, s.V2_hat)
     for size, variable in ((s.q1, s.V1_hat), (s.q2, s.V2_hat)):
-        pairs.append((size, -sp.Add(*(sp.diff(twice, x) * slope_of(x, variable) for x, _ in rows))))
+        pairs.append((size, -slope_through(twice, rows, variable)))
     return [*pairs, *_concluded(network.errors(), s.test_error, s.training_error)]
 
 
@@ -250,14 +249,10 @@ class _Seen:
     biases: tuple[float] = (0.0,)
 
 
-def _cuts(function: Activation) -> tuple[float, ...]:
-    return tuple(float(point.location.value) for point in function.breakpoints)
-
-
 @lru_cache(maxsize=32)
 def samples(target: Activation, noise: float, finer: float) -> tuple[Rule, Function]:
     """A rule for u, each node with a rule for the label noise, and g with the noise on it."""
-    u, weights = kappa_rule(_cuts(target), finer)
+    u, weights = kappa_rule(cuts_of(target), finer)
     labels = evaluated(target.expression, u)
     if noise:
         e, share = normal_rule(1.0 / (6.0 * finer), 9.0)
@@ -276,14 +271,13 @@ def rows_of(step: Step, finer: float = 1.0) -> Mapping[str, float]:
         "sigma": partial(evaluated, student),
         "sigma_prime": partial(evaluated, derivative(student)),
     }
-    rules = {U.name: rule, s.z.name: kappa_rule(_cuts(step.activation), finer)}
-    return step.given | dict(System(law(), rules, step.given, functions).solve().values)
+    rules = {U.name: rule, s.z.name: kappa_rule(cuts_of(step.activation), finer)}
+    return values_of(law(), rules, step.given, functions)
 
 
 def _solved(tapes: Sequence[Tape], step: Step, given: Mapping[str, float]) -> Mapping[str, float]:
     rule, labels = samples(step.target, step.noise, 1.0)
-    known = {**rows_of(step), **given}
-    return known | dict(System(tapes, {U.name: rule}, known, {"g": labels}).solve().values)
+    return values_of(tapes, {U.name: rule}, {**rows_of(step), **given}, {"g": labels})
 
 
 def blocks_of(step: Step, gain: float) -> Mapping[str, float]:
@@ -295,7 +289,7 @@ def batch_of(target: Activation, alpha0: float, shift: float) -> Mapping[str, fl
     """The resolvent of a batch at t = ``shift``, and its forms, by name."""
     rule, labels = samples(target, 0.0, 1.0)
     given = {s.alpha0.name: alpha0, s.batch_shift.name: shift}
-    return given | dict(System(batch_alone(), {U.name: rule}, given, {"g": labels}).solve().values)
+    return values_of(batch_alone(), {U.name: rule}, given, {"g": labels})
 
 
 @lru_cache(maxsize=256)

@@ -27,9 +27,9 @@ from giantsteps.derivations.saddle_point import network as readouts
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.compiled.along import kappa_rule
 from giantsteps.verify.compiled.network import Averages, Step, over_samples, rows_of, samples
+from giantsteps.verify.compiled.pairs import Pair, slope_through, slopes
 from giantsteps.verify.compiled.saddle_points import functions_of, on, refined
-from giantsteps.verify.compiled.slopes import Pair, slope_of, slopes
-from giantsteps.verify.compiled.system import Solved, System
+from giantsteps.verify.compiled.system import Solved, System, values_of
 from giantsteps.verify.compiled.tape import Tape, written
 
 _G = sp.Matrix(2, 2, sp.symbols("M_{11} M_{12} M_{12} M_{22}", real=True))
@@ -154,8 +154,7 @@ def readout() -> tuple[Tape, ...]:
     twice += (FORCES.T * OVERLAP * FORCES)[0]
     pairs += slopes(rows, *(hat for hat, *_ in sources))
     for hat, q, times, _, _ in sources:
-        rate = sp.Add(*(sp.diff(twice, x) * slope_of(x, hat) for x, _ in rows))
-        pairs.append((q, -times * rate / 2))
+        pairs.append((q, -times * slope_through(twice, rows, hat) / 2))
     errors = {s.test_error: features.error, s.training_error: features.e2 * features.weight**2}
     return written([*pairs, *((error, over_kappa(square)) for error, square in errors.items())])
 
@@ -175,7 +174,7 @@ def bulk_of(
     rule, labels = samples(step.target, step.noise, 1.0)
     given = {**known, s.ridge.name: ridge, **{s.V2_hat_of[a].name: D[a] for a in LETTERS}}
     given |= {s.V1_hat_of[a][b].name: value for (a, b), value in zip(PAIRS, conjugates, strict=True)}
-    return given | dict(System(bulk(), {U.name: rule}, given, {"g": labels}).solve().values)
+    return values_of(bulk(), {U.name: rule}, given, {"g": labels})
 
 
 @dataclass(frozen=True)

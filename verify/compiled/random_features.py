@@ -20,10 +20,11 @@ from giantsteps.derivations.saddle_point.random_features import no_spike as deri
 from giantsteps.verify.compiled.along import averages, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule, normal_rule
 from giantsteps.verify.compiled.losses import Loss, forces, labels
+from giantsteps.verify.compiled.pairs import concluded
 from giantsteps.verify.compiled.saddle_points import Model
-from giantsteps.verify.compiled.system import System
+from giantsteps.verify.compiled.system import values_of
 from giantsteps.verify.compiled.tape import Tape, written
-from giantsteps.verify.compiled.theorems import concluded, isotropic_bulk
+from giantsteps.verify.compiled.theorems import isotropic_bulk
 
 # In t = ln tan(angle/2) all poles of what is averaged lie at distance pi/2 from the real line, also at ratio 1 where
 # the smallest eigenvalue is zero: the trapezoidal sum of step h leaves exp(-pi^2/h), 1e-43 here. The tails left out,
@@ -127,4 +128,4 @@ def _solved(
     tapes: tuple[Tape, ...], given: Mapping[str, float],
     rules: Mapping[str, Rule] | None = None, functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Mapping[str, float]:  # fmt: skip
-    return {**given, **System(tapes, rules or {}, given, functions or {}).solve().values}
+    return values_of(tapes, rules or {}, given, functions or {})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.verify.compiled.along import averages, kappa_rule
+from giantsteps.verify.compiled.along import averages, cuts_of, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule
 from giantsteps.verify.compiled.families import Family
 from giantsteps.verify.compiled.system import Solved, System
@@ -101,7 +101,7 @@ def solved(model: Model, family: Family) -> tuple[Solved, float]:
     """
     cuts: tuple[float, ...] = ()
     if abs(model.alignment) == 1.0:
-        cuts = tuple(float(point.location.value) / model.alignment for point in model.target.breakpoints)
+        cuts = tuple(cut / model.alignment for cut in cuts_of(model.target))
     return refined(lambda finer: on_rule(model, family, kappa_rule(cuts, finer)))
 
 

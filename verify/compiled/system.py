@@ -66,6 +66,13 @@ class System:
         return Solved(values, residual)
 
 
+def values_of(
+    tapes: Sequence[Tape], rules: Mapping[str, Rule], given: Mapping[str, float], functions: Functions
+) -> dict[str, float]:
+    """What is given and what the equations determine, by name. Raises CompileError and SolveError."""
+    return {**given, **System(tapes, rules, given, functions).solve().values}
+
+
 class _Iteration:
     """A part over doubles."""
 

@@ -14,7 +14,6 @@ from giantsteps.derivations.bulk import symbols as rows
 from giantsteps.derivations.bulk.any_activation import U
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
 from giantsteps.derivations.kernel.search.steps import isolated, value
-from giantsteps.derivations.kernel.statements import sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g
@@ -24,6 +23,7 @@ from giantsteps.derivations.saddle_point.bulk_of_letters import isotropic
 from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY
 from giantsteps.verify.compiled import network as compiled_network
 from giantsteps.verify.compiled.families import KEPT, Family
+from giantsteps.verify.compiled.pairs import Pair, concluded
 from giantsteps.verify.compiled.tape import written
 
 _COMMON = {
@@ -43,15 +43,8 @@ def _named(symbol: Any) -> Any:
     return symbol.name if isinstance(symbol, sp.Symbol) else [_named(one) for one in symbol]
 
 
-def _family(pairs: Iterable[tuple[sp.Symbol, sp.Expr]], names: Mapping[str, Any]) -> Family:
+def _family(pairs: Iterable[Pair], names: Mapping[str, Any]) -> Family:
     return Family(written(pairs), {role: _named(symbol) for role, symbol in {**_COMMON, **names}.items()})
-
-
-def concluded(theorem: Theorem) -> tuple[sp.Symbol, sp.Expr]:
-    """What an equation says of the symbol on its left."""
-    left, right = sides(theorem.statement)
-    assert isinstance(left, sp.Symbol)
-    return left, right
 
 
 def isotropic_bulk() -> tuple[Theorem, ...]:
@@ -102,7 +95,7 @@ _WEIGHT, _LABEL = sp.Symbol("readout weight", real=True), sp.Symbol("label", rea
 _TILTS = {U**j: sp.Function(f"tilt{j}", real=True)(_LABEL) for j in (2, 1)}
 
 
-def _by_label(pairs: Iterable[tuple[sp.Symbol, sp.Expr]]) -> list[tuple[sp.Symbol, sp.Expr]]:
+def _by_label(pairs: Iterable[Pair]) -> list[Pair]:
     """Averages over u as averages over the label, first over all samples that have it: u stands as u^j f(label)."""
 
     def averaged(mean: Expectation) -> sp.Expr:

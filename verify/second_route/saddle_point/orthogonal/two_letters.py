@@ -18,10 +18,10 @@ from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.along import kappa_rule
+from giantsteps.verify.compiled.pairs import concluded
 from giantsteps.verify.compiled.saddle_points import functions_of
-from giantsteps.verify.compiled.system import System
+from giantsteps.verify.compiled.system import values_of
 from giantsteps.verify.compiled.tape import Tape, written
-from giantsteps.verify.compiled.theorems import concluded
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.models import Point, between
@@ -150,7 +150,7 @@ def _equations() -> tuple[Tape, ...]:
 def _solved() -> Mapping[str, float]:
     given = {s.alpha: _ALPHA, s.beta: _BETA, s.ridge: _RIDGE, s.noise: 0.0, **dict.fromkeys(s.psi_of, 0.0)}
     named = by_glyph(given | by_letter({s.fraction: MODEL.fractions, s.c_of: MODEL.bulks}))
-    return {**named, **System(_equations(), {s.kappa.name: kappa_rule()}, named, functions_of(MODEL)).solve().values}
+    return values_of(_equations(), {s.kappa.name: kappa_rule()}, named, functions_of(MODEL))
 
 
 def _student(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Equations for slopes: what equations imply for the derivatives of the symbols that they determine."""
+"""Equations as pairs, a symbol and what it is equal to: of theorems, and for the slopes of such symbols."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
+from giantsteps.derivations.kernel.statements import sides
+from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
 
-# A symbol and what it is equal to.
 Pair = tuple[sp.Symbol, sp.Expr]
+
+
+def concluded(theorem: Theorem) -> Pair:
+    """What an equation says of the symbol on its left."""
+    left, right = sides(theorem.statement)
+    assert isinstance(left, sp.Symbol)
+    return left, right
 
 
 def slope_of(symbol: sp.Symbol, variable: sp.Symbol) -> sp.Symbol:
@@ -31,6 +39,11 @@ def slopes(pairs: Sequence[Pair], *variables: sp.Symbol) -> list[Pair]:
             for (left, _), of in zip(pairs, partials, strict=True)
         ]
     return averages_named(found)
+
+
+def slope_through(formula: sp.Expr, pairs: Iterable[Pair], variable: sp.Symbol) -> sp.Expr:
+    """How a formula moves with the variable by way of the symbols that the equations determine."""
+    return sp.Add(*(sp.diff(formula, x) * slope_of(x, variable) for x, _ in pairs))
 
 
 def averages_named(pairs: Iterable[Pair]) -> list[Pair]:
