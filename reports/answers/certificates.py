@@ -66,7 +66,7 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
     names = [*_VALUES, *(["chi"] if "chi" in document else [])]
     shown = [(f"{name.replace('_', ' ')}, {digits} digits", _flat(document[name])) for name in names]
-    return document, shown, True
+    return document, [*shown, (f"error estimate, {digits} digits", document["check"])], True
 
 
 def _flat(value: Any) -> str:

@@ -61,8 +61,8 @@ with --json: "certificate" {{"status", "box", "only_solution_by", "contraction",
 nearest to those given. With it one of the parameters may be a range LOW:HIGH: a certified branch, intervals with an
 enclosure of the test error for all values in each; with --json: "branch" [{{"interval", "status", "test_error",
 "training_error", "box"}}, ...], "certified_fraction", "only_solution_by".
---digits N computes to N digits by the compiled theorems, checked but not proved, for one or two readout groups; with
---json in "any_precision".
+--digits N computes to N digits by the compiled theorems, checked but not proved, for one readout group, and over
+isotropic rows for two; with --json in "any_precision".
 
 Beside the limit stands its value at a width of 1000 neurons (--width P for another), with what the limit drops at order
 1/p; where the two differ by more than 5 % a sentence says so. With --json in "at_width" and "warnings".

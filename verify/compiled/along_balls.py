@@ -75,7 +75,7 @@ def evaluated(expression: tree.Expression, x: Ball) -> Ball:
 def reach(functions: Sequence[Activation], scale: float, bits: int, power: int = 2) -> float:
     """Beyond it the density times this power of the functions, z^4 and more is below 2^-bits."""
     degree, rate, quadratic = (
-        max(float(getattr(f.growth, name)) for f in functions) for name in ("degree", "rate", "quadratic")
+        max(0.0, *(float(getattr(f.growth, name)) for f in functions)) for name in ("degree", "rate", "quadratic")
     )
     far = math.sqrt(2.0 * _LOG2 * bits)
     for _ in range(6):

@@ -15,11 +15,14 @@ from typing import Any, NamedTuple
 from flint import arb, arb_mat
 
 from giantsteps.derivations.expressions.exact import PrecisionError, precision
-from giantsteps.verify.compiled.program import Functions, Sweep, check, parts_of
+from giantsteps.verify.compiled.program import Functions, Part, Sweep, check, parts_of
 from giantsteps.verify.compiled.tape import Tape
 
 Ball = Any
-_GUARD, _MOST_STEPS = 24, 60
+_FIRST_BITS, _GUARD, _MOST_STEPS = 64, 24, 60
+_SWEEPS = 40
+# How far from the doubles a response may end: rules that are too coarse, and other solutions, end farther away.
+_NEAR = 0.02
 
 
 def ball(value: Fraction | float) -> Ball:
@@ -115,53 +118,80 @@ def refined(
 ) -> Refined:  # fmt: skip
     """The solution next to one in double precision, by Newton's method at twice the bits from step to step.
 
-    What it has no start for begins at zero. Raises Astray where it does not converge.
+    Raises Astray where it does not converge, or to another solution.
     """
     values: dict[str, Ball] = {}
     residual, rounding, steps = arb(0), arb(0), 0
     check(tapes, given, numbers.nodes, functions)
     for part in parts_of(tuple(tapes)):
         sweep = Sweep(part, numbers, {**given, **values}, functions)
-        x, made = _newton(sweep, part.unknowns, [arb(start.get(name, 0.0)) for name in part.unknowns], bits)
-        found = sweep(dict(zip(part.unknowns, x, strict=True)))
-        for name, value in zip(part.unknowns, x, strict=True):
-            residual = residual.max(abs(value - found[name]) / (1 + abs(value)))
+        ended = _next_to(part, sweep, start, bits)
+        found = sweep(ended.x)
+        gaps = [abs(value - found[name]) / (1 + abs(value)) for name, value in ended.x.items()]
+        residual = max((residual, *gaps), key=float)
         for name in part.symbols:
             values[name] = found[name].mid()
-            rounding = rounding.max(found[name].rad() / (1 + abs(values[name])))
-        steps += made
+            gaps.append(found[name].rad() / (1 + abs(values[name])))
+        lost = ended.condition * max(gaps, key=float)
+        for name in (tape.symbol for tape in part.tapes if tape.positive and tape.symbol in ended.x):
+            begun = arb(start.get(name, values[name]))
+            if not abs(values[name] - begun) < _NEAR * abs(begun) + 2 * lost * (1 + abs(values[name])):
+                raise Astray("Newton's method led to another solution than the one in double precision")
+        rounding = rounding.max(lost)
+        steps += ended.steps
     return Refined(values, residual.mid(), rounding.mid(), steps)
 
 
-def _newton(sweep: Sweep, names: Sequence[str], x: list[Ball], most: int) -> tuple[list[Ball], int]:
+class _Ended(NamedTuple):
+    """Where Newton's method ended, by how much a gap there moves the solution, and how many steps it made."""
+
+    x: dict[str, Ball]
+    condition: Ball
+    steps: int
+
+
+def _next_to(part: Part, sweep: Sweep, start: Mapping[str, float], bits: int) -> _Ended:
+    x = {name: arb(start.get(name, 0.0)) for name in part.unknowns}
+    without = [name for name in x if name not in start]
+    if without and len(without) < len(x):
+        # What has no start is first iterated alone: Newton's method from zero would lead all astray.
+        with precision(_FIRST_BITS):
+            for _ in range(_SWEEPS):
+                found = sweep(x)
+                x |= {name: found[name].mid() for name in without}
+    return _newton(sweep, x, bits)
+
+
+def _newton(sweep: Callable[[dict[str, Ball]], Mapping[str, Ball]], x: dict[str, Ball], most: int) -> _Ended:
     """Slopes are differences over 2^(-bits/2), so that a step leaves about the square of what was left before."""
     if not x:
-        return x, 0
-
-    def image(x: Sequence[Ball]) -> list[Ball]:
-        found = sweep(dict(zip(names, x, strict=True)))
-        return [found[name].mid() for name in names]
-
-    bits, wanted = 64, arb(2) ** -(most // 2)
+        return _Ended(x, arb(1), 0)
+    bits, wanted = _FIRST_BITS, arb(2) ** -(most // 2)
     for step in range(1, _MOST_STEPS):
         with precision(min(bits + _GUARD, most)):
-            moves = [arb(2) ** -(bits // 2) * (1 + abs(value)).mid() for value in x]
-            here = image(x)
-            columns = []
-            for place, move in enumerate(moves):
-                there = image([value + move * (k == place) for k, value in enumerate(x)])
-                columns.append([(a - b) / move for a, b in zip(there, here, strict=True)])
-            rows = [[(i == j) - columns[j][i].mid() for j in range(len(x))] for i in range(len(x))]
+            here, scales = sweep(x), {name: (1 + abs(value)).mid() for name, value in x.items()}
+            rows = [[arb(int(i == j)) for j in x] for i in x]
+            for j, (name, value) in enumerate(x.items()):
+                move = arb(2) ** -(bits // 2) * scales[name]
+                there = sweep(x | {name: value + move})
+                for row, other in zip(rows, x, strict=True):
+                    row[j] = (row[j] - (there[other].mid() - here[other].mid()) / move).mid()
             try:
-                change = arb_mat(rows).solve(arb_mat([[(a - b).mid()] for a, b in zip(x, here, strict=True)]))
+                inverse = arb_mat(rows).inv()
             except ZeroDivisionError:
                 break
-            x = [(value - change[k, 0]).mid() for k, value in enumerate(x)]
-            size = max((abs(change[k, 0]) / (1 + abs(value)) for k, value in enumerate(x)), key=float)
-        if not all(value.is_finite() for value in x):
+            change = inverse * arb_mat([[(value - here[name]).mid()] for name, value in x.items()])
+            x = {name: (value - change[k, 0]).mid() for k, (name, value) in enumerate(x.items())}
+            size = max((abs(change[k, 0]) / (1 + abs(value)) for k, value in enumerate(x.values())), key=float)
+        if not all(value.is_finite() for value in x.values()):
             break
         if bits == most and size < wanted:
-            return x, step
+            sizes = list(scales.values())
+            moves = (
+                sum((abs(inverse[i, j]) * sizes[j] for j in range(len(sizes))), arb(0)) / sizes[i]
+                for i in range(len(sizes))
+            )
+            return _Ended(x, max(arb(1), *moves, key=float).mid(), step)
         if size < arb(2) ** -(bits // 4):
             bits = min(2 * bits, most)
     raise Astray(

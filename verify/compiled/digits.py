@@ -24,9 +24,13 @@ from giantsteps.verify.compiled.saddle_points import Model, given
 
 # Rounding, and what a difference such as mu2^2 loses.
 _GUARD = 12
-# How much coarser the rules are that judge: not half as fine, which would mistake the same oscillations for constants.
-_COARSER = 1.5
-_PROBE_BITS = 64
+# How much coarser the rules are that judge, each than the one before: not half as fine, which would mistake the same
+# oscillations for constants. The estimate is ten times what they leave, since two rules may agree by chance.
+_COARSER, _CAUTION = 1.5, 10
+_PROBE_BITS, _FINEST_PROBE = 64, 1e-3
+# A step, in units of the scale on which the means of features vary, that leaves nothing to be resolved.
+_RESOLVED = 0.05
+_FEWEST = 0.2  # where the share of the first rules is below this, coarseness does not explain what goes wrong
 _ROLES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
 _LOG2, _LOG10 = math.log(2.0), math.log(10.0)
 
@@ -55,24 +59,31 @@ def solve_digits(model: Model, digits: int, start: Mapping[str, Any], step: labe
     """The saddle point, every double of the model the binary rational that it is.
 
     `start`: values in double precision; `step`: with the bulk of a network after this step, else isotropic rows.
-    error_estimate: the largest change, relative to 1 + size, of errors and order parameters under coarser rules, to the
-    power that they differ by, since rules converge geometrically; and what rounding leaves. Raises PrecisionError where
-    the digits are not reached.
+    error_estimate: what two coarser rules leave, relative to 1 + size, of errors and order parameters, since rules
+    converge geometrically; and what rounding leaves. Raises PrecisionError where the digits are not reached.
     """
     problem = _Problem(model, step, start)
-    bits = math.ceil((digits + _GUARD + max(0.0, -math.log10(model.ridge))) * math.log2(10.0))
+    bits = math.ceil((digits + _GUARD) * math.log2(10.0)) + problem.lost
     wanted = _LOG10 * (digits + 4)
     widest = 1.0 if problem.jumps else 2.0 * math.pi * problem.height() / wanted
     share, error, rounding = 1.0, arb(1), arb(1)
     while bits < 20.0 * digits + 400.0 and share > 1e-2:
         with precision(bits):
-            found, coarse = (
-                problem.solved(Fineness(widest * share * by, digits / by, share * by), bits) for by in (1.0, _COARSER)
-            )
-            error, rounding = _moved(found, coarse), found.error_estimate
-            estimate = error ** arb(_COARSER) + rounding
-            if estimate < arb(10) ** -digits:
-                return found._replace(error_estimate=estimate.mid())
+            rules = (Fineness(widest * share * by, digits / by, share * by) for by in (1.0, _COARSER, _COARSER**2))
+            try:
+                found, coarse = (problem.solved(next(rules), bits) for _ in range(2))
+            except Astray:
+                if share < _FEWEST:
+                    raise
+                share *= 0.6  # the solution on so coarse a rule is far from the start
+                continue
+            moved, rounding = _moved(found, coarse), found.error_estimate
+            error = max(moved, key=float)
+            if _CAUTION * error ** arb(_COARSER) + rounding < arb(10) ** -digits:
+                before = _moved(coarse, problem.solved(next(rules), bits))
+                estimate = _CAUTION * _left(moved, before) + rounding
+                if estimate < arb(10) ** -digits:
+                    return found._replace(error_estimate=estimate.mid())
         if rounding < arb(10) ** -(digits + 2):
             # The error falls like exp(-2 pi a/h): the step for the digits wanted follows from what this one gave.
             share *= min(0.85, max(0.2, -0.9 * _COARSER * float(error.log()) / wanted))
@@ -102,6 +113,9 @@ class _Problem:
         self.family = kept(letters if step is None else "network")
         self.start = dict(pair for role, value in start.items() for pair in _pairs(self.family.names[role], value))
         self.jumps = step is None and abs(model.alignment) == 1.0 and bool(model.target.breakpoints)
+        # Bits that a small ridge costs: what is left of V beside it.
+        self.lost = math.ceil(max(0.0, -math.log2(model.ridge)))
+        self.steepness = max(1.0, *map(abs, model.slopes)) / min(1.0, math.sqrt(min(model.bulks)))
         self.width = math.hypot(max(1.0, *map(abs, model.slopes)), math.sqrt(max(model.bulks)))
 
     def height(self) -> float:
@@ -109,17 +123,22 @@ class _Problem:
 
         The trapezoidal rule of step h errs like exp(-2 pi a/h). Raises PrecisionError where it does not settle.
         """
-        before = None
-        with precision(_PROBE_BITS):
-            for step in (0.8 / 1.5**n for n in range(20)):
+        before, step = None, 0.8 * _COARSER
+        bits = _PROBE_BITS + self.lost
+        with precision(bits):
+            while step > _FINEST_PROBE:
+                step /= _COARSER
                 try:
-                    error = float(self.solved(Fineness(step, 14, 1.0), _PROBE_BITS).values["test_error"])
-                except Astray:  # the solution on so coarse a rule is far from the start
+                    error = float(self.solved(Fineness(step, 14, 1.0), bits).values["test_error"])
+                except Astray:
+                    if step * self.steepness < _RESOLVED:
+                        raise
+                    before = None  # the solution on so coarse a rule is far from the start
                     continue
                 if before is not None:
                     moved = abs(error - before) / (1.0 + abs(error))
                     if moved < 1e-9:
-                        return 1.5 * step * -math.log(max(moved, 1e-17)) / (2.0 * math.pi)
+                        return _COARSER * step * -math.log(max(moved, 1e-17)) / (2.0 * math.pi)
                 before = error
         raise PrecisionError("the functions along the spike vary too fast for a rule of any precision")
 
@@ -148,14 +167,14 @@ class _Problem:
             functions |= seen.tilts
         tables = _functions(model, at, rule, fine.digits + 8.0)
         tapes = self.family.tapes
-        for name in _silent(names, tables):
+        for name in _silent(names, tables, rule.weights):
             # No mean and no spike: what does not count is zero.
             tapes, known = tuple(tape for tape in tapes if tape.symbol != name), known | {name: arb(0)}
         functions |= {name: partial(labels.table, values) for name, values in tables.items()}
         found = refined(tapes, Balls(rules), known, functions, self.start, bits)
         roles = _ROLES if self.step is None else (*_ROLES, "chi")
         values = {role: _value(found.values | known, names[role]) for role in roles}
-        return Digits(values, found.residual, found.residual + found.rounding, found.steps)
+        return Digits(values, found.residual, found.rounding, found.steps)
 
 
 def _functions(model: Model, at: _Map, rule: BallRule, digits: float) -> dict[str, Vector]:
@@ -175,12 +194,13 @@ def _functions(model: Model, at: _Map, rule: BallRule, digits: float) -> dict[st
     return found | {"y0": Vector(of.mean), "y1": Vector(of.first), "y2": Vector([(q + noise).mid() for q in of.square])}
 
 
-def _silent(names: Mapping[str, Any], tables: Mapping[str, Vector]) -> Iterator[str]:
+def _silent(names: Mapping[str, Any], tables: Mapping[str, Vector], weights: list[Ball]) -> Iterator[str]:
     """The means of letters whose features have none. Raises PrecisionError where no feature knows the bulk."""
     means = [names["m"]] if isinstance(names["m"], str) else names["m"]
     for letter, name in enumerate(means, start=1):
         suffix = f"_{letter}" if len(means) > 1 else ""
-        size, slope, rest = (max(map(abs, tables[f"mu{k}{suffix}"].values), key=float) for k in range(3))
+        of = ([abs(x) * w for x, w in zip(tables[f"mu{k}{suffix}"].values, weights, strict=True)] for k in range(3))
+        size, slope, rest = (max(values, key=float) for values in of)
         least = (size + slope + rest) * arb(2) ** -(ctx.prec // 2)
         if not slope > least:
             raise PrecisionError(
@@ -205,6 +225,18 @@ def _flat(value: Any) -> list[Ball]:
     return [x for one in value for x in _flat(one)] if isinstance(value, list) else [value]
 
 
-def _moved(found: Digits, coarse: Digits) -> Ball:
+def _moved(found: Digits, coarse: Digits) -> list[Ball]:
+    """By how much each value moves, relative to 1 + its size."""
     pairs = zip(_flat(list(found.values.values())), _flat(list(coarse.values.values())), strict=True)
-    return max((abs(x - y) / (1 + abs(x)) for x, y in pairs), key=float).mid()
+    return [(abs(x - y) / (1 + abs(x))).mid() for x, y in pairs]
+
+
+def _left(moved: list[Ball], before: list[Ball]) -> Ball:
+    """What is left of values that moved by so much under a coarser rule, and by so much more under a still coarser one.
+
+    With an error K q^(1/h) in each: K = 1 and two rules, or K and q by all three.
+    """
+    power = arb(_COARSER)
+    with_one = max(moved, key=float) ** power
+    shrunk = (a * (a / b).min(arb(1)) ** power for a, b in zip(moved, before, strict=True) if a > 0 and b > 0)
+    return max((with_one, *shrunk), key=float).mid()

@@ -78,7 +78,10 @@ def solve_equations(
     for variable, law in averaged.items():
         if not isinstance(law, Law):
             raise CompileError(f"{law!r} is not a law of {variable}: for example Law.normal() or Law.uniform(0, 1)")
-        _check_sign(variable, float(np.min(law.rule(1.0)[0])))
+        _check_sign(variable, float(np.min(_rule(law, 1.0).nodes)))
+    for function, values in functions.items():
+        if not callable(values):
+            raise CompileError(f"{values!r} is not a function for {function}")
     problem = _Problem(
         tuple(formulas),
         written(formulas.items()),
@@ -107,7 +110,7 @@ class _Problem:
     together: Sequence[set[str]]  # names of variables that are averaged over together
 
     def rules(self, finer: float) -> dict[str, Rule]:
-        return {name: Rule(*law.rule(finer)) for name, law in self.laws.items()}
+        return {name: _rule(law, finer) for name, law in self.laws.items()}
 
     def entries(self, finer: float) -> float:
         """How many numbers the largest array has: at each node of an average one for each unknown."""
@@ -135,6 +138,16 @@ class _Problem:
     def _solved(self, finer: float, sweep: Callable[..., Sweep]) -> Solved:
         with np.errstate(all="ignore"):
             return System(self.tapes, self.rules(finer), self.given, self.functions, sweep).solve()
+
+
+def _rule(law: Law, finer: float) -> Rule:
+    try:
+        nodes, weights = (np.asarray(values, dtype=float) for values in law.rule(finer))
+    except (TypeError, ValueError):
+        nodes = weights = np.zeros(0)
+    if nodes.ndim != 1 or nodes.shape != weights.shape or not nodes.size:
+        raise CompileError(f"the rule of the law {law.text} has to give nodes and as many weights")
+    return Rule(nodes, weights)
 
 
 class _Rough(Sweep):

@@ -28,13 +28,14 @@ class Law:
     @staticmethod
     def normal(*kinks: float) -> Law:
         """The standard normal law, for functions that are smooth but at these places."""
-        return Law("standard normal", partial(_normal, kinks))
+        return Law("standard normal", partial(_normal, tuple(_finite("a kink", kink) for kink in kinks)))
 
     @staticmethod
     def uniform(low: float, high: float) -> Law:
         """The uniform law on [low, high]. Raises CompileError."""
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise CompileError(f"uniform on [{low:g}, {high:g}] is not a law: low has to be below high, both finite")
+        low, high = _finite("low", low), _finite("high", high)
+        if not low < high:
+            raise CompileError(f"uniform on [{low:g}, {high:g}] is not a law: low has to be below high")
         return Law(f"uniform on [{low:g}, {high:g}]", partial(_uniform, low, high))
 
     @staticmethod
@@ -43,7 +44,8 @@ class Law:
 
         Raises CompileError.
         """
-        if not 0.0 < ratio < math.inf:
+        ratio = _finite("ratio", ratio)
+        if not ratio > 0.0:
             raise CompileError(f"ratio = {ratio:g} is not accepted: Marchenko and Pastur's law has a finite ratio > 0")
         return Law(f"Marchenko-Pastur of ratio {ratio:g}", partial(_marchenko_pastur, ratio))
 
@@ -53,14 +55,28 @@ class Law:
 
         Raises CompileError.
         """
-        nodes = np.array(values, dtype=float)
-        given = np.ones_like(nodes) if weights is None else np.array(weights, dtype=float)
+        try:
+            nodes = np.array(values, dtype=float)
+            given = np.ones_like(nodes) if weights is None else np.array(weights, dtype=float)
+        except (TypeError, ValueError):
+            nodes, given = np.zeros(0), np.zeros(1)  # refused as other lists that are none of points
         if nodes.ndim != 1 or nodes.shape != given.shape or not np.all(np.isfinite([nodes, given])):
             raise CompileError("points are a list of finite values and, if weights are given, as many finite weights")
         if np.any(given < 0.0) or not np.sum(given) > 0.0:
             raise CompileError("weights of points have to be at least 0, and one above 0")
         rule = Rule(nodes, given / np.sum(given))
         return Law(f"{len(nodes)} points", lambda _: rule)
+
+
+def _finite(what: str, value: float) -> float:
+    """The number. Raises CompileError."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise CompileError(f"{what} = {value!r} is not accepted: it has to be a finite number")
+    return number
 
 
 def _normal(kinks: tuple[float, ...], finer: float) -> Rule:

@@ -23,7 +23,8 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
     """Order parameters, test error (25) and training error of the model with its loss and its readout.
 
     With `digits` to so many of them, as numbers of mpmath, by the equations that the theorems conclude: for the square
-    loss, one or two readout groups, one spike direction and ridge > 0. Raises ModelError for what does not exist or is
+    loss, one readout group (over isotropic rows also two, whose mean features do not coincide up to sign), one spike
+    direction, rows of equal norm before the step and ridge > 0. Raises ModelError for what does not exist or is
     not supported, and PrecisionError where the digits are not reached. Never raises for lack of convergence:
     `converged` and `status` say so.
     """
@@ -51,15 +52,16 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
 def _check(model: Model) -> None:
     """Raises ModelError for what digits do not support."""
     most = 1 if model.network_step is not None else 2
-    if (
-        model.law is not None or len(model.groups) > most or model.rank > 1 or model.gaussian_rows or model.ridge == 0.0
-        or model.loss.name != "square"
-    ):  # fmt: skip
-        raise ModelError(
-            "digits require the square loss, one or two readout groups, a spike of one direction, rows of equal norm "
-            f"before the step and ridge > 0, and here {model.described()}: omit the digits"
-        )
-
+    supported = {
+        "the square loss": model.loss.name == "square",
+        "one readout group, or two readout groups over isotropic rows": model.law is None and len(model.groups) <= most,
+        "a spike of one direction": model.rank == 1,
+        "rows of equal norm before the step": not model.gaussian_rows,
+        "ridge > 0": model.ridge > 0.0,
+    }
+    missing = " and ".join(what for what, there in supported.items() if not there)
+    if missing:
+        raise ModelError(f"digits require {missing}, and here {model.described()}: omit the digits")
     if len(model.groups) == 2:
         (u, b, c), (v, d, e) = zip(model.slopes, model.biases, model.bulks, strict=True)
         if (u, b, c) == (v, d, e) or ((u, b, c) == (-v, -d, e) and model.activation.parity in ("odd", "even")):

@@ -34,6 +34,19 @@ LETTERS = [
 ]
 
 
+# Two groups at a small ridge, where another solution is near; functions that fall and grow like exp(q z^2).
+HARD = [
+    Model("sin", "relu", 0.5, 1.0, 1e-6, spike=0.1, bulk=1.0, alignment=0.9999,
+          readout=(ReadoutGroup(0.5, 0.001, bias=0.4), ReadoutGroup(0.0, 0.999, bias=-0.7))),
+    Model("sigmoid", "sign", 1.5, 1.0, 1e-7, 0.1, spike=0.01, bulk=1.0, alignment=0.0,
+          readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(0.6, 0.5))),
+    Model("tanh", "z**2", 1.0, 2.0, 1e-3, 0.1, spike=3.0, bulk=1.0, alignment=1.0,
+          readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(0.0, 0.5))),
+    worked().changed(activation="z*exp(-z**2)"),
+    worked().changed(activation="z*exp(z**2/5)", spike=0.1),
+]  # fmt: skip
+
+
 def network(student: str, target: str, **changes: Any) -> Model:
     step = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0, **changes}
     return Model.from_gradient_step(student, target, bulk_model="network", **step)
@@ -57,6 +70,7 @@ def apart(first: Solution, second: Solution) -> Any:
         *(model for _, model in random_models(8, 20261122)),
         *(worked().changed(readout=letters) for letters in LETTERS),
         *(network(student, target, **changes) for student, target, changes in NETWORKS),
+        *HARD,
     ],
     ids=str,
 )

@@ -161,6 +161,8 @@ def test_a_solution_is_read_by_symbol_and_by_name() -> None:
         (({x: sp.besselj(0, a)}, {a: 2}), "besselj.* cannot be compiled"),
         (({x: sp.Function("f")(a)}, {a: 2}), "no values for the function f"),
         (({x: Expectation(cos(t * u * y * z), t, u, y, z)},), "too many nodes"),
+        (({x: sp.Function("f")(a)}, {a: 2}, {}, {sp.Function("f"): None}), "None is not a function for f"),
+        (({x: Expectation(t, t)}, {}, {t: Law("mine", lambda finer: 5)}), "the law mine has to give nodes"),
     ],
 )
 def test_what_is_no_such_equation_is_told_in_a_sentence(arguments: tuple[Any, ...], words: str) -> None:
@@ -178,6 +180,9 @@ def test_what_is_no_such_equation_is_told_in_a_sentence(arguments: tuple[Any, ..
         (lambda: Law.points([1.0, 2.0], [1.0]), "as many finite weights"),
         (lambda: Law.points([1.0], [-1.0]), "at least 0"),
         (lambda: Law.points([]), "one above 0"),
+        (lambda: Law.points("abc"), "finite values"),
+        (lambda: Law.uniform("a", 1.0), "low = 'a' is not accepted"),
+        (lambda: Law.normal(float("nan")), "a kink = nan is not accepted"),
     ],
 )
 def test_what_is_no_law_is_told_in_a_sentence(make: Callable[[], Law], words: str) -> None:
