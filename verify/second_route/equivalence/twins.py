@@ -15,7 +15,7 @@ of the others (`gradient_step.readouts`), of features F (n x p), f = F a/sqrt(p)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,17 +24,14 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.models.solution import Solution
 from giantsteps.verify.checks.simulation import Measured, column
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
 from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, unit_rows
-from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Curve, Function
-from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve, Function
 from giantsteps.verify.second_route.networks.draws import first_step
-from giantsteps.verify.second_route.networks.numbers import functions_with_third, network_values, own_model
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 from giantsteps.verify.second_route.networks.step import Step, equivalent, named
 
@@ -152,38 +149,18 @@ def pair(setting: Setting, d: int, seed: int) -> tuple[tuple[float, ...], tuple[
 _QUANTITIES = (s.test_error, s.training_error, s.m, s.slope_learned, s.cubic_learned)
 
 
-def learned(solution: Solution) -> tuple[float, float]:
-    """E[f u] and E[f (u^3 - 3 u)]/6 of a model without the third function, u = gamma kappa + sqrt(1 - gamma^2) z.
-
-    f = yhat(kappa) + mu1(kappa) psi z: averages over both on a grid, from what f is.
-    """
-    functions, order, gamma = functions_with_third(solution.model), solution.order_parameters, solution.model.alignment
-    line, weight = LINE[::4], 4.0 * WEIGHT[::4]
-    mu1 = functions["mu1"](line)
-    yhat = functions["mu0"](line) * order.m[0] + line * mu1 * order.zeta[0]
-    f = yhat[:, None] + np.outer(mu1 * order.psi[0], line)
-    u = gamma * line[:, None] + math.sqrt(1.0 - gamma**2) * line
-    return float(weight @ (f * u) @ weight), float(weight @ (f * (u**3 - 3 * u)) @ weight) / 6
+# The twin's limits, and the numbers and functions that statements on a network are evaluated with.
+Limits = tuple[Array, Mapping[str, float], Mapping[str, Function]]
+LimitsOf = Callable[[Setting, int], Limits]
 
 
-@lru_cache(maxsize=64)
-def _limits(setting: Setting, d: int) -> tuple[Array, dict[str, float], Mapping[str, Function]]:
-    """The twin's limits, and all that statements on the network need, at the ratios that sizes have."""
-    own = solved(own_model(setting.at(d)))
-    even = solved(own_model(setting.at(d), bulk_model="isotropic"))
-    twin = np.array([even.test_error, even.training_error, even.order_parameters.m[0], *learned(even)])
-    values = network_values(own) | {s.cubic_isotropic.name: float(twin[-1])}
-    return twin, values, functions_with_third(own.model)
-
-
-def trained(name: str, quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """A quantity of the network named, of some settings at a second batch size, too."""
-    named = {each: SETTINGS[each] for each in (name, _BESIDE.get(name)) if each}
-    return beside_twins(named, quantity, profile)
+def at_both_batches(name: str) -> Mapping[str, Setting]:
+    """The network named, of some settings at a second batch size, too."""
+    return {each: SETTINGS[each] for each in (name, _BESIDE.get(name)) if each}
 
 
 def beside_twins(
-    settings: Mapping[str, Setting], quantity: sp.Basic, profile: Profile
+    settings: Mapping[str, Setting], limits: LimitsOf, quantity: sp.Basic, profile: Profile
 ) -> Mapping[str, tuple[Measured, ...]]:
     """A quantity of networks, each draw's with its twin's taken off and the twin's limit put back, at a quarter of the
     profile's dimensions.
@@ -195,7 +172,7 @@ def beside_twins(
         for dimension, share in zip(profile.dimensions, _SHARES[: len(profile.dimensions)], strict=True):
             d, draws = dimension // 4, profile.draws(share * setting.draws)
             both = np.array([pair(setting, d, seed) for seed in draws])[:, :, at]
-            twin, values, functions = _limits(setting, d)
+            twin, values, functions = limits(setting, d)
             yield Measured(d, tuple(both[:, 0] - both[:, 1] + twin[at]), values, functions)
 
     return {name: tuple(sizes(setting)) for name, setting in settings.items()}

@@ -101,8 +101,7 @@ def amplitude_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scale
         f"k = {k}, s = {rate:g}": Scaled(
             dimensions,
             tuple(
-                tuple(abs(amplitudes(means, rate, length, d, i)[k - 1]) for i in profile.draws(8))
-                for d in dimensions
+                tuple(abs(amplitudes(means, rate, length, d, i)[k - 1]) for i in profile.draws(8)) for d in dimensions
             ),
             {s.taylor_order.name: k, s.eta_rate.name: rate},
         )

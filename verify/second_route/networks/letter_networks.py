@@ -20,7 +20,7 @@ from giantsteps.verify.compiled import network_letters, saddle_points, theorems
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows, unit_rows
-from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, distance_from_span
 from giantsteps.verify.second_route.networks.step import Step
 from giantsteps.verify.second_route.values import LETTERS, by_glyph
 
@@ -281,20 +281,18 @@ def floor_numbers(point: Point) -> dict[str, float]:
     """The test error of a well-fed network, and the distance of y0 from the six functions of its letters."""
     network = WELL_FED[str(point["network"])]
     table = {name: f(LINE) for name, f in saddle_points.functions_of(network.compiled).items()}
-    root, letters = np.sqrt(WEIGHT), [str(a + 1) for a in LETTERS]
-    parts = [[table[f"mu0_{a}"], LINE * table[f"mu1_{a}"], table[f"k2_{a}"]] for a in letters]
-    span = np.concatenate(parts) * root
-    basis = np.linalg.svd(span.T, full_matrices=False)[0]
-    left = table["y0"] * root - basis @ (basis.T @ (table["y0"] * root))
-    return {s.test_error.name: solve(network)[s.test_error.name], s.distance_groups.name: float(left @ left)}
+    parts = [(table[f"mu0_{a + 1}"], LINE * table[f"mu1_{a + 1}"], table[f"k2_{a + 1}"]) for a in LETTERS]
+    distance = distance_from_span([column for part in parts for column in part], table["y0"])
+    return {s.test_error.name: solve(network)[s.test_error.name], s.distance_groups.name: distance}
 
 
-def third_at(point: Point) -> dict[str, float]:
-    """d mu0/dc of a letter, by central differences of an average on a fixed grid."""
-    student = SMOOTH[str(point["activation"])]
-    r, u, b, c, kappa = (float(point[x.name]) for x in (s.r, s.letter[0], s_saddle.bias_of[0], s.c_of[0], s.kappa))
+def third_at(point: Point, c: sp.Symbol, third: sp.Symbol) -> dict[str, float]:
+    """d mu0/dc of a letter, by central differences of an average on a fixed grid; letter 1 and no bias by default."""
+    student, r, kappa = SMOOTH[str(point["activation"])], float(point[s.r.name]), float(point[s.kappa.name])
+    u, b = float(point.get(s.letter[0].name, 1.0)), float(point.get(s_saddle.bias_of[0].name, 0.0))
 
     def mean(bulk: float) -> float:
         return float(WEIGHT @ student.value(r * u * kappa + b + math.sqrt(bulk) * LINE))
 
-    return {s_saddle.third_of.name: (mean(c + 1e-5) - mean(c - 1e-5)) / 2e-5}
+    bulk = float(point[c.name])
+    return {third.name: (mean(bulk + 1e-5) - mean(bulk - 1e-5)) / 2e-5}

@@ -19,8 +19,7 @@ from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
-from giantsteps.verify.second_route.networks.numbers import step_at
-from giantsteps.verify.second_route.networks.step import Step, law
+from giantsteps.verify.second_route.networks.step import Step, law, step_at
 from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
@@ -88,12 +87,6 @@ def letter_law(point: Point) -> dict[str, float]:
     }  # fmt: skip
     hermite = hermite_numbers(step.student, step.target)
     return hermite | {s.eta.name: step.rate * step.beta} | {x.name: own[of.name] for x, of in named.items()}
-
-
-def letter_functions(point: Point) -> Mapping[str, Function]:
-    """Implementations of sigma, g and their derivatives at a point."""
-    step = step_at(point)
-    return interpretation(step.student, step.target)
 
 
 # --- the resolvent on rows of real networks
