@@ -14,11 +14,12 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES, W, Z
-from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied
 from giantsteps.verify.second_route.grids import Array
 from giantsteps.verify.second_route.networks.step import Step, law, step_at
 from giantsteps.verify.second_route.values import PAIRS, by_glyph, by_letter, by_pair, value
@@ -128,7 +129,7 @@ def resolvent(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
     counts = [round(share * step.beta * d) for share in pair.fractions]
     group = np.repeat([0, 1], counts)
     x = rng.standard_normal((round(step.alpha0 * d), d))
-    rows = unit_rows(len(group), d, rng)
+    rows = unit_rows(rng, len(group), d)
     rows = after_step(
         rows, CURVES[step.student], x, CURVES[step.target].value(x[:, 0]), step.rate, np.array(pair.letters)[group]
     )

@@ -23,13 +23,14 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.numerics.models.network import Network
 from giantsteps.verify.checks.simulation import Measured, column
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
 from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
-from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, even_rows
 from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve, Function
 from giantsteps.verify.second_route.networks.draws import first_step
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
@@ -130,7 +131,7 @@ def pair(setting: Setting, d: int, seed: int) -> tuple[tuple[float, ...], tuple[
     n, p, n0 = (round(x * d) for x in (setting.alpha, setting.beta, setting.alpha0))
     student, target = _CURVES[setting.student], _CURVES[setting.target]
     rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
-    start, batch = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, batch = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     rate, given = setting.eta / setting.beta, np.asarray(target.value(batch[:, 0]))
     x = rng.standard_normal((setting.sets * n, d))
     labels = exact = np.asarray(target.value(x[:, 0]))

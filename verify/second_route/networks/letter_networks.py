@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled import network_letters, saddle_points, theorems
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
-from giantsteps.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import after_step, batch_shapes, even_rows
 from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, distance_from_span
 from giantsteps.verify.second_route.networks.step import Step
 from giantsteps.verify.second_route.values import LETTERS, by_glyph
@@ -92,7 +93,7 @@ def _draw(network: Vocabulary, d: int, seed: int) -> _Draw:
     edges = np.round(np.cumsum((0.0, *network.fractions)) * p).astype(int)
     group = np.repeat(np.arange(len(network.letters)), np.diff(edges))
     target = SMOOTH[step.target].value
-    start, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     given = np.asarray(target(x[:, 0]))
     rows = after_step(start, SMOOTH[step.student], x, given, step.rate, np.array(network.letters)[group])
     samples = rng.standard_normal((_sets(network) * n, d))

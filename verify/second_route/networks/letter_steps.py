@@ -12,6 +12,7 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled import network_letters
@@ -135,7 +136,7 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
     group = (np.arange(p) >= round(model.share * p)).astype(int)
     letters = np.array(model.letters)[group]
-    start, x = real.unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
     rows = real.after_step(start, SMOOTH[step.student], x, labels, step.rate, letters)
     mean = letters @ rows / (letters @ letters)

@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
@@ -18,7 +19,6 @@ from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.random_features import plain, plain_after_step, target_constants
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.equivalence import features as feature_numbers
-from giantsteps.verify.second_route.gradient_step.real import unit_rows
 from giantsteps.verify.second_route.grids import SMOOTH, average, grid
 from giantsteps.verify.second_route.models import between, model_at
 
@@ -109,7 +109,7 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     mu1, mu2, first, second = (found[x.name] for x in (s.mu1_constant, s.mu2_constant, s.h1_star, s.h2_star))
     n, p = round(model.alpha * d), round(model.beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(d, seed)))
-    rows = math.sqrt(model.bulk) * unit_rows(p, d, rng)
+    rows = math.sqrt(model.bulk) * unit_rows(rng, p, d)
     rows[:, 0] += model.spike
     theta = np.zeros(d)
     theta[:2] = model.alignment, math.sqrt(1 - model.alignment**2)
