@@ -147,7 +147,7 @@ def solved_large_batch(point: Point) -> dict[str, float] | None:
 # ---- twins ----
 
 
-def _learned(solution: Solution) -> tuple[float, float]:
+def learned(solution: Solution) -> tuple[float, float]:
     """E[f u] and E[f (u^3 - 3 u)]/6 of a model without the third function, u = gamma kappa + sqrt(1 - gamma^2) z.
 
     f = yhat(kappa) + mu1(kappa) psi z: averages over both on a grid, from what f is.
@@ -165,7 +165,7 @@ def _learned(solution: Solution) -> tuple[float, float]:
 def limits(setting: Setting, d: int) -> Limits:
     """The twin's limits, and all that statements on the network need, at the ratios that sizes have."""
     own, even = (solved(setting.at(d).model(law)) for law in ("network", "isotropic"))
-    twin = np.array([even.test_error, even.training_error, even.order_parameters.m[0], *_learned(even)])
+    twin = np.array([even.test_error, even.training_error, even.order_parameters.m[0], *learned(even)])
     values = network_values(own) | {s.cubic_isotropic.name: float(twin[-1])}
     return twin, values, functions_of(own.model)
 

@@ -10,7 +10,8 @@ import pytest
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.experiments.ensembles import Sizes, unit_rows
-from giantsteps.numerics.experiments.letters import OBSERVABLES, draw
+from giantsteps.numerics.experiments.letters import letters_map
+from giantsteps.numerics.experiments.ridge import OF_LETTERS
 from giantsteps.numerics.experiments.simulate import predict, simulate
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.models.model import Model, ModelError
@@ -270,7 +271,7 @@ def test_networks_of_independent_letters() -> None:
 
 def test_a_drawn_feature_map_has_the_spike_and_the_bulk_of_its_letters() -> None:
     sizes = Sizes.rounded(50, alpha=1.0, beta=2.0, fractions=(1.0,))
-    drawn = draw(MODEL, ReadoutLaw("normal", 0.8), sizes, np.random.default_rng(5))
+    drawn = letters_map(dataclasses.replace(MODEL, readout=ReadoutLaw("normal", 0.8)), sizes, np.random.default_rng(5))
     u = drawn.spikes[:, 0] / MODEL.spike
     assert u.std() == pytest.approx(0.8, abs=0.2)
     bulk = drawn.weights - drawn.spikes @ drawn.directions
@@ -282,12 +283,12 @@ def test_a_drawn_feature_map_has_the_spike_and_the_bulk_of_its_letters() -> None
 def test_simulations_of_a_density_follow_the_theory() -> None:
     # The finite-size protocol: a right theory is refuted with probability 1e-3 at most.
     model = MODEL.changed(noise=0.1, readout=ReadoutLaw("normal"))
-    observed: dict[str, list[Observation]] = {name: [] for name in OBSERVABLES}
+    observed: dict[str, list[Observation]] = {name: [] for name in OF_LETTERS}
     for dimension, seeds in ((100, 24), (200, 16)):
         run, two = (simulate(model, dimension=dimension, seeds=count) for count in (seeds, 2))
         assert run.values("test_error")[:2] == two.values("test_error")
         theory = predict(model, sizes=run.sizes).values
-        for name in OBSERVABLES:
+        for name in OF_LETTERS:
             observed[name].append(Observation(dimension, run.values(name), theory[name]))
     limits = predict(model).values
     report = compare_all(observed, limits=limits, required=("test_error",))
