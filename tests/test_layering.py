@@ -55,7 +55,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "bounds": ("bulk", "gaussian", "models", "saddle_point"),
         "bulk": ("gaussian", "models"),
         "certificates": ("balls", "bounds", "bulk", "models", "saddle_point"),
-        "experiments": ("bounds", "bulk", "gaussian", "models", "saddle_point"),
+        "experiments": ("bounds", "gaussian", "models", "saddle_point"),
         "gaussian": (),
         "models": ("gaussian",),
         "saddle_point": ("bulk", "gaussian", "models"),

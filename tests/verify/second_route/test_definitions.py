@@ -18,14 +18,15 @@ from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.equivalence import both_maps, twins
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array
-from giantsteps.verify.second_route.networks import draws, letter_networks, one_letter_rows, overlapping_draws
-from giantsteps.verify.second_route.networks.letter_networks import Vocabulary
+from giantsteps.verify.second_route.networks import draws, one_letter_rows, overlapping_draws
 from giantsteps.verify.second_route.networks.step import Step
 from giantsteps.verify.second_route.networks.step import law as law_of
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)
-LETTERS = Vocabulary(Step("tanh", "sin", 1.5, 2.0, 0.8), (0.25, 0.75), (1.0, -0.5), (0.8, 0.4), 2.0, 0.1, 0.3)
+LETTERS = twins.Setting(
+    "tanh", "sin", 2.0, 0.8, 0.1, 1.5, 1.6, noise=0.3, letters=(1.0, -0.5), fractions=(0.25, 0.75), biases=(0.8, 0.4)
+)
 START = overlapping_draws.Start("tanh", "sin", 1.5, 0.8, 2.0, 0.4, 0.1)
 LAW = one_letter_rows.LAWS["wide"]
 # A network whose activation has a mean, with noise of the labels and a rate that is not eta.
@@ -41,10 +42,10 @@ DRAWS: dict[str, Callable[[int, int], Any]] = {
     "any activation": lambda d, seed: any_draws.row_statistics(ANY, d, seed)[0],
     "any batch": lambda d, seed: any_draws.batch_blocks(ANY, 0.8, d, seed),
     "any bulk": lambda d, seed: tuple(any_draws.bulk_resolvent(ANY, d, 0.5, 0.7, seed)[0].values()),
-    "twins": lambda d, seed: twins.pair(SETTING, d, seed),
+    "twins": lambda d, seed: twins.pair(SETTING, d, seed)[0],
     "both maps": lambda d, seed: both_maps.measured("erf student, tanh target", d, seed, ()),
-    "letters": lambda d, seed: dataclasses.astuple(letter_networks.drawn(LETTERS, d, seed)),
-    "twins of letters": lambda d, seed: dataclasses.astuple(letter_networks.twin(LETTERS, d, seed))[:3],
+    "letters": lambda d, seed: twins.network(LETTERS, d, seed),
+    "twins of letters": lambda d, seed: twins.twin(LETTERS, d, seed)[:5],
     "overlapping rows": lambda d, seed: overlapping_draws.measured_step(START, d, seed),
     "rows by a law": lambda d, seed: one_letter_rows.drawn(LAW, d, seed)[0],
 }
