@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 
 import numpy as np
 import sympy as sp
@@ -85,11 +85,14 @@ def first_tensor(target: Callable[..., Array], count: int, first: int = 1) -> tu
     raise ValueError("no Hermite tensor up to order six")
 
 
-_HERMITE = {f"He_{k}": np.polynomial.hermite_e.HermiteE.basis(k) for k in range(1, 7)}
+def _hermite(order: int, z: Array) -> Array:
+    return np.asarray(he.hermeval(z, [0.0] * order + [1.0]))
+
+
 TENSOR_TARGETS: dict[str, tuple[Callable[..., Array], int]] = {
     "staircase": (lambda a, b, c: a + a * b + a * b * c, 3),
     "product of four": (lambda a, b, c, d: a * b * c * d, 4),
-    **{name: (he_k, 1) for name, he_k in _HERMITE.items()},
+    **{f"He_{k}": (partial(_hermite, k), 1) for k in range(1, 7)},
 }
 
 

@@ -228,21 +228,16 @@ def feature_conjugates(point: Point) -> dict[str, float]:
     names = (s.V, s.output_square, s.alpha_p, s.gamma_p, s.mu1_constant, s.mu2_constant)
     V, Q, alpha, gamma, k1, k2 = (float(point[x.name]) for x in names)
     M, loss = float(point["correlation"]) * np.sqrt(Q), LOSSES[str(point["loss"])]
-    functions = {
-        "mu0": np.zeros_like,
-        "mu1": np.ones_like,
-        "mu2": np.ones_like,
-        "g": SMOOTH[str(point["target"])].value,
-    }
+    functions: dict[str, Callable[..., Any]] = {"mu0": np.zeros_like, "mu1": np.ones_like, "mu2": np.ones_like}
+    functions["g"] = SMOOTH[str(point["target"])].value
     fixed = {s.gamma.name: 1.0, **dict.fromkeys((x.name for x in (s.m, s.psi, s.q1, s.V1)), 0.0)}
 
     def mean(variance: float, square: float, overlap: float) -> float:
         values = {s.V2.name: variance, s.q2.name: square - overlap**2, s.zeta.name: overlap}
         return _averaged(loss, fixed | values, functions)
 
-    in_V, in_Q, in_M = (
-        _slope(lambda e, at=at: mean(*(x + e * y for x, y in zip((V, Q, M), at, strict=True)))) for at in np.eye(3)
-    )
+    in_V, in_Q = _slope(lambda e: mean(V + e, Q, M)), _slope(lambda e: mean(V, Q + e, M))
+    in_M = _slope(lambda e: mean(V, Q, M + e))
     return {
         s.output_overlap.name: M,
         s.label_variance.name: 1 - M**2 / Q,
