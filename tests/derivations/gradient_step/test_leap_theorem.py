@@ -15,10 +15,12 @@ from giantsteps.derivations.kernel.limits import limit_rational
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.kernel.statements import Refused
 from giantsteps.derivations.kernel.theorem import replay
+from giantsteps.verify.checks.proofs import ByObligations
 from giantsteps.verify.claims.gradient_step import leap_theorem as claims
-from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.protocol.claim import PROFILES
+from giantsteps.verify.protocol.verdict import Verdict, decide
 from giantsteps.verify.second_route.gradient_step import leap_theorem as numbers
-from tests.planting.errors import verdict_by_proof
 
 
 def test_exact_and_numerical_targets_are_the_same_functions() -> None:
@@ -52,7 +54,9 @@ def test_a_direction_that_only_a_higher_tensor_sees_is_not_in_the_leap_space() -
     ],
 )
 def test_the_three_regimes_are_all_looked_at(wrong: sp.Expr, verdict: Verdict) -> None:
-    assert verdict_by_proof(replace(claims.THEOREM, statement=sp.Eq(s.overlap_rate, wrong))) is verdict
+    claim = replace(claims.THEOREM, statement=sp.Eq(s.overlap_rate, wrong))
+    proof = next(check for check in claim.checks if isinstance(check, ByObligations))
+    assert decide(claim.kind, [proof.run(claim, PROFILES["quick"], PAPER)]) is verdict
 
 
 @pytest.mark.parametrize("name", ["product", "diagonal-square", "product-of-three-and-square"])

@@ -39,8 +39,8 @@ from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
 from giantsteps.verify.closed_forms.proof import prove
 from giantsteps.verify.protocol.balls import NoBallError, enclose
 from giantsteps.verify.protocol.evidence import Outcome
-from tests.planting.closed_forms import wrong_forms
 from tests.references.integrals import integrals
+from tests.references.wrong_forms import wrong_forms
 
 CLOSED = (
     "erf(z)", "sign(z)", "step(z)", "relu(z)", "leaky_relu(z, 1/10)", "elu(z)", "gelu(z)", "hardtanh(z)", "sin(z)",
