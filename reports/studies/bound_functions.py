@@ -22,8 +22,8 @@ from giantsteps.numerics.certificates.minima.optimum import certify_minimum
 from giantsteps.numerics.certificates.minima.spike_path import along_rate
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 
 SHOWN = Model(activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, spike=1.5, bulk=1.0, alignment=1.0)
@@ -200,20 +200,17 @@ def _at(values: Sequence[float]) -> list[float]:
 
 def bounds_drawn(found: Sequence[Optimum]) -> Figure:
     """Both bounds along the learning rate, and the least error over the ridge between them."""
-    canvas, all_axes = panels(len(found), width=13.0, height=3.5)
+    canvas, *all_axes = draw.panels(len(found), size=(13.0, 3.5))
     for axes, one in zip(all_axes, found, strict=True):
-        axes.plot(RATES, np.maximum(one.upper, 1e-9), color=STYLES[1][0], linestyle="--", lw=1.7, label="upper bound")
-        axes.plot(RATES, np.maximum(one.lower, 1e-9), color=STYLES[0][0], lw=1.7, label="lower bound")
-        axes.plot(RIDGE_RATES, one.over_ridge, color=STYLES[2][0], marker="^", ms=5, lw=0, label="best ridge")
+        draw.line(axes, RATES, np.maximum(one.upper, 1e-9), 1, "upper bound")
+        draw.line(axes, RATES, np.maximum(one.lower, 1e-9), 0, "lower bound")
+        draw.line(axes, RIDGE_RATES, one.over_ridge, 2, "best ridge", marker="^", ms=5, lw=0)
         axes.set(yscale="log", xlabel=r"$\tilde\eta$", title=one.name)
         axes.set_ylim(bottom=max(1e-7, 0.3 * min(one.lower)))
     all_axes[0].set_ylabel("test error")
-    legend(all_axes[0])
-    title = "The bounds along the learning rate"
+    draw.legend(all_axes[0])
     caption = (
         "Upper and lower bound after a gradient step of rate eta (Result 3.1, beta = 1; alpha0 infinite where not "
         f"given), and the least test error over the ridge at alpha = {STEPS[0][1].alpha:g}."
     )
-    return finished(
-        canvas, "bounds_along_rate", title, caption, "giantsteps.reports.studies.bound_functions.bounds_drawn(optima())"
-    )
+    return draw.finished(canvas, "bounds_along_rate", "The bounds along the learning rate", caption)

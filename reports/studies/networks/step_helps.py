@@ -22,8 +22,8 @@ import numpy as np
 from giantsteps.numerics.certificates.ranges.plane import Grid, Signs
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import finished, panels
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import FOLDER as SAMPLES
 from giantsteps.reports.measurements.study import Study, Table
 
@@ -207,7 +207,7 @@ def drawn(found: Sequence[Panel], title: str) -> Figure:
     """The planes side by side."""
     from matplotlib.colors import ListedColormap
 
-    canvas, all_axes = panels(len(found), width=12.6, height=3.9)
+    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9))
     for axes, panel in zip(all_axes, found, strict=True):
         axes.imshow(
             panel.signs, cmap=ListedColormap(_COLOURS), vmin=-1, vmax=1, origin="lower", aspect="auto",
@@ -225,4 +225,4 @@ def drawn(found: Sequence[Panel], title: str) -> Figure:
         f"hurt in orange, uncertain in white; {STUDENT} learning {TARGET}, isotropic bulk, both axes logarithmic, "
         f"{COLUMNS} by {ROWS} cells."
     )
-    return finished(canvas, SLUG, title, caption, COMMAND)
+    return draw.finished(canvas, SLUG, title, caption)
