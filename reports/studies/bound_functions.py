@@ -1,25 +1,18 @@
 """Page: the bounds along the learning rate, and the functions along the spike that it chooses from.
 
-Theory alone. Optima along the learning rate are found by a scan with every dip refined; those of both bounds are then
-certified in ball arithmetic (`numerics.certificates.minima.optimum`) where activation and target allow it.
+Theory alone. Optima along the learning rate are found by a scan with every dip refined: local minima, not certified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.balls.arithmetic import BallError
 from giantsteps.numerics.bounds.results import Minimum
 from giantsteps.numerics.bounds.ridge import best_ridge, bounds, local_minima
-from giantsteps.numerics.certificates.minima import optimum as certify_optimum
-from giantsteps.numerics.certificates.minima.bound_track import LOWER, UPPER, Track
-from giantsteps.numerics.certificates.minima.optimum import certify_minimum
-from giantsteps.numerics.certificates.minima.spike_path import along_rate
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures.figures import Figure
@@ -37,17 +30,11 @@ STEPS: tuple[tuple[str, Network], ...] = (
 )
 RATES = np.linspace(0.25, 12.0, 48)
 RIDGE_RATES = (0.5, 1.5, 3.0, 5.0, 8.0, 12.0)
-# The rates that the certificates cover.
-RANGE = (Fraction(1), Fraction(8))
-NOT_TRIED = certify_optimum.Optimum("estimated: no certificate was tried")
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """One problem: both bounds along RATES, their least values, and the least error over the ridge at a few rates.
-
-    certificates: what is certain about the least upper bound and about the least lower bound.
-    """
+    """One problem: both bounds along RATES, their least values, and the least error over the ridge at a few rates."""
 
     name: str
     lower: tuple[float, ...]
@@ -55,7 +42,6 @@ class Optimum:
     best_lower: Minimum
     best_upper: Minimum
     over_ridge: tuple[float, ...]
-    certificates: tuple[certify_optimum.Optimum, certify_optimum.Optimum] = (NOT_TRIED, NOT_TRIED)
 
 
 def optima() -> tuple[Optimum, ...]:
@@ -65,13 +51,8 @@ def optima() -> tuple[Optimum, ...]:
         both = [bounds(_model(network, float(eta))) for eta in RATES]
         lower, upper = [b.lower for b in both], [b.upper for b in both]
         least = [best_ridge(_model(network, eta)).test_error for eta in RIDGE_RATES]
-        best_lower, best_upper = _least(network, "lower", lower), _least(network, "upper", upper)
-        found.append(
-            Optimum(
-                name, tuple(lower), tuple(upper), best_lower, best_upper, tuple(least),
-                _certificates(network, best_upper.at, best_lower.at),
-            )
-        )  # fmt: skip
+        least_bounds = _least(network, "lower", lower), _least(network, "upper", upper)
+        found.append(Optimum(name, tuple(lower), tuple(upper), *least_bounds, tuple(least)))
     return tuple(found)
 
 
@@ -88,35 +69,6 @@ def _least(network: Network, which: str, values: Sequence[float]) -> Minimum:
     # Rounding of the least squares is a zero here: a dip may be as shallow as 1e-14.
     dips = local_minima(lambda eta: float(getattr(bounds(_model(network, eta)), which)), near, noise=0.0)
     return min(dips, key=lambda dip: dip.error) if dips else Minimum(near[1], values[k])
-
-
-def _certificates(
-    network: Network, upper: float, lower: float
-) -> tuple[certify_optimum.Optimum, certify_optimum.Optimum]:
-    try:
-        path = along_rate(
-            network.activation, network.target, alpha0=network.alpha0, beta=network.beta, noise=network.noise
-        )
-        track = Track(path, *RANGE)
-    except BallError as reason:
-        none = certify_optimum.Optimum(f"estimated: {reason}")
-        return none, none
-    return certify_minimum(track, UPPER, upper), certify_minimum(track, LOWER, lower)
-
-
-def _certified(found: certify_optimum.Optimum) -> str:
-    """One cell: the bracket and the intervals on which the bound is monotone and least, or why there is none."""
-    if not found.certified:
-        return found.status
-    left, right = found.bracket
-    least = f"least on [{found.least_on[0]:.4g}, {found.least_on[1]:.4g}]"
-    if found.at_end:
-        return f"at an end of what was scanned, eta = {left:.4g}; {least}"
-    number = "one minimum" if found.single else "a minimum (flat to second order)"
-    return (
-        f"{number} within {right - left:.0e} of eta = {(left + right) / 2:.8g}; falls from {found.falls_from:.4g} "
-        f"to it, rises from it to {found.rises_to:.4g}; {least}"
-    )
 
 
 def perfect_rate(beta: float) -> float:
@@ -141,22 +93,18 @@ def page(found: Sequence[Optimum]) -> Study:
     perfect = found[0]
     rate = perfect_rate(STEPS[0][1].beta)
     lower, upper = bounds(SHOWN).lower, bounds(SHOWN).upper
-    certain = [sum(one.certificates[which].certified for one in found) for which in range(2)]
     text = (
         "The least test error over the ridge lies between two distances of the target: to the line of $\\mu_0$ (upper "
         "bound) and to the span of $\\mu_0$ and $\\kappa \\mu_1$ (lower bound). For tanh/sin at r = "
         f"{SHOWN.spike:g}, c = {SHOWN.bulk:g}, gamma = 1 the distances are {upper:.5f} and {lower:.5f}.",
-        f"Along the learning rate both bounds have an optimum (a scan of {len(RATES)} rates, the dip refined): "
+        f"Along the learning rate both bounds have a local minimum, not certified (a scan of {len(RATES)} rates, the "
+        "dip refined): "
         + "; ".join(
             f"{one.name}: upper bound {one.best_upper.error:.3g} at eta = {one.best_upper.at:.4g}, lower bound "
             f"{one.best_lower.error:.3g} at {one.best_lower.at:.4g}"
             for one in found
         )
         + ".",
-        f"Of {len(found)} optima {certain[0]} of the upper bound and {certain[1]} of the lower bound are certified: "
-        f"ball arithmetic encloses slopes and values for rates from {float(RANGE[0]):g} to {float(RANGE[1]):g}. A "
-        "bracket of the second table holds a minimum, the bound is monotone on both sides up to the ends named, and "
-        "on the interval named last no rate outside the bracket does as well.",
         f"For {perfect.name} with a large batch perfect learning is expected at eta = $3 \\sqrt{{3}} \\pi \\beta/4$ = "
         f"{rate:.4f}: there $\\mu_0$ is the target itself. The scan finds the least upper bound "
         f"{abs(perfect.best_upper.at - rate):.1g} away from it.",
@@ -178,19 +126,7 @@ def page(found: Sequence[Optimum]) -> Study:
             for one in found
         ),
     )
-    certificates = Table(
-        f"The learning rates of the least bounds on [{float(RANGE[0]):g}, {float(RANGE[1]):g}]",
-        ("problem", "bound", "estimate", "what is certain"),
-        tuple(
-            (one.name, which, f"{best.at:.7g}", _certified(certificate))
-            for one in found
-            for which, best, certificate in (
-                ("upper", one.best_upper, one.certificates[0]),
-                ("lower", one.best_lower, one.certificates[1]),
-            )
-        ),
-    )
-    return Study("bound-functions", "What one step can learn: functions, bounds, optimum", text, (table, certificates))
+    return Study("bound-functions", "What one step can learn: functions, bounds, optimum", text, (table,))
 
 
 def _at(values: Sequence[float]) -> list[float]:

@@ -11,34 +11,16 @@ _BIND = f"{_EXACT}::test_signs_powers_and_exponents_bind_as_in_python"
 
 _ACTIVATION = "derivations/activations/activation.py"
 _ANY_ACTIVATION_TEST = "tests/numerics/bulk/test_any_activation.py"
-_ARITHMETIC = "numerics/balls/arithmetic.py"
-_ARITHMETIC_TEST = "tests/numerics/balls/test_arithmetic.py"
-_AVERAGES_TEST = "tests/numerics/balls/test_averages.py"
 _BATCH = "numerics/saddle_point/one_group/batch.py"
-_BRACKETS_TEST = "tests/numerics/certificates/minima/test_brackets.py"
-_CERTIFIED_DIP_TEST = "tests/numerics/certificates/minima/test_certified_dip.py"
-_CERTIFIED_MINIMA = "numerics/certificates/minima/certified_minima.py"
-_CHEBYSHEV = "numerics/balls/chebyshev.py"
-_CHEBYSHEV_TEST = "tests/numerics/balls/test_chebyshev.py"
 _ERROR_ESTIMATE_TEST = "tests/numerics/saddle_point/test_error_estimate.py"
 _EXPRESSIONS_TEST = "tests/derivations/expressions/test_expressions.py"
 _FINITE_WIDTH = "numerics/saddle_point/finite_width.py"
-_FUNCTIONS = "numerics/certificates/functions.py"
-_GAUSSIAN_BOUNDS = "numerics/balls/gaussian_bounds.py"
-_GAUSSIAN_BOUNDS_TEST = "tests/numerics/balls/test_gaussian_bounds.py"
 _GROWTH = "derivations/activations/growth.py"
-_GROWTH_BOUNDS = "numerics/balls/growth_bounds.py"
-_INTEGRALS = "numerics/balls/integrals.py"
-_INTEGRALS_TEST = "tests/numerics/balls/test_integrals.py"
-_HARD_TEST = "tests/numerics/balls/test_hard_activations.py"
-_LABELS = "numerics/certificates/network/labels.py"
-_LABELS_TEST = "tests/numerics/certificates/network/test_labels.py"
 _MAP_UNCERTAINTY_TEST = "tests/numerics/saddle_point/test_map_uncertainty.py"
 _LOCAL = "derivations/activations/local_exponents.py"
 _LOCAL_TEST = "tests/derivations/activations/test_local_exponents.py"
 _INTEGRATED = "test_where_the_square_of_the_slope_can_be_integrated"
 _NETWORK_BATCH_TEST = "tests/numerics/saddle_point/one_group/test_network_batch.py"
-_NETWORK_BRANCH_TEST = "tests/numerics/certificates/ranges/test_network_branch.py"
 _NETWORK_CONSTANTS = "numerics/bulk/network_constants.py"
 _NETWORK_CONSTANTS_TEST = "tests/numerics/bulk/test_network_constants.py"
 _NETWORK_EQUATIONS = "numerics/saddle_point/one_group/network_equations.py"
@@ -47,27 +29,9 @@ _NETWORK_LAW = "numerics/bulk/network_law.py"
 _NORMAL = "derivations/expressions/normal_form.py"
 _NORMAL_TEST = "tests/derivations/expressions/test_normal_form.py"
 _ALMOST = "test_what_is_the_same_almost_everywhere"
-_NETWORK_SADDLE_POINT = "numerics/certificates/network/saddle_point.py"
-_NETWORK_TUBES = "numerics/certificates/ranges/network_tubes.py"
-_OPTIMUM = "numerics/certificates/minima/optimum.py"
-_OPTIMUM_TEST = "tests/numerics/certificates/minima/test_optimum.py"
 _PANELS = "derivations/activations/panels.py"
 _PIECEWISE_FACTS_TEST = "tests/derivations/activations/test_piecewise_facts.py"
 _RIDGE = "numerics/saddle_point/ridge.py"
-_RULES = "numerics/balls/rules.py"
-_RULES_TEST = "tests/numerics/balls/test_rules.py"
-_RUN = "numerics/sweeps/run.py"
-_SPAN_MOMENTS = "numerics/certificates/minima/span_moments.py"
-_SPREAD_LABELS = "numerics/certificates/network/spread_labels.py"
-_SPREAD_LABELS_TEST = "tests/numerics/certificates/network/test_spread_labels.py"
-_STORE = "numerics/sweeps/store.py"
-_STRIP = "numerics/certificates/strip.py"
-_SWEEP_DAMAGE_TEST = "tests/numerics/sweeps/test_sweep_damage.py"
-_SWEEP_TEST = "tests/numerics/sweeps/test_sweep.py"
-_TRAPEZOID = "numerics/balls/trapezoid.py"
-_TRAPEZOID_TEST = "tests/numerics/balls/test_trapezoid.py"
-_TUBES = "numerics/certificates/ranges/tubes.py"
-_TUBES_TEST = "tests/numerics/certificates/ranges/test_tubes.py"
 
 # fmt: off
 LANGUAGE = (
@@ -117,14 +81,8 @@ ACTIVATIONS = (
          f"{_PIECEWISE_FACTS_TEST}::test_growth_is_that_of_the_piece_that_grows_most"),
     Slip(_ACTIVATION, "return functools.reduce(Growth.either, bounds)", "return bounds[-1]",
          f"{_PIECEWISE_FACTS_TEST}::test_growth_is_that_of_the_piece_that_grows_most"),
-    Slip(_ACTIVATION, "if not (before.endless or after.endless) or jump_sign(before, after)",
-         "if not (before.endless or after.endless)",
-         f"{_HARD_TEST}::test_a_jump_where_the_endless_breakpoints_begin_is_one"),
     Slip(_PANELS, "return power(call(\"Abs\", base.base), number(q * exponent)) if even else expr", "return expr",
          "tests/derivations/activations/test_activation.py::test_a_root_of_a_square_is_an_absolute_value"),
-    Slip(_PANELS, "outside = power(call(\"Abs\", polynomial_tree(root)), number(2 * exponent))",
-         "outside = power(call(\"Abs\", polynomial_tree(root)), number(exponent))",
-         f"{_HARD_TEST}::test_roots_of_squares_are_absolute_values"),
     Slip("derivations/activations/locations.py", "if len(simple) < len(polynomial):",
          "if len(simple) > len(polynomial):",
          "tests/derivations/activations/test_activation.py::test_a_multiple_root_is_where_it_is"),
@@ -145,10 +103,6 @@ ACTIVATIONS = (
     Slip(_NORMAL, "factors.append(number(int(c.op in (\">=\", \"<=\"))))",
          "factors.append(number(int(c.op == \">=\")))",
          f"{_NORMAL_TEST}::{_ALMOST}"),
-    Slip(_ARITHMETIC, "around = arb(0, top)", "around = arb(0, top / 2)",
-         f"{_ARITHMETIC_TEST}::test_a_power_around_zero_holds_those_of_its_edge"),
-    Slip("numerics/gaussian/evaluate.py", "np.nextafter(points, -np.inf)", "np.nextafter(points, np.inf)",
-         f"{_HARD_TEST}::test_at_the_end_of_a_panel_the_branch_before_it_holds"),
     Slip("numerics/bounds/ridge.py", "return found if best > found.error + _ROUNDINGS * (1.0 + abs(found.error)) else",
          "return found if best > 0.0 else",
          "tests/numerics/bounds/test_ridge.py::test_a_polished_minimum_is_known_beyond_the_root_of_rounding"),
@@ -170,92 +124,6 @@ ACTIVATIONS = (
          f"{_PIECEWISE_FACTS_TEST}::test_growth_is_that_of_the_piece_that_grows_most"),
 )
 
-# Radii that rarely bind, by inputs that nearly reach them.
-RADII = (
-    Slip(_CHEBYSHEV, "first = 4 * bound * radius ** (-count) * _steepness(count, order)",
-         "first = bound * radius ** (-count) * _steepness(count, order)",
-         f"{_CHEBYSHEV_TEST}::test_the_bound_is_nearly_reached_by_the_polynomial_that_vanishes_at_all_points"),
-    Slip(_CHEBYSHEV, "first = 4 * bound * radius ** (-count) * _steepness(count, order)",
-         "first = 4 * bound * radius ** (-count - 1) * _steepness(count, order)",
-         f"{_CHEBYSHEV_TEST}::test_the_bound_is_nearly_reached_by_the_polynomial_that_vanishes_at_all_points"),
-    Slip(_CHEBYSHEV, "(1 + 2 * arb(count).log() / arb.pi())", "(1 + arb(count).log() / arb.pi())",
-         f"{_CHEBYSHEV_TEST}::test_what_the_values_are_known_to_is_nearly_reached_at_the_ends"),
-    Slip(_CHEBYSHEV, "return (1, m * m, arb(m * m * (m * m - 1)) / 3)[order]",
-         "return (1, m, arb(m * m * (m * m - 1)) / 3)[order]",
-         f"{_CHEBYSHEV_TEST}::test_the_bound_is_nearly_reached_by_the_polynomial_that_vanishes_at_all_points"),
-    Slip(_CHEBYSHEV, "return (1, m * m, arb(m * m * (m * m - 1)) / 3)[order]",
-         "return (1, m * m, arb(m * m * (m - 1)) / 3)[order]",
-         f"{_CHEBYSHEV_TEST}::test_the_bound_is_nearly_reached_by_the_polynomial_that_vanishes_at_all_points"),
-    Slip(_CHEBYSHEV, "(first / (1 - ratio) + delta * _steepness(count - 1, order)).upper()",
-         "(first / (1 - ratio) + delta).upper()",
-         f"{_CHEBYSHEV_TEST}::test_what_the_values_are_known_to_is_nearly_reached_at_the_ends"),
-    Slip(_TRAPEZOID, "return 2 / ((2 * arb.pi() * height / step).exp() - 1)",
-         "return 1 / ((2 * arb.pi() * height / step).exp() - 1)",
-         f"{_TRAPEZOID_TEST}::test_the_infinite_sum_errs_by_the_top_and_the_bottom"),
-    Slip(_TRAPEZOID, "return 4 * step / (2 * arb.pi()) * density(end)", "return step / (2 * arb.pi()) * density(end)",
-         f"{_TRAPEZOID_TEST}::test_the_finite_sum_needs_the_sides_of_the_rectangle"),
-    Slip(_TRAPEZOID, "return (height * height / 2).exp()", "return (height * height / 4).exp()",
-         f"{_TRAPEZOID_TEST}::test_the_infinite_sum_errs_by_the_top_and_the_bottom"),
-    Slip(_GAUSSIAN_BOUNDS, "return (2 * height / (slope * (2 * arb.pi()).sqrt())).upper()",
-         "return (height / (slope * (2 * arb.pi()).sqrt())).upper()",
-         f"{_TRAPEZOID_TEST}::test_the_tail_is_hardly_more_than_what_is_left_out"),
-    Slip(_GAUSSIAN_BOUNDS, "moment = variance**degree * math.prod(range(1, power, 2))",
-         "moment = variance**degree * math.prod(range(1, power - 1, 2))",
-         f"{_ARITHMETIC_TEST}::test_mean_bound_covers_the_mean"),
-    Slip(_GAUSSIAN_BOUNDS,
-         "exponential = arb(1) if self.rate == 0 else (2 * (2 * self.rate**2 * variance).exp()).sqrt()",
-         "exponential = arb(1) if self.rate == 0 else (2 * (self.rate**2 * variance).exp()).sqrt()",
-         f"{_ARITHMETIC_TEST}::test_mean_bound_covers_the_mean"),
-    Slip(_GAUSSIAN_BOUNDS, "constant = rational_ball(bound.constant) * ((1 + size) * stretch.max(arb(1))) ** degree",
-         "constant = rational_ball(bound.constant) * (1 + size) ** degree",
-         f"{_GAUSSIAN_BOUNDS_TEST}::test_a_bound_at_a_moved_and_stretched_argument_holds_and_is_reached"),
-    Slip(_GAUSSIAN_BOUNDS, "(rate * stretch + 2 * quadratic * size * stretch).upper(),",
-         "(rate * stretch + quadratic * size * stretch).upper(),",
-         f"{_GAUSSIAN_BOUNDS_TEST}::test_a_bound_at_a_moved_and_stretched_argument_holds_and_is_reached"),
-    Slip(_RULES, "edge = 8 * length * rho ** (-2 * order) / (1 - 1 / rho)",
-         "edge = 8 * length * rho ** (-2 * order - 12) / (1 - 1 / rho)",
-         f"{_RULES_TEST}::test_the_error_comes_near_its_bound_for_a_pole_near_the_rectangle"),
-    Slip(_RULES, "error = self.across * bound.mean() + self.sides * edge + bound.tail(self.cut)",
-         "error = self.across * bound.mean() + self.sides * edge",
-         f"{_RULES_TEST}::test_the_error_is_enclosed_and_reaches_the_accuracy"),
-    Slip(_GROWTH_BOUNDS, "y = rational_ball(lift) / low", "y = rational_ball(lift) / low / 2",
-         f"{_AVERAGES_TEST}::test_the_bounds_hold_off_the_line"),
-    Slip(_INTEGRALS, "            if slack != 0:\n", "            if slack > 1:\n",
-         f"{_INTEGRALS_TEST}::test_a_sliver_at_a_breakpoint_is_in_the_radius_and_is_no_wider"),
-    Slip(_INTEGRALS, "False)) * slack).upper())", "False)) * slack / 2).upper())",
-         f"{_INTEGRALS_TEST}::test_a_sliver_at_a_breakpoint_is_in_the_radius_and_is_no_wider"),
-    Slip(_INTEGRALS, "for place, slack in ((left, left_slack), (right, right_slack)):",
-         "for place, slack in ((left, left_slack),):",
-         f"{_INTEGRALS_TEST}::test_a_sliver_at_a_breakpoint_is_in_the_radius_and_is_no_wider"),
-)
-
-# Brackets of least values: of the test error, and of bounds whose curvature changes.
-MINIMA = (
-    Slip(_CERTIFIED_MINIMA, "_LEAST_DEPTH = 1e-11", "_LEAST_DEPTH = -1e-5",
-         f"{_CERTIFIED_DIP_TEST}::test_a_dip_is_certain_at_the_bottom_alone"),
-    Slip(_CERTIFIED_MINIMA, "return bool(left - middle > _LEAST_DEPTH and right - middle > _LEAST_DEPTH)",
-         "return bool(left - middle > _LEAST_DEPTH or right - middle > _LEAST_DEPTH)",
-         f"{_CERTIFIED_DIP_TEST}::test_a_dip_is_certain_at_the_bottom_alone"),
-    Slip(_CERTIFIED_MINIMA, "deep = min(errors[0], errors[2]) - errors[1] > 2.0 * slack and",
-         "deep = min(errors[0], errors[2]) - errors[1] > slack and",
-         f"{_CERTIFIED_DIP_TEST}::test_where_a_certificate_is_refused_estimates_have_to_lie_apart"),
-    Slip(_CERTIFIED_MINIMA, "deep = min(errors[0], errors[2])", "deep = max(errors[0], errors[2])",
-         f"{_CERTIFIED_DIP_TEST}::test_where_a_certificate_is_refused_estimates_have_to_lie_apart"),
-    Slip(_CERTIFIED_MINIMA, "slack = [one.test_error for one in found], max(one.error_estimate for one in found)",
-         "slack = [one.test_error for one in found], 0.0",
-         f"{_CERTIFIED_DIP_TEST}::test_where_a_certificate_is_refused_estimates_have_to_lie_apart"),
-    Slip(_CERTIFIED_MINIMA, " and all(one.converged for one in found)", "",
-         f"{_CERTIFIED_DIP_TEST}::test_where_a_certificate_is_refused_estimates_have_to_lie_apart"),
-    Slip(_CERTIFIED_MINIMA, "places = (bracket[0], at, bracket[1])", "places = (bracket[0], bracket[1], at)",
-         f"{_CERTIFIED_DIP_TEST}::test_a_dip_is_certain_at_the_bottom_alone"),
-    Slip(_OPTIMUM, "return float(x) if Fraction(float(x)) <= x else math.nextafter(float(x), -math.inf)",
-         "return float(x)", f"{_OPTIMUM_TEST}::test_brackets_along_the_rate_hold_the_optima_of_closed_forms"),
-    Slip(_OPTIMUM, "if jet(a, b)[2] < 0 and jet(a, a)[1] > 0 and jet(b, b)[1] < 0:",
-         "if jet(at, at)[2] < 0 and jet(a, a)[1] > 0 and jet(b, b)[1] < 0:",
-         f"{_BRACKETS_TEST}::test_a_bracket_that_is_said_to_hold_one_minimum_holds_one"),
-    Slip(_OPTIMUM, "curvature = jet(a, b)[2]\n        image", "curvature = jet(middle, middle)[2]\n        image",
-         f"{_BRACKETS_TEST}::test_a_narrowed_bracket_still_holds_the_zero_where_the_curvature_varies"),
-)
 
 # Estimates that are a share of what they should be.
 ESTIMATES = (
@@ -290,32 +158,6 @@ CONSTANTS = (
          f"{_ANY_ACTIVATION_TEST}::test_a_constant_activation_learns_nothing_of_an_odd_target"),
     Slip("verify/properties/themes/language.py", 'if function.parity == "neither":', 'if function.parity == "nothing":',
          "tests/verify/properties/test_properties.py::test_a_function_with_a_parity_is_not_neither"),
-    Slip(_CHEBYSHEV, "return max(4, fewest, ", "return max(4, ",
-         f"{_CHEBYSHEV_TEST}::test_what_is_smaller_than_the_accuracy_has_points_enough_for_its_errors"),
-    Slip(_RULES, "count = math.ceil(math.sqrt(2 * wanted(log_size, bits)) / float(h))",
-         "count = math.ceil(math.sqrt(2 * (log_size + bits * math.log(2))) / float(h))",
-         f"{_RULES_TEST}::test_a_function_smaller_than_the_accuracy_is_enclosed"),
-    Slip(_ARITHMETIC, "return -math.inf if above == 0 else float(above.log())", "return float(above.log())",
-         f"{_RULES_TEST}::test_a_function_smaller_than_the_accuracy_is_enclosed"),
-    Slip(_SPAN_MOMENTS, "            size = max(size, -self.bits * math.log(2))\n", "",
-         f"{_OPTIMUM_TEST}::test_functions_smaller_than_the_accuracy_are_answered"),
-)
-
-# Averages over labels in a box that moves, and how they move.
-NETWORK_TUBES = (
-    Slip(_LABELS, "(1 - share) ** -(k + 1) - 1)", "(1 - share) ** -k - 1)",
-         f"{_NETWORK_BRANCH_TEST}::test_averages_over_a_wide_box_hold_those_of_its_points"),
-    Slip(_NETWORK_SADDLE_POINT, "return moving(once, twice, 1), moving(twice, thrice, 2)",
-         "return moving(once, twice, -1), moving(twice, thrice, -2)",
-         f"{_NETWORK_BRANCH_TEST}::test_the_slopes_of_a_tube_are_those_of_the_doubles"),
-    Slip(_NETWORK_SADDLE_POINT, "return Moving(number, arb(0)) if isinstance(number, Moving) else number",
-         "return number", f"{_NETWORK_BRANCH_TEST}::test_the_slopes_of_a_tube_are_those_of_the_doubles"),
-    Slip(_FUNCTIONS, "turned = (found[3] - found[1] * arb(3))", "turned = (found[3] - found[1] * arb(2))",
-         f"{_NETWORK_BRANCH_TEST}::test_the_slopes_of_a_tube_are_those_of_the_doubles"),
-    Slip(_FUNCTIONS, "found[2] * arb(4) + found[0]", "found[2] * arb(3) + found[0]",
-         f"{_NETWORK_BRANCH_TEST}::test_the_slopes_of_a_tube_are_those_of_the_doubles"),
-    Slip(_NETWORK_SADDLE_POINT, "slope_of(b) - sum(", "slope_of(b) + sum(",
-         f"{_NETWORK_BRANCH_TEST}::test_the_slopes_of_a_tube_are_those_of_the_doubles"),
 )
 
 # Slopes without a part of the chain rule, a force of one function alone, families that share no law.
@@ -348,22 +190,6 @@ NETWORK_BATCHES = (
 
 # Bounds that forget a term, the box of another question, what is kept for too many.
 NETWORK_BOUNDS = (
-    Slip(_LABELS, "found[i][which] += whole + arb(0, slack.upper())", "found[i][which] += whole",
-         f"{_LABELS_TEST}::test_a_breakpoint_may_lie_anywhere_in_its_ball"),
-    Slip(_LABELS, "tail = 2 * (length + 1) * density(arb(length))", "tail = 2 * density(arb(length))",
-         f"{_LABELS_TEST}::test_short_integrals_own_up_to_what_they_leave_out"),
-    Slip(_SPREAD_LABELS, "along = (1 / (b2 * gap)) + share * zero", "along = 1 / (b2 * gap)",
-         f"{_SPREAD_LABELS_TEST}::test_what_a_rule_leaves_is_bounded_at_the_height_that_it_goes_off_the_line"),
-    Slip(_SPREAD_LABELS, "(whole * square).sqrt().upper()", "(whole * square).upper()",
-         f"{_SPREAD_LABELS_TEST}::test_what_is_missing_is_what_the_weights_leave_of_their_moments"),
-    Slip(_TUBES, '"test_error": doubles.test_error, "training_error": doubles.training_error',
-         '"test_error": doubles.test_error', f"{_TUBES_TEST}::test_doubles_that_a_ball_leaves_out_are_noticed"),
-    Slip(_TUBES, "zip(self._known[1], asked, strict=True)", "zip(self._known[1][:2], asked[:2], strict=True)",
-         f"{_TUBES_TEST}::test_a_setting_serves_what_lies_within_it"),
-    Slip(_NETWORK_TUBES, "room[:2], interval", "box[:2], interval",
-         f"{_TUBES_TEST}::test_one_plus_v_is_bounded_wherever_a_box_may_grow_to"),
-    Slip(_STRIP, "(abs(overlap) + 2 * abs(tau)) * product", "(abs(overlap) + abs(tau)) * product",
-         "tests/numerics/certificates/test_strip.py::test_the_remainder_is_what_all_further_terms_may_add_up_to"),
     Slip(_NETWORK_CONSTANTS, "(constants.errors.curvature if curvature else 0.0)", "0.0",
          f"{_NETWORK_CONSTANTS_TEST}::test_an_error_of_the_line_counts_in_units_of_what_is_left"),
     Slip(_NETWORK_CONSTANTS, "left**1.5 + ROUNDING", "left**2 + ROUNDING",
@@ -372,39 +198,13 @@ NETWORK_BOUNDS = (
          "tests/numerics/saddle_point/one_group/test_network_gains.py::test_what_is_lost_is_the_tail_of_f_in_roundings"),
 )
 
-# Chunks that are lost, cut otherwise or too short.
-SWEEPS = (
-    Slip(_RUN, "failure = failure or error", "failure = failure or (None if future.cancelled() else error)",
-         f"{_SWEEP_DAMAGE_TEST}::test_a_cancelled_task_loses_its_chunk_to_nobody"),
-    Slip(_STORE, 'self.size = int(found["chunk"])', "self.size = self.sweep.chunk",
-         f"{_SWEEP_DAMAGE_TEST}::test_chunks_are_cut_as_they_were_when_the_sweep_was_begun"),
-    Slip(_STORE, "for number, start in enumerate(range(0, len(self.sweep), self.size)):",
-         "for number, start in enumerate(range(0, len(self.sweep) - 1, self.size)):",
-         f"{_SWEEP_DAMAGE_TEST}::test_a_damaged_file_gives_the_undisturbed_results_or_is_refused"),
-    Slip(_STORE, "stop = min(start + self.size, len(self.sweep))\n        marks",
-         "stop = start + self.size\n        marks",
-         f"{_SWEEP_DAMAGE_TEST}::test_a_damaged_file_gives_the_undisturbed_results_or_is_refused"),
-    Slip(_STORE, "if missing or next(self.pending(), None) is not None:", "if missing:",
-         f"{_SWEEP_DAMAGE_TEST}::test_another_process_that_writes_at_once_is_noticed"),
-    Slip(_STORE, "return dropped + outside", "return dropped",
-         f"{_SWEEP_TEST}::test_points_of_no_chunk_are_dropped_and_counted"),
-    Slip(_STORE, "if not len(kept) == count == stop - start:", "if not len(kept) == count:",
-         f"{_SWEEP_TEST}::test_a_chunk_is_in_the_file_whole_or_not_at_all"),
-    Slip(_RUN, "count += len(rows)", "count += 1", f"{_SWEEP_TEST}::test_a_resumed_sweep_equals_an_uninterrupted_one"),
-    Slip(_RUN, "        for future in under_way:\n            future.cancel()", "        pass",
-         f"{_SWEEP_TEST}::test_what_was_not_begun_is_called_off_when_one_task_fails"),
-)
 # fmt: on
 
 OF_NUMBERS: tuple[Slip, ...] = (
     *LANGUAGE,
     *ACTIVATIONS,
-    *RADII,
-    *MINIMA,
     *ESTIMATES,
     *CONSTANTS,
     *NETWORK_BATCHES,
     *NETWORK_BOUNDS,
-    *NETWORK_TUBES,
-    *SWEEPS,
 )
