@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.any_loss import loss_bounds
 from giantsteps.numerics.bounds.learned_bias import with_bias
+from giantsteps.numerics.bounds.least_bounds import best_bounds_spike
 from giantsteps.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
-from giantsteps.numerics.certificates.minima.certified_minima import best_bounds_spike
 from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.losses import LOGISTIC, SQUARE
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
