@@ -134,35 +134,10 @@ def test_only_scalar_products_matter(student: str, target: str, gamma: tuple[flo
     assert other.order_parameters.zeta == pytest.approx(zeta, abs=1e-9)
 
 
-def test_three_directions_converge() -> None:
-    solution = solve(THREE)
-    assert solution.converged
-    assert solution.order_parameters.zeta.shape == (3, 3)
-
-
 def test_a_narrow_layer_across_the_axes_is_said_not_to_converge() -> None:
     solution = solve(model("sign", "sign", ((3.0, 1.0), (0.5, -4.0)), (0.6, 0.8), bulk=1e-4))
     assert not solution.converged
     assert "not converged in the quadrature" in solution.status
-
-
-def test_a_rule_averages_gaussian_polynomials() -> None:
-    table = profile(model("tanh", "sin", PLANE, (0.6, 0.5)), 1, whole=True)
-    k, w = table.nodes, table.weights
-    assert float(w.sum()) == pytest.approx(1.0, abs=1e-13)
-    assert (k * w) @ k.T == pytest.approx(np.eye(2), abs=1e-12)
-    assert float(w @ (k[0] ** 4 * k[1] ** 2)) == pytest.approx(3.0, abs=1e-11)
-    half = profile(model("tanh", "sin", PLANE, (0.6, 0.5)), 1)
-    assert len(half.weights) < 0.6 * len(w)
-    assert float(half.weights @ half.nodes[0] ** 4) == pytest.approx(3.0, abs=1e-11)
-
-
-def test_the_square_loss_as_a_convex_loss() -> None:
-    case = model("tanh", "sin", PLANE, (0.6, 0.5))
-    found = solve_convex(case)
-    # The path of convex losses promises 1e-8 for the square loss.
-    assert found.test_error == pytest.approx(solve(case).test_error, abs=1e-8)
-    assert found.order_parameters.zeta == pytest.approx(solve(case).order_parameters.zeta, abs=1e-8)
 
 
 def test_bounds_have_all_functions() -> None:

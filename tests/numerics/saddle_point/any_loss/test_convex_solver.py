@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.models import losses
@@ -19,15 +17,9 @@ from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss.classification import classification_error
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.numerics.saddle_point.any_loss.envelope import Output, sampler
-from giantsteps.numerics.saddle_point.any_loss.newton import Found, along_path
-from giantsteps.numerics.saddle_point.any_loss.system import System
-from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.verify.digits.solve import solve as solve_any
 
 NAMES = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
-STUDENTS = ("tanh", "erf", "sigmoid", "relu", "leaky_relu(z,1/10)", "softplus", "sin", "hardtanh")
-TARGETS = ("tanh", "sin", "sign", "hardtanh", "he2", "he3", "relu", "sigmoid")
-LOSSES = ("logistic", "hinge", "absolute", "huber:0.3", "huber:1.0")
 
 
 def _unknowns(found: Solution) -> np.ndarray:
@@ -118,27 +110,6 @@ def test_hard_cases_have_the_identities_of_a_minimum(name: str) -> None:
     _assert_identities(HARD[name])
 
 
-def _drawn(rng: np.random.Generator) -> Model:
-    loss, student, target = (str(rng.choice(names)) for names in (LOSSES, STUDENTS, TARGETS))
-    margin = loss in ("logistic", "hinge")
-    if margin and target in ("sin", "relu", "sigmoid"):
-        target = "sign"  # signs that change without end, or not at all
-    noise = float(rng.choice([0.0, 10.0 ** rng.uniform(-2.0, 0.0)])) if not margin or target == "sign" else 0.0
-    return Model(
-        student, target, *(float(10.0**x) for x in rng.uniform(-1.0, 1.0, 2)),
-        ridge=float(10.0 ** rng.uniform(-3.0, 1.0)), noise=noise,
-        spike=float(rng.choice([0.0, rng.uniform(-2.5, 2.5)], p=[0.1, 0.9])), bulk=float(rng.uniform(0.3, 2.5)),
-        alignment=float(rng.choice([0.0, 1.0, rng.uniform(-1.0, 1.0)], p=[0.05, 0.05, 0.9])), loss=loss,
-    )  # fmt: skip
-
-
-@pytest.mark.thorough
-def test_a_hundred_models_have_the_identities_of_a_minimum() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        _assert_identities(_drawn(rng))
-
-
 def test_the_estimate_covers_every_order_parameter() -> None:
     """A finer rule than the one that was stopped at moves nothing by more than the estimate."""
     for model in HARD.values():
@@ -147,41 +118,6 @@ def test_the_estimate_covers_every_order_parameter() -> None:
         # Beside the estimate the rounding of some hundred terms.
         assert np.max(moved) <= found.parameter_error + 1e-12
         assert abs(found.test_error - finer.test_error) <= found.error_estimate + 1e-12
-
-
-@pytest.mark.parametrize("until", [0.5, 0.0])
-def test_a_path_ends_where_it_leads_or_nowhere(until: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-    system = System(profile(model), model, equivalent_of(model, model.ridge), losses.huber(0.5), 0)
-    start = np.concatenate([[1.0, 1.0], [0.1], [0.1, 0.1], [1.0, 1.0]])
-    # Nothing is found closer to the end than this; the noise at t of the path is 1e-9^(1 - t), at its end none.
-    monkeypatch.setattr(
-        "giantsteps.numerics.saddle_point.any_loss.newton.newton",
-        _newton_until(1e-9 ** (1.0 - until) if until else 0.0),
-    )
-    found = along_path(system, start, 1.0, lambda ridge: equivalent_of(model, ridge))
-    assert found.ended is (until == 0.0)
-    assert not found.ended or found.at.system is system
-
-
-def _newton_until(smoothing: float) -> Callable[[System, np.ndarray], Found]:
-    def search(system: System, start: np.ndarray) -> Found:
-        at = system.at(start, system.sampler(start))
-        return Found(start, at, 0.0 if system.smoothing >= smoothing else math.inf, 1)
-
-    return search
-
-
-@pytest.mark.parametrize("loss", [losses.SQUARE, losses.huber(0.5)], ids=lambda loss: loss.name)
-def test_the_estimate_is_what_the_last_refinement_moved(loss: losses.Loss, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A steep student on rules that are refined once: what is left is far above rounding.
-    monkeypatch.setattr("giantsteps.numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
-    model = Model("erf(3*z)", "tanh(3*z)", alpha=1.5, beta=1.0, ridge=1e-3, spike=2.0, bulk=0.3, alignment=0.9)
-    once, twice = (solve(model.changed(loss=loss), refine=refine) for refine in (0, 1))
-    moved = abs(twice.test_error - once.test_error)
-    assert moved > 1e-12
-    # Both end Newton's method at corrections of 1e-12.
-    assert twice.error_estimate == pytest.approx(moved, rel=1e-2, abs=2e-12)
 
 
 def test_a_mean_that_separates_the_labels_is_said() -> None:

@@ -12,16 +12,13 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.experiments.ensembles import Sizes, unit_rows
 from giantsteps.numerics.experiments.letters import OBSERVABLES, draw
 from giantsteps.numerics.experiments.simulate import predict, simulate
-from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.saddle_point.finite_width import at_width
-from giantsteps.numerics.saddle_point.letters import density
 from giantsteps.numerics.saddle_point.letters.density import (
     bulk_of,
     few_letters,
     letter_table,
-    limit_on,
     solve_letters,
     spanned,
     with_letters,
@@ -214,25 +211,6 @@ def test_finite_width_is_above_the_limit() -> None:
         found.at_width(0)
 
 
-def test_after_a_gradient_step() -> None:
-    model = Model.from_gradient_step(
-        activation("erf"),
-        activation("tanh"),
-        alpha=1.5,
-        beta=1.0,
-        ridge=0.1,
-        alpha0=2.0,
-        eta=3.0,
-        noise=0.1,
-        bulk_model="isotropic",
-    )
-    found = solve_letters(model.changed(readout=ReadoutLaw("uniform", math.sqrt(3.0))))
-    assert found.converged
-    assert found.letters is not None
-    assert found.letters.table.bulks == pytest.approx(1.0 + found.letters.letters**2 * (model.bulk - 1.0), rel=1e-14)
-    assert found.test_error < solve(model).test_error
-
-
 def test_no_ridge_is_the_limit_of_a_small_one() -> None:
     for alpha in (0.5, 1.5):
         model = MODEL.changed(alpha=alpha, readout=ReadoutLaw("uniform", 1.7))
@@ -337,25 +315,3 @@ def test_the_kernel_of_the_means_is_the_arc_sine_of_section_4_4() -> None:
     scaled = 2.0 * model.spike**2 * np.outer(table.kappa, table.kappa)
     width = 3.0 + np.diag(scaled)
     assert kernel == pytest.approx(2.0 / np.pi * np.arcsin(scaled / np.sqrt(np.outer(width, width))), abs=1e-12)
-
-
-def test_rounding_grows_with_what_is_added_up() -> None:
-    # 1 + the test error + the noise, times a condition that knows of neither.
-    law = ReadoutLaw("normal", 1.0)
-    known = spanned(MODEL)
-    quiet, noisy = (limit_on(MODEL.changed(readout=law, noise=noise), law, known, 4, 0) for noise in (0.0, 1000.0))
-    sizes = [1.0 + level.test_error + level.ratios.noise for level in (quiet, noisy)]
-    assert noisy.rounding / quiet.rounding == pytest.approx(sizes[1] / sizes[0], rel=1e-9)
-    # No condition is below 1, and this one is 1.4.
-    assert quiet.rounding > ROUNDING * sizes[0]
-
-
-@pytest.mark.parametrize(("law", "letter"), [(ReadoutLaw("normal", 0.7), 1.4), (ReadoutLaw("uniform", 0.7), 0.7)])
-def test_the_rule_along_the_spike_is_that_of_a_letter_of_the_size_of_most(
-    law: ReadoutLaw, letter: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Model] = []
-    monkeypatch.setattr(density, "profile", lambda model, *_: asked.append(model))
-    density._along(MODEL, law, 0)
-    ((group,),) = (model.readout for model in asked)
-    assert (group.weight, group.fraction, group.bulk) == (letter, 1.0, bulk_of(MODEL, letter))
