@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
@@ -14,7 +13,6 @@ from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.models import losses
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
-from giantsteps.numerics.saddle_point.any_loss.classification import classification_error
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.numerics.saddle_point.any_loss.envelope import Output, sampler
 from giantsteps.verify.digits.solve import solve as solve_any
@@ -195,29 +193,6 @@ def test_the_logistic_prox_at_every_scale() -> None:
     assert np.max(np.abs(h - margin - V * s) / (1.0 + np.abs(margin) + V * s)) < 1e-14
 
 
-@pytest.mark.parametrize("output", [-0.8, 0.0, 0.3])
-def test_a_sign_is_missed_as_often_as_two_normal_numbers_differ_in_sign(output: float) -> None:
-    variance, share = 1.7, 0.6
-    even, model = (
-        np.array([1.0]),
-        Model(activation("tanh"), activation("sign"), 1.0, 1.0, 0.1, alignment=0.0, spike=1.0, bulk=1.0),
-    )
-    mean, across = np.array([output]), np.array([share * math.sqrt(variance)])
-    # Without alignment the label is the sign of z, and the output N(mean, variance) has the correlation 0.6 with it.
-    blind = classification_error(model, np.array([0.0]), even, mean, across, np.array([variance]))
-    size = output / math.sqrt(variance)
-    agree = stats.multivariate_normal([0.0, 0.0], [[1.0, share], [share, 1.0]]).cdf([0.0, size])
-    both = agree + stats.multivariate_normal([0.0, 0.0], [[1.0, share], [share, 1.0]]).cdf([0.0, -size])
-    # P(z > 0, omega > 0) = P(-z < 0, -omega < 0), and the other way round.
-    assert blind == pytest.approx(1.0 - both, abs=1e-9)
-    # With all of it the label is the sign of the place, and nothing else is correlated with it.
-    for place in (-0.4, 0.4):
-        seen = classification_error(
-            model.changed(alignment=1.0), np.array([place]), even, mean, np.array([0.0]), np.array([variance])
-        )
-        assert seen == pytest.approx(stats.norm.cdf(-math.copysign(size, place * output)), abs=1e-12)
-
-
 def test_what_doubles_round_away_is_part_of_the_estimate() -> None:
     # A Huber loss that is never linear is half of the square loss, whose digits are known.
     ratios = {"alpha": 14.27165790264964, "beta": 14.303119897937238, "ridge": 2.2932673694136204e-06}
@@ -228,15 +203,6 @@ def test_what_doubles_round_away_is_part_of_the_estimate() -> None:
     assert found.converged
     assert found.mean_squared_error is not None
     assert 1e-13 < abs(found.mean_squared_error - exact) <= found.error_estimate < 1e-10
-
-
-def test_what_large_features_round_away_is_part_of_the_estimate() -> None:
-    ratios = {"alpha": 9.448917120798768, "beta": 13.07904067086289, "ridge": 3.6629572124492022}
-    features = {"spike": 6.415869630154498, "bulk": 1.067852002304592, "alignment": 0.6466314957926484}
-    model = Model("z**3", "sin", noise=0.26091888376427147, **ratios, **features)
-    found = solve(model.changed(loss="huber:1e8"))
-    exact = 0.5 * (float(solve_any(model, digits=25).test_error) + model.noise)
-    assert abs(found.test_error - exact) <= found.error_estimate < 1e-9
 
 
 def test_an_iterate_out_of_reach_ends_as_not_converged() -> None:

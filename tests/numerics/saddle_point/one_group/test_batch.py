@@ -56,15 +56,6 @@ def test_the_solution_has_the_shape_of_the_grid() -> None:
     assert grid.test_error[1, 0] == pytest.approx(solve(model.changed(alpha=2.0, ridge=0.1)).test_error, rel=1e-11)
 
 
-def test_several_groups_are_refused() -> None:
-    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
-    model = Model(
-        activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, readout=groups, spike=1.0, bulk=1.0, alignment=1.0
-    )
-    with pytest.raises(ModelError, match="one readout group"):
-        solve_batch(model, alpha=1.0, beta=1.0, ridge=0.1)
-
-
 def test_families_are_what_shares_the_functions_of_kappa() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
     base = _model("tanh", "sin", spike=1.0, alignment=0.8)
