@@ -13,7 +13,8 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.solve import solve
 from giantsteps.verify.compiled import network_letters
 from giantsteps.verify.compiled.network import solved
-from giantsteps.verify.second_route.networks.letter_networks import NETWORKS, Vocabulary
+from giantsteps.verify.second_route.equivalence.twins import Setting
+from giantsteps.verify.second_route.networks.letter_networks import NETWORKS, compiled
 
 STUDENTS = (
     "tanh",
@@ -82,9 +83,9 @@ def test_drawn_networks_are_solved_as_by_the_solver() -> None:
 
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
-def test_networks_of_two_letters_are_solved_as_by_the_solver(network: Vocabulary) -> None:
+def test_networks_of_two_letters_are_solved_as_by_the_solver(network: Setting) -> None:
     """Without label noise, which the solver has in the labels of both steps."""
-    made = replace(network, noise=0.0).compiled
+    made = compiled(replace(network, noise=0.0))
     found, error = network_letters.solved(made)
     step, groups = made.step, zip(network.letters, network.fractions, network.biases, strict=True)
     by_solver = solve(Model.from_gradient_step(

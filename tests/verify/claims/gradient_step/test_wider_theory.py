@@ -8,9 +8,9 @@ from giantsteps.derivations.gradient_step import symbols as rates
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.verify.protocol.claim import PROFILES
 from giantsteps.verify.second_route.gradient_step import leap
-from giantsteps.verify.second_route.models import solved
 from giantsteps.verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
 from giantsteps.verify.second_route.saddle_point.plain_equivalence import plain_equivalence
+from giantsteps.verify.solver.models import solved
 
 
 @pytest.mark.parametrize("name", equivalence_numbers.STEPPED)

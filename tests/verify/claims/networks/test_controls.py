@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.simulation import together
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES
 from giantsteps.verify.second_route.equivalence import twins
 from giantsteps.verify.second_route.gradient_step import real
-from giantsteps.verify.second_route.gradient_step.real import after_step, batch_controls, fresh_controls, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import after_step, batch_controls, fresh_controls
 from giantsteps.verify.second_route.networks import draws, one_letter_rows, overlapping_bulk
 from giantsteps.verify.second_route.networks.overlapping_draws import Start
 
@@ -53,7 +54,7 @@ def test_controls_by_fresh_rows_and_norms_have_mean_zero() -> None:
     for seed in range(1500):
         x = generator.standard_normal((8, 5))
         labels = np.sin(x[:, 0])
-        fresh.append(fresh_controls(unit_rows(6, 5, generator), draws.fresh_rows(6, 5, seed), student, x, labels, 2.0))
+        fresh.append(fresh_controls(unit_rows(generator, 6, 5), draws.fresh_rows(6, 5, seed), student, x, labels, 2.0))
         norms.append(draws.norm_controls(generator.standard_normal((6, 5)) / math.sqrt(5), x, labels))
     assert (len(fresh[0]), len(norms[0])) == (6, 5)
     assert of_mean_zero(fresh)
@@ -97,7 +98,7 @@ def test_even_rows_of_any_activation_have_no_direction_of_their_batch(
     generator, student = np.random.default_rng(5), CURVES["leaning tanh"]
     batch = generator.standard_normal((n0, d))
     labels = np.sin(batch[:, 0])
-    start = unit_rows(p, d, generator)
+    start = unit_rows(generator, p, d)
     rows = after_step(start, student, batch, labels, rate)
     rows -= rows.mean(axis=0)
     centred = labels  # the mean of the student vanishes

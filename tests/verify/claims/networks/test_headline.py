@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.claims.networks import headline
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.equivalence import twins
-from giantsteps.verify.second_route.gradient_step.real import after_step, even_rows, unit_rows
-from giantsteps.verify.second_route.grids import SMOOTH, Array
-from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.second_route.gradient_step.real import after_step, even_rows
+from giantsteps.verify.second_route.grids import SMOOTH
+from giantsteps.verify.solver.models import solved
+from giantsteps.verify.solver.networks import learned, limits
 
 SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
 NAME = "tanh learns tanh, small batch"
@@ -29,7 +31,7 @@ def test_even_rows_have_one_norm_and_no_direction_of_their_batch() -> None:
     generator = np.random.default_rng(3)
     batch = generator.standard_normal((n0, d))
     labels = np.sin(batch[:, 0])
-    start = unit_rows(p, d, generator)
+    start = unit_rows(generator, p, d)
     rows = after_step(start, SMOOTH["tanh"], batch, labels, 8.0)
     rows -= rows.mean(axis=0)
     weighted = batch * labels[:, None]
@@ -51,7 +53,7 @@ def test_labels_without_noise_have_no_term_of_it() -> None:
 
 def test_a_network_is_measured_less_its_twin_plus_the_twins_limit() -> None:
     setting = twins.SETTINGS[NAME]
-    (sizes,) = twins.trained(NAME, s.test_error, SMALL).values()
+    (sizes,) = twins.beside_twins(twins.at_both_batches(NAME), limits, s.test_error, SMALL).values()
     assert [(m.dimension, len(m.samples)) for m in sizes] == [(20, 4 * setting.draws), (40, 2 * setting.draws)]
     (network, *_), (twin, *_) = twins.pair(setting, 40, 0)
     assert sizes[1].samples[0] == pytest.approx(network - twin + sizes[1].values[s.error_isotropic.name], rel=1e-12)
@@ -64,24 +66,10 @@ def test_a_pair_shares_its_noise() -> None:
     assert np.var(found[:, 0] - found[:, 1]) < 0.3 * np.var(found[:, 0])
 
 
-def test_a_twin_is_made_even_by_labels_less_what_the_student_says_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[Array, Array]] = []
-
-    def even(rows: Array, start: Array, batch: Array, labels: Array) -> Array:
-        seen.append((batch, labels))
-        return rows
-
-    monkeypatch.setattr(twins, "even_rows", even)
-    # Not by way of what is kept: these twins are none.
-    twins.pair.__wrapped__(twins.Setting("relu", "sin", 1.5, 1.0, 0.1, 2.0, 3.0, sets=2), 10, 0)
-    ((batch, labels),) = seen
-    assert labels == pytest.approx(np.sin(batch[:, 0]) - 1.0 / math.sqrt(2.0 * math.pi), abs=1e-9)
-
-
 def test_the_learned_function_of_a_linear_readout() -> None:
     """With r = 0 the output is mu1 (zeta kappa + psi z): its slope by hand, and no cubic part."""
     solution = solved(Model("tanh", "sin", 1.5, 1.0, 0.1, spike=0.0, bulk=1.0, alignment=0.6))
-    slope, cubic = twins.learned(solution)
+    slope, cubic = learned(solution)
     mu1 = 0.60570550960215883  # E[z tanh z]
     order = solution.order_parameters
     assert slope == pytest.approx(mu1 * (0.6 * order.zeta[0] + math.sqrt(1 - 0.6**2) * order.psi[0]), rel=1e-9)
