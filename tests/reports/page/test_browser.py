@@ -196,11 +196,6 @@ def test_a_symbol_says_what_it_means(browser: Browser, built: Path) -> None:
     assert "spike strength" in browser.evaluate("document.querySelector('.card').textContent")
 
 
-def test_the_formulas_are_set_in_the_font_that_comes_along(browser: Browser, built: Path) -> None:
-    browser.open((built / "index.html").as_uri())
-    assert browser.evaluate("document.fonts.ready.then(all => [...all].map(one => one.status).join())") == "loaded"
-
-
 def test_an_address_of_the_former_single_page_leads_to_the_claim(browser: Browser, built: Path) -> None:
     browser.open((built / "index.html").as_uri() + "#claim-result-3-1-spike-strength")
     arrived = """new Promise(done => { const look = () =>

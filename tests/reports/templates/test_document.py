@@ -9,7 +9,7 @@ from functools import cache
 from giantsteps.reports.page.pdf import sources
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.paper import chapter_of
-from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, given_of, material
+from tests.reports.templates.material import FIGURES, NUMBER, ROWS, given_of, material
 
 MARKS = {"printed": " #note[as printed]", "reading": " #note[a reading]"}
 
@@ -104,11 +104,3 @@ def test_figures_assumptions_and_symbols_are_those_of_the_pages() -> None:
     assert counts == {f"hypothesis {n}": "1" for n in ours} | {"hypothesis of all": str(len(ours))}
     symbols = re.findall(r'attach\(A, b: (\d+)\)\$\);: #"meaning (\d+)";(?: #note\[#"O\((\d+)\)";\])?', part("Symbols"))
     assert symbols == [(str(n), str(n), str(n) if n > 1 else "") for n in NUMBER.values()]
-
-
-def test_the_papers_figures_come_before_those_of_the_suite() -> None:
-    from dataclasses import replace
-
-    studies = (replace(STUDIES[1], slug="figure-1"), STUDIES[0])
-    shown = re.findall(r'image\("(\w+)\.svg"', sources(replace(material(), studies=studies))["main.typ"].decode())
-    assert shown == [figure.name for figure in (*STUDIES[1].figures, *FIGURES)]

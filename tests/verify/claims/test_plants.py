@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from types import ModuleType
 
 import pytest
@@ -48,18 +47,6 @@ def test_a_wrong_rule_refutes_its_claims(number: int, plant: Plant) -> None:
     assert set(found) == set(plant.ids)
     # What falls is no longer what it was: the proof of a limit decides nothing alone.
     assert [i for i, verdict in found.items() if verdict not in FALLEN or verdict is stand[i]] == []
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied here")
-def test_a_copy_of_the_process_leaves_what_is_built_here_as_it_is() -> None:
-    built = ["the right rule"]
-
-    def work() -> list[str]:
-        built.append("the wrong rule")
-        return built
-
-    assert apart(work) == ["the right rule", "the wrong rule"]
-    assert built == ["the right rule"]
 
 
 def test_what_goes_wrong_in_a_copy_is_seen() -> None:

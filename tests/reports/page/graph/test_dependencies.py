@@ -62,12 +62,3 @@ def test_the_graph_has_every_part_once_and_links_run_to_the_right() -> None:
     circle = [("a", "b"), ("b", "a")]
     assert sorted(drawing.layers(["a", "b"], circle).values()) == [0, 1]
     assert drawing.layout(["a", "b"], circle).places.keys() == {"a", "b"}
-
-
-def test_boxes_of_the_graph_do_not_overlap() -> None:
-    ledger = Ledger("quick", tuple(Entry(c, Verdict.PROVED, (), (), Verdict.PROVED, ()) for c in all_claims()))
-    groups, links = dependencies.groups(ledger), dependencies.links(ledger)
-    places = list(drawing.layout([group.name for group in groups], links).places.values())
-    for number, (column, y) in enumerate(places):
-        for other_column, other_y in places[:number]:
-            assert column != other_column or abs(y - other_y) > 1 - 1e-9  # a box has one row; rounding of sums
