@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import json
-import random
 import time
-from collections import Counter
-from fractions import Fraction
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.closed_forms.gaussian_class import NotInClassError
-from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, x
+from giantsteps.derivations.closed_forms.heat_equation import closed_forms
 from giantsteps.derivations.expressions.parser import ExpressionError
-from giantsteps.derivations.language.symbols import c
-from giantsteps.numerics.balls.arithmetic import BallError, precision
+from giantsteps.numerics.balls.arithmetic import precision
 from giantsteps.numerics.balls.coefficients import (
     Certified,
-    conditional_balls,
     hermite_balls,
 )
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.reports.activation.study import examine
 from giantsteps.reports.command_line.cli import run
-from giantsteps.verify.protocol.balls import NoBallError, enclose
+from giantsteps.verify.protocol.balls import enclose
 from tests.references.integrals import integrals
 
 CLOSED = (
@@ -102,6 +97,7 @@ def test_three_routes_agree_on_every_named_activation(text: str) -> None:
 
 # ---- random expressions ---------------------------------------------------------------------------------------------
 
+
 _NUMBERS = st.sampled_from(["1", "2", "1/2", "-1", "3/4", "-2/3", "0.3", "pi"])
 _LEAVES = st.one_of(st.just("z"), st.just("z"), _NUMBERS, st.builds("({}*z + {})".format, _NUMBERS, _NUMBERS))
 _UNARY = (
@@ -125,84 +121,30 @@ def _grown(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 EXPRESSIONS = st.recursive(_LEAVES, _grown, max_leaves=4).filter(lambda text: "z" in text)
 
 
-def check_expression(text: str, places: int, counts: Counter[str]) -> None:
-    """No traceback, no hang, no wrong digit, closed forms in their balls; `counts` tells what became of it."""
+# A failing expression is short enough to be read as it is: shrinking would take minutes.
+@seed(SEED)
+@settings(max_examples=16, deadline=None, database=None, phases=(Phase.generate,),
+          suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(EXPRESSIONS)
+def test_random_expressions(text: str) -> None:
+    """No traceback, no hang, no wrong digit: h1, h2 and s_2 within the error that the reference estimates of itself."""
     start = time.process_time()
     try:
         sigma = activation(text)
     except ExpressionError:
-        counts["refused"] += 1
-        assert time.process_time() - start < MOST_SECONDS, text
-        return
+        assume(False)
     found = examine(sigma)
-    document = json.dumps(found.as_dict(), allow_nan=False)
+    assert json.dumps(found.as_dict(), allow_nan=False)
     assert time.process_time() - start < MOST_SECONDS, text
-    assert document
-    counts["examined"] += 1
-    counts["out of time"] += not found.complete
-    counts["proved"] += found.formulas.status == "proved"
-    compare_with_reference(text, found, counts)
-    if found.formulas.status == "proved":
-        counts["places"] += compare_with_balls(text, found.formulas.found, places)
-
-
-def compare_with_reference(text: str, found: Any, counts: Counter[str]) -> None:
-    """h1, h2 and s_2 against the reference, within the error that it estimates of itself."""
     factors = [lambda p: p[0] * p[1], lambda p: p[1] ** 2, lambda p: (p[0] ** 2 - 1) * p[1] / mpmath.sqrt(2)]
     with mpmath.workdps(40):
         for (value, error), coefficient in zip(
             integrals(text, factors), (found.h1, found.h2, found.hermite[2]), strict=True
         ):
-            if coefficient.certified.ball is None and not coefficient.zero:
-                counts["undecided or infinite"] += 1
-                continue
-            if error > mpmath.mpf(10) ** -10 * (1 + abs(value)):
-                counts["beyond the reference"] += 1
-                continue
-            mid = mpmath.mpf(0) if coefficient.zero else midpoint(coefficient.certified)
-            slack = 100 * error + mpmath.mpf(10) ** -26 * (1 + abs(value))
-            assert abs(mid - value) <= slack, (text, mid, value)
-            counts["compared"] += 1
-
-
-def compare_with_balls(text: str, forms: dict[str, ClosedForm], places: int) -> int:
-    """The closed forms overlap the balls of their definition at random (x, c)."""
-    generator = random.Random(text)
-    sigma, compared = activation(text), 0
-    for _ in range(places):
-        place, bulk = Fraction(generator.randint(-200, 200), 100), Fraction(generator.randint(10, 200), 100)
-        if any(not form.valid_below > sp.Rational(bulk.numerator, bulk.denominator) for form in forms.values()):
-            continue
-        try:
-            balls = conditional_balls(sigma, spike=1, bulk=bulk, kappa=place, bits=80, operations=5_000_000)
-            mu0, mu1 = balls.mu0.required(), balls.mu1.required()
-        except BallError:
-            continue
-        with precision(120):
-            of = {"mu0": mu0, "mu1": mu1}
-            if balls.mu2_squared.ball is not None:
-                of["second_moment"] = balls.mu2_squared.ball + mu0 * mu0 + mu1 * mu1 * bulk.numerator / bulk.denominator
-            for name in of.keys() & forms.keys():
-                try:
-                    closed = enclose(forms[name].expression, {x: place, c: bulk})
-                except NoBallError:
-                    continue
-                assert closed.real.overlaps(of[name]), (text, name, place, bulk)
-                assert closed.imag.contains(0), (text, name)
-        compared += 1
-    return compared
-
-
-# A failing expression is short enough to be read as it is: shrinking would take minutes.
-_PHASES = (Phase.explicit, Phase.generate)
-_FAST: Counter[str] = Counter()
-
-
-@seed(SEED)
-@settings(max_examples=16, deadline=None, database=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
-@given(EXPRESSIONS)
-def test_random_expressions(text: str) -> None:
-    check_expression(text, 3, _FAST)
+            decided = coefficient.zero or coefficient.certified.ball is not None
+            if decided and error <= mpmath.mpf(10) ** -10 * (1 + abs(value)):
+                mid = mpmath.mpf(0) if coefficient.zero else midpoint(coefficient.certified)
+                assert abs(mid - value) <= 100 * error + mpmath.mpf(10) ** -26 * (1 + abs(value)), (text, mid, value)
 
 
 # ---- adversarial functions through the command line -----------------------------------------------------------------

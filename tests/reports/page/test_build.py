@@ -12,7 +12,6 @@ from markupsafe import Markup, escape
 
 import giantsteps
 import giantsteps.reports.measurements.network_trial as network_trial_module
-from giantsteps.reports.commands.verify import ledger_summary, ledger_table, troubles
 from giantsteps.reports.measurements import measured_networks
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import address, folded
@@ -20,13 +19,8 @@ from giantsteps.reports.page.results import RESULTS
 from giantsteps.reports.page.site import PAGE_BYTES, SiteError, packed
 from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.prose import prose
-from giantsteps.verify.claims.index import all_claims
-from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import statement_latex
-from giantsteps.verify.ledger.run import Entry, Ledger
-from giantsteps.verify.protocol.claim import Kind, Role
-from giantsteps.verify.protocol.paper import part_of
-from giantsteps.verify.protocol.verdict import Verdict
+from giantsteps.verify.ledger.run import Ledger
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
 from tests.shared.report_page import (
@@ -35,7 +29,6 @@ from tests.shared.report_page import (
     outline,
     pages_of,
     site_of,
-    toy_figures,
     toy_ledger,
     toy_site,
     whole_site,
@@ -78,22 +71,6 @@ def test_the_pages_are_valid() -> None:
     assert len(errors(wrong)) == 1
 
 
-def test_the_pages_say_what_was_found() -> None:
-    html = "".join(pages_of(toy_site()).values())
-    first = toy_ledger().entries[0]
-    assert first.verdict is Verdict.PROVED
-    assert first.claim.id in html
-    assert 'class="badge PROVED"' in html
-    for mutant in first.mutants:
-        assert str(prose(mutant.name)) in html
-    for step in toy.derivation().steps:
-        assert str(prose(step.reason)) in html
-    assert 'class="supports"' in html
-    first, second = toy_figures()
-    assert first.call.split("(")[0] in toy_site()["index.html"]
-    assert second.call.split("(")[0] in toy_site()["figures.html"]
-
-
 def test_a_link_to_a_name_that_stands_nowhere_is_an_error() -> None:
     lost = dataclasses.replace(toy_ledger().entries[0], claim=dataclasses.replace(toy.claim(), uses=("no.such-claim",)))
     with pytest.raises(SiteError, match="claim-no-such-claim"):
@@ -111,17 +88,6 @@ def test_a_chapter_that_is_too_large_is_cut_into_pages_of_equal_size() -> None:
     huge = Study("huge", "A study", ("words " * (PAGE_BYTES // 5),))
     with pytest.raises(SiteError, match=r"study-huge\.html"):
         site_of(chained_ledger(), studies=(huge,))
-
-
-def test_every_part_of_the_ledger_is_in_one_chapter() -> None:
-    parts = [part for chapter in PAPER.chapters for part in chapter.parts]
-    assert sorted(parts) == sorted({part_of(claim.id) for claim in all_claims()})
-
-
-def test_the_results_of_the_first_page_are_claims_of_ours() -> None:
-    ours = {claim.id for claim in all_claims() if claim.role is Role.OURS}
-    assert {id_ for result in RESULTS for _, ids in result.formulas for id_ in ids} <= ours
-    assert [result.title[:10] for result in RESULTS] == ["Result 3.1", "Result 3.2", "Result 3.3"]
 
 
 def as_written(text: object) -> str:
@@ -162,20 +128,6 @@ def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> N
     assert 'href="claim/result-3-3.test-error-as-printed.html"' in solve  # its docstring cites equation (25)
     assert 'href="#library-ModelError"' in solve
     assert "The library</a>" in files["index.html"]
-
-
-def test_a_definition_is_no_trouble() -> None:
-    first = toy_ledger().entries[0]
-    definition = dataclasses.replace(first.claim, kind=Kind.DEFINITION, checks=(), mutants=())
-    by_fiat = Entry(definition, Verdict.UNTESTED, (), (), Verdict.UNTESTED, ())
-    assert troubles(by_fiat) == []
-    assert "1 of the UNTESTED are definitions" in ledger_summary(Ledger("quick", (by_fiat,)))
-    assert "UNTESTED (by definition)" in ledger_table(Ledger("quick", (by_fiat,)))
-    # A claim without checks that is no definition is one.
-    unchecked = Entry(
-        dataclasses.replace(definition, kind=Kind.IDENTITY), Verdict.UNTESTED, (), (), Verdict.UNTESTED, ()
-    )
-    assert "UNTESTED" in troubles(unchecked)[0]
 
 
 def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from giantsteps.reports.command_line.machine.kept import Kept, forget, ground, kept_at
+from giantsteps.reports.command_line.machine.kept import Kept, forget, ground
 from giantsteps.reports.page import build
 
 
@@ -49,29 +49,6 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, place: int | None) -> None
     assert kept.unit("three", work, 3) == {"found": 9}
     assert work.runs == [3, 3]
     assert path.read_bytes() == whole
-
-
-def test_what_cannot_be_kept_is_handed_on(tmp_path: Path) -> None:
-    (tmp_path / "ground").write_text("no folder", encoding="utf-8")
-    kept, work = Kept(tmp_path / "ground"), Counted()
-    assert [kept.unit("three", work, 3) for _ in range(2)] == [{"found": 9}] * 2
-    assert work.runs == [3, 3]
-
-
-def test_what_an_edited_source_made_is_not_kept(tmp_path: Path) -> None:
-    source = tmp_path / "tree" / "numerics" / "rule.py"
-    source.parent.mkdir(parents=True)
-    source.write_text("before", encoding="utf-8")
-
-    def kept() -> Kept:
-        return kept_at(tmp_path / "kept", tmp_path / "tree", ("numerics",))
-
-    first = kept()
-    source.write_text("edited", encoding="utf-8")
-    assert first.unit("rule", source.read_text) == "edited"
-    source.write_text("before", encoding="utf-8")
-    assert kept().unit("rule", source.read_text) == "before"
-    assert kept().count == 1
 
 
 def test_who_interrupts_is_told_what_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,18 +101,3 @@ def test_wrong_neighbours_are_counted_one_by_one_and_by_what_catches_them() -> N
     assert "together refute 3 of 5 wrong neighbours" in measure.text
     assert measure.table is not None
     assert measure.table.rows == (("numbers", "5", "2"), ("proof", "5", "3"))
-
-
-def test_a_comparison_of_what_is_near_zero_sees_absolute_errors() -> None:
-    from giantsteps.reports.page.views import evidence_summary, short_summary
-    from giantsteps.verify.protocol.evidence import Agreement
-
-    near = {"check": "numbers", "points": 3, "worst": 0.0, "tolerance": 1e-9, "worst_at": "x=1", "reason": "rounding"}
-    for smallest, said in (
-        (1e-9, "a relative error of 1e-09"),
-        (2e3, "an absolute error of 1e-12 (all sides are near zero)"),
-        (float("inf"), "an absolute error of 1e-12 (all sides are near zero)"),
-    ):
-        evidence = Agreement(**near, asked=3, smallest_detectable=smallest)  # type: ignore[arg-type]
-        assert evidence_summary(evidence).endswith(f"would have caught {said}")
-        assert short_summary(evidence) == f"3 points, sees {said}"

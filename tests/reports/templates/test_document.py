@@ -32,11 +32,6 @@ def chapters(title: str) -> dict[str, str]:
     return dict(zip(found[1::2], found[2::2], strict=True))
 
 
-def formula(number: int) -> str:
-    """The formula of a claim."""
-    return f'#formula("A {number} = {10 + number}", $attach(A, b: {number}) = {10 + number}$)'
-
-
 def test_every_claim_stands_in_its_chapter_with_verdict_and_weakest_link() -> None:
     for title, table in chapters("Claims and verdicts").items():
         rows = [row for row in ROWS if chapter_of(row.id, PAPER.chapters).title == title]
@@ -74,24 +69,6 @@ def test_the_counts_stand_under_their_verdicts() -> None:
         assert found == expected
     tried = 3 * sum(row.kind != "DEFINITION" for row in ROWS)
     assert f"shown {tried} wrong\nneighbours of the formulas ({tried - 1} of them refuted)" in text()
-
-
-def test_results_and_misprints_stand_with_their_own_formulas_and_verdicts() -> None:
-    results = part("The results")
-    for id_ in ("result-3-1.spike-strength", "definitions.mu0", "result-3-3.test-error"):
-        n, row = NUMBER[id_], next(row for row in ROWS if row.id == id_)
-        given = f' #note[given #"{given_of(row)}";]' if row.culprits else ""
-        assert f'[{formula(n)}], [#verdict("{row.verdict}"){given}]))' in results
-    printed, corrected = (NUMBER[id_] for id_ in ("slides.step-over-n", "section-2.gradient-step"))
-    (misprint,) = part("Formulas that do not hold as our sources have them").split("=== ")[1:]
-    lines = misprint.splitlines()
-    assert lines[0] == f'#"Title {printed}";'
-    assert f'#"Section {printed}";' in lines[1]
-    assert lines[2:6] == [
-        '#beside([as we have it], "REFUTED")', formula(printed), '#beside([what holds], "PROVED")', formula(corrected),
-    ]  # fmt: skip
-    told = next(one.consequence for one in PAPER.errata if one.printed == "slides.step-over-n")
-    assert lines[6].startswith(f'#"{told[:20]}')
 
 
 def test_figures_assumptions_and_symbols_are_those_of_the_pages() -> None:
