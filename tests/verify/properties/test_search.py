@@ -13,7 +13,7 @@ from giantsteps.numerics.models.model import ModelError
 from giantsteps.numerics.sweeps.store import Store
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import at_most, near
-from giantsteps.verify.properties.property import THEORY, Machine, Property, Theory, plant
+from giantsteps.verify.properties.property import THEORY, Property, Theory, plant
 from giantsteps.verify.properties.run import CRASHES, Outcome, search
 from giantsteps.verify.properties.strategies import wide
 from giantsteps.verify.properties.themes.state_machines import (
@@ -97,7 +97,7 @@ class Adding(Store):
         super().add(number, [(*row[:-1], 1.5 * row[-1] if isinstance(row[-1], float) else row[-1]) for row in rows])
 
 
-WRONG: dict[str, tuple[Machine, Theory]] = {
+WRONG: dict[str, tuple[Property, Theory]] = {
     "a field is not taken": (a_changed_model_is_one_built_anew, Theory(changed=lambda model, values: model.changed(
         **{name: value for name, value in values.items() if name != "ridge"}))),
     "a field of the step is not taken": (a_changed_model_is_one_built_anew, Theory(changed=lambda model, values: (

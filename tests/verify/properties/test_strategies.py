@@ -93,6 +93,6 @@ def test_what_is_swept_stands_in_place_of_the_models_own() -> None:
     words = shlex.split(commands.swept(model, "ridge", 0.1, 0.25))
     assert words[words.index("--ridge") + 1] == "0.1,0.25"
     assert shlex.split(commands.bounds(model)) == ["giantsteps", "bounds", *shlex.split(commands.solve(model))[2:]]
-    given = {"activation": "tanh", "eta": 2.0}
-    assert commands.stepped(given, eta="1,2") == "giantsteps solve --activation tanh --eta 1,2 --bulk-model isotropic"
+    step = {"activation": "tanh", "eta": 2.0}
+    assert commands.stepped(step, eta="1,2") == "giantsteps solve --activation tanh --eta 1,2 --bulk-model isotropic"
     assert commands.activation("z + 1", bulk=2.0) == "giantsteps activation 'z + 1' --bulk 2.0"
