@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,11 +42,9 @@ from giantsteps.reports.page.studies import FIRST, PLACES
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     ClaimView,
-    LeafView,
     assumptions,
     claim_view,
     derivation_views,
-    leaf_views,
     proved_given,
     source_table,
     summary_table,
@@ -59,6 +58,7 @@ from giantsteps.reports.text.words import LEAVES, MARKS, ORIGINS
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.errata import conventions
+from giantsteps.verify.ledger.leaves import Ground, grounds
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.paper import OTHER, Chapter, chapter_of
@@ -333,22 +333,23 @@ def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
 def _leaves(ledger: Ledger) -> list[Page]:
     """What theorems take on trust, and what their names mean: there are as many definitions as of all the rest."""
     trusted, meanings = "leaves.html", "definitions.html"
-    views = leaf_views(ledger)
-    home = {kind: meanings if kind == "definition" else trusted for kind, _ in views}
-    counts = [(kind, len(listed), home[kind]) for kind, listed in views]
+    listed = {kind: list(group) for kind, group in groupby(grounds(ledger), lambda one: one.kind)}
+    counts = [(kind, len(found), meanings if kind == "definition" else trusted) for kind, found in listed.items()]
+    known = {entry.claim.id for entry in ledger.entries}
 
-    def page(file: str, id_: str, title: str, here: Sequence[tuple[str, Sequence[LeafView]]]) -> Page:
-        shown = {"id": id_, "title": title, "leaves": here, "counts": counts, "words": LEAVES}
+    def page(file: str, id_: str, title: str, here: Mapping[str, Sequence[Ground]]) -> Page:
+        shown = {"id": id_, "title": title, "leaves": here, "counts": counts, "words": LEAVES, "known": known}
         return _page(file, title, trusted, "leaves.html", **shown)
 
-    named = dict(views).get("definition", [])
-    parts = packed([Markup("").join(view.formulas) for view in named], CUT // 2)
-    title, first = "What the names in theorems mean", 0
-    pages = [page(trusted, "leaves", "What theorems stand on", [one for one in views if one[0] != "definition"])]
+    named = listed.pop("definition", [])
+    pages = [page(trusted, "leaves", "What theorems stand on", listed)]
+    sizes = [Markup("").join(Markup(mathml(said, block=True)) for said in one.statements) for one in named]
+    parts, first = packed(sizes, CUT // 2), 0
     for number, part in enumerate(parts, 1):
-        here = [("definition", named[first : first + len(part)])] if part else []
+        here = {"definition": named[first : first + len(part)]} if part else {}
         file, of = (meanings, "") if number == 1 else (f"definitions-{number}.html", f" ({number} of {len(parts)})")
-        pages.append(page(file, f"meanings{number if number > 1 else ''}", title + of, here))
+        id_ = f"meanings{number if number > 1 else ''}"
+        pages.append(page(file, id_, "What the names in theorems mean" + of, here))
         first += len(part)
     return pages
 
