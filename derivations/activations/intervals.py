@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-
-import flint
 
 from giantsteps.derivations.activations.real_roots import ball_ends
 from giantsteps.derivations.expressions import tree
@@ -156,16 +153,6 @@ def hull(parts: list[Interval]) -> Interval:
     )
 
 
-def _softplus(x: flint.arb) -> flint.arb:
-    return x + _softplus(-x) if x > 0 else x.exp().log1p()
-
-
-_FUNCTIONS: dict[str, Callable[[flint.arb], flint.arb]] = {
-    "exp": flint.arb.exp, "tanh": flint.arb.tanh, "sigmoid": lambda x: 1 / (1 + (-x).exp()), "softplus": _softplus,
-    "erf": flint.arb.erf, "erfc": lambda x: (-x).erfc(), "sinh": flint.arb.sinh, "cosh": flint.arb.cosh,
-    "asinh": flint.arb.asinh, "atan": flint.arb.atan, "sin": flint.arb.sin, "cos": flint.arb.cos,
-    "tan": flint.arb.tan, "log": flint.arb.log, "sqrt": flint.arb.sqrt,
-}  # fmt: skip
 # The limits of increasing functions, erfc(-x) among them, at the ends of their domains, and the largest |x| at which
 # they are evaluated: further out the digits of exp would never end. exp(-3400) < 2**-4900, erfc(58) < exp(-3364).
 LARGEST_ARGUMENT = 3400
@@ -189,8 +176,19 @@ def at(name: str, x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
 
     Kept, since a point is asked for as both ends of an interval. Raises Undecided too close to a pole.
     """
+    from flint import arb, fmpq
+
     with precision(bits + 30 + max(0, x.numerator.bit_length() - x.denominator.bit_length())):
-        ball = _FUNCTIONS[name](flint.arb(flint.fmpq(x.numerator, x.denominator)))
+        place = arb(fmpq(x.numerator, x.denominator))
+        match name:
+            case "erfc":
+                ball = (-place).erfc()
+            case "sigmoid":
+                ball = 1 / (1 + (-place).exp())
+            case "softplus":  # softplus(x) = x + softplus(-x)
+                ball = (-abs(place)).exp().log1p() + max(place, arb(0))
+            case _:
+                ball = getattr(place, name)()
         if not ball.is_finite():
             raise Undecided(f"the argument of {name} could reach a pole")
         return ball_ends(ball)
@@ -199,13 +197,17 @@ def at(name: str, x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
 @functools.lru_cache(maxsize=64)
 def pi(bits: int) -> tuple[Fraction, Fraction]:
     """Rational bounds of pi, some 2**-bits apart."""
+    from flint import arb
+
     with precision(bits + 8):
-        return ball_ends(flint.arb.pi())
+        return ball_ends(arb.pi())
 
 
 def _increasing(name: str, x: Interval, bits: int) -> Interval:
-    half = pi(bits)[1] / 2
-    bottom, top, clip = _LIMITS.get(name, (-half, half, math.inf))  # those of atan
+    if name == "atan":
+        bottom, top, clip = -pi(bits)[1] / 2, pi(bits)[1] / 2, math.inf
+    else:
+        bottom, top, clip = _LIMITS[name]
     if name == "log" and not x.positive():
         raise Undecided("the argument of log could be zero or negative")
     if name == "sqrt" and x.low < 0:
@@ -359,9 +361,10 @@ def _power(x: Interval, q: Fraction, bits: int) -> Interval:
 
 
 def _root(x: Fraction, q: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    with precision(bits + 30 + abs(q.numerator).bit_length()):
-        base = flint.arb(flint.fmpq(x.numerator, x.denominator))
-        return ball_ends(base ** flint.arb(flint.fmpq(q.numerator, q.denominator)))
+    from flint import arb, fmpq
+
+    with precision(bits + 30 + q.numerator.bit_length()):
+        return ball_ends(arb(fmpq(x.numerator, x.denominator)) ** arb(fmpq(q.numerator, q.denominator)))
 
 
 def constant_sign(expr: Expression, bits: int = 64, most: int = 1024) -> int | None:

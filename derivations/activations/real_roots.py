@@ -6,12 +6,15 @@ import functools
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
-
-import flint
+from typing import TYPE_CHECKING, TypeAlias
 
 from giantsteps.derivations.expressions.budget import spend
 from giantsteps.derivations.expressions.exact import precision
+
+if TYPE_CHECKING:  # flint takes longer to load than most activations need to be read
+    import flint
+
+    Whole: TypeAlias = flint.fmpz_poly
 
 Polynomial = list[Fraction]
 Bracket = tuple[Fraction, Fraction]
@@ -43,16 +46,14 @@ def common_divisor(p: Polynomial, q: Polynomial) -> Polynomial:
 
 def without_multiples(p: Polynomial) -> Polynomial:
     """A polynomial with the roots of p, each once, and integer coefficients; p is not zero."""
-    return _coefficients(math.prod((factor for factor, _ in _factors(tuple(p))), start=flint.fmpz_poly([1])))
+    return p if len(p) == 2 else _product([factor for factor, _ in _factors(tuple(p))])
 
 
 def square_part(p: Polynomial) -> tuple[Polynomial, Polynomial]:
     """(q, r) with p = q^2 r, where r has no multiple roots and q has integer coefficients; p is not zero."""
     factors = _factors(tuple(p))
-    root, rest = (
-        _coefficients(math.prod((f ** power(times) for f, times in factors), start=flint.fmpz_poly([1])))
-        for power in (lambda times: times // 2, lambda times: times % 2)
-    )
+    root = _product([factor ** (times // 2) for factor, times in factors])
+    rest = _product([factor ** (times % 2) for factor, times in factors])
     scale = p[sum(factor.degree() * times for factor, times in factors)] / (root[-1] ** 2 * rest[-1])
     return root, [scale * c for c in rest]
 
@@ -68,6 +69,8 @@ def real_roots(p: tuple[Fraction, ...]) -> list[tuple[Bracket, Surd | None]]:
 
     None also where the numbers are too large to be factored.
     """
+    if len(p) == 2:
+        return [((-p[0] / p[1], -p[0] / p[1]), None)]
     bits, factors = _BITS, [factor for factor, _ in _factors(p)]
     while True:
         found = sorted((item for factor in factors for item in _roots_of(factor, bits)), key=lambda item: item[0])
@@ -95,31 +98,39 @@ def _fraction(exact: flint.arb) -> Fraction:
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
-def _coefficients(p: flint.fmpz_poly) -> Polynomial:
+def _coefficients(p: Whole) -> Polynomial:
     return [Fraction(int(c)) for c in p.coeffs()]
 
 
-def _whole(p: Polynomial) -> flint.fmpz_poly:
+def _product(factors: list[Whole]) -> Polynomial:
+    return _coefficients(math.prod(factors, start=_whole([Fraction(1)])))
+
+
+def _whole(p: Polynomial) -> Whole:
     """A positive multiple of p with integer coefficients."""
+    import flint
+
     scale = math.lcm(*(c.denominator for c in p))
     return flint.fmpz_poly([c.numerator * (scale // c.denominator) for c in p])
 
 
 @functools.lru_cache(maxsize=512)
-def _factors(p: tuple[Fraction, ...]) -> list[tuple[Any, int]]:
+def _factors(p: tuple[Fraction, ...]) -> list[tuple[Whole, int]]:
     """The irreducible factors of p that are not constant, with their powers: integers, the leading one positive."""
     spend(len(p) ** 2)
     return list(_whole(list(p)).factor()[1])
 
 
-def _complex_roots(factor: flint.fmpz_poly, bits: int) -> list[tuple[Bracket, Bracket]]:
+def _complex_roots(factor: Whole, bits: int) -> list[tuple[Bracket, Bracket]]:
     """Brackets of real and imaginary part of all roots of an irreducible polynomial: disjoint, real ones first."""
     spend(10 * factor.degree() ** 2)  # measured up to degree 500
     with precision(bits):
         return [(ball_ends(root.real), ball_ends(root.imag)) for root, _ in factor.complex_roots()]
 
 
-def _roots_of(factor: flint.fmpz_poly, bits: int) -> list[tuple[Bracket, Surd | None]]:
+def _roots_of(factor: Whole, bits: int) -> list[tuple[Bracket, Surd | None]]:
+    from flint import fmpz
+
     c, b, a = (int(k) for k in (*factor.coeffs(), 0)[:3])
     if factor.degree() == 1:
         return [((Fraction(-c, b), Fraction(-c, b)), None)]
@@ -127,7 +138,7 @@ def _roots_of(factor: flint.fmpz_poly, bits: int) -> list[tuple[Bracket, Surd | 
     discriminant = b * b - 4 * a * c
     if factor.degree() > 2 or not 0 < discriminant <= _LARGEST_DISCRIMINANT:
         return [(bracket, None) for bracket in brackets]
-    primes = flint.fmpz(discriminant).factor()
+    primes = fmpz(discriminant).factor()
     root = math.prod(int(prime) ** (times // 2) for prime, times in primes)
     free = math.prod(int(prime) ** (times % 2) for prime, times in primes)
     surds = [(Fraction(-b, 2 * a), Fraction(sign * root, 2 * a), free) for sign in (-1, 1)]

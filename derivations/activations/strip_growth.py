@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from giantsteps.derivations.activations import real_roots
 from giantsteps.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
-from giantsteps.derivations.activations.intervals import LINE, Undecided, at, enclose, pi, point
+from giantsteps.derivations.activations.intervals import LINE, Undecided, at, enclose, point
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.budget import node_cost, spend
 from giantsteps.derivations.expressions.calculus import derivative
@@ -26,7 +26,8 @@ from giantsteps.derivations.expressions.normal_form import Normal, TooComplex, a
 from giantsteps.derivations.expressions.tree import Expression, depends_on_z
 
 _BITS = 40
-_PI_LOW, _PI_HIGH = pi(64)
+# floor and ceiling of 2^62 pi: written out, so that what needs no other constant need not load flint.
+_PI_LOW, _PI_HIGH = Fraction(14488038916154245684, 2**62), Fraction(14488038916154245685, 2**62)
 
 
 def strip_growth(expr: Expression, height: Fraction) -> Growth | None:
