@@ -6,16 +6,14 @@ import functools
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any
 
 from giantsteps.derivations.expressions.budget import spend
 from giantsteps.derivations.expressions.exact import precision
 
-if TYPE_CHECKING:  # flint takes longer to load than most activations need to be read
-    import flint
-
-    Whole: TypeAlias = flint.fmpz_poly
-
+# Polynomials and balls of FLINT, which takes longer to load than most activations need to be read.
+Whole = Any
+Ball = Any
 Polynomial = list[Fraction]
 Bracket = tuple[Fraction, Fraction]
 Surd = tuple[Fraction, Fraction, int]
@@ -88,12 +86,12 @@ def root_free_height(p: tuple[Fraction, ...]) -> Fraction:
     return least * (1 - Fraction(1, 2**_BITS))  # an end of a ball may be the root itself
 
 
-def ball_ends(ball: flint.arb) -> Bracket:
+def ball_ends(ball: Ball) -> Bracket:
     """The ends of a finite ball."""
     return _fraction(ball.lower()), _fraction(ball.upper())
 
 
-def _fraction(exact: flint.arb) -> Fraction:
+def _fraction(exact: Ball) -> Fraction:
     mantissa, exponent = map(int, exact.man_exp())
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
