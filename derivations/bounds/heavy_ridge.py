@@ -12,9 +12,10 @@ from collections.abc import Mapping
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s
-from giantsteps.derivations.bounds.leaves import TEACHER, averaged, test_error
+from giantsteps.derivations.bounds.leaves import test_error
 from giantsteps.derivations.bulk import marchenko_pastur
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
+from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
@@ -157,7 +158,7 @@ def distance_is_not_negative(distance: sp.Expr) -> Theorem:
     """``distance`` >= 0, the mean square of g - b mu0 for b = E[mu0 y0]/E[mu0^2]."""
     error = TEACHER - s.b1 * mu0
     square = average((order((), AtLeast(error**2, _ZERO), (), ((_ONE, error),)),), (s.kappa, s.z))
-    for_all = rewrite((square, averaged(error**2)))
+    for_all = rewrite((square, over_label(error**2)))
     nearest = instantiate((for_all,), {s.b1: over_kappa(mu0 * y0) / over_kappa(mu0**2)})
     return order((nearest,), AtLeast(distance, _ZERO), (_ONE,))
 
