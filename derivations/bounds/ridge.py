@@ -79,23 +79,6 @@ def at_least_distance(others: tuple[sp.Symbol, ...], *coefficients: sp.Symbol) -
 
 
 @functools.cache
-def projection() -> Derivation:
-    """Equations (26), (167): the best multiple of mu0, and the distance that it leaves."""
-    meaning, objective, (best,) = _least(s.b1)
-    least = equal(rewritten(objective, best), sp.expand(value(objective).subs(s.b1, value(best))))
-    return Derivation(
-        "projection on mu0",
-        f"{APPENDIX_E}, (167)-(169)",
-        proved("The squared distance of the target from the nearest multiple of mu0, b1 mu0:", meaning),
-        proved("it is quadratic in b1.", objective),
-        proved("The error is orthogonal to mu0: b1 is the limit of m.", best),
-        proved("No other multiple is nearer: what it adds is a square.", at_least_distance((_other[0],), s.b1)),
-        proved("What it leaves.", least),
-        results=(best, least),
-    )
-
-
-@functools.cache
 def span() -> Derivation:
     """Equations (27), (31): the distance of the target from the span of mu0, kappa mu1 and mu1 z."""
     meaning, objective, best = _least(*BASIS)

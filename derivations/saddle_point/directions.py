@@ -163,11 +163,6 @@ _equivalent, _trace, _entropic, _energy = (
 )
 
 
-def trace_term() -> sp.Expr:
-    """One product zeta_j zeta^_j per direction, the rest as for one."""
-    return trace().results[s.trace_term] + s.zeta * s.zeta_hat - sum(zeta[j] * zeta_hat[j] for j in DIRECTIONS)
-
-
 def entropic_term() -> sp.Expr:
     """Half of the forces and of the noise in the traces of an isotropic bulk: every direction has s_j.G s_j."""
     on_bulk, on_ones = over_modes(varrho / denominator), over_modes(1 / denominator)
@@ -179,11 +174,13 @@ def entropic_term() -> sp.Expr:
 def free_energy() -> Theorem:
     """The replica-symmetric free energy for isotropic rows and several directions, for all values of its variables."""
     squared = FIELDS.mean_square(noisy=True)
+    # One product zeta_j zeta^_j per direction, the rest of the trace term as for one.
+    along = s.zeta * s.zeta_hat - sum(zeta[j] * zeta_hat[j] for j in DIRECTIONS)
     cost = s.alpha / s.beta * over_kappas(sides(squared.statement)[0] / (2 * (1 + SEVERAL.V)))
     return rewritten(
         _taken("Result 3.2", directions_action(*_VARIABLES), _equivalent, SAME_ON_BOTH_MAPS),
         _replica_symmetric(),
-        _taken("trace term", _trace, trace_term(), "result-3-3.trace-term"),
+        _taken("trace term", _trace, trace().results[s.trace_term] + along, "result-3-3.trace-term"),
         _taken("entropic term", _entropic, entropic_term(), ORTHOGONAL),
         _taken("energetic term", _energy, cost, "result-3-3.moreau-envelope"),
         squared,

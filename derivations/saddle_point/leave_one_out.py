@@ -48,7 +48,6 @@ _VARIABLES = (s.z, ELSEWHERE, ROW_NOISE, s.xi, s.mode_field, LABEL_NOISE)
 # The residual of a sample that is seen, from the one that it would have had and its response.
 _seen = sp.Function("seen", real=True)
 _unseen, _response = sp.Symbol("u", real=True), sp.Symbol("V", nonnegative=True)
-_hole = sp.Symbol("hole", real=True)
 
 
 def cavity_gap() -> sp.Expr:
@@ -58,15 +57,10 @@ def cavity_gap() -> sp.Expr:
     return LABEL - ONE_LETTER.fit - field
 
 
-def residual_with(cavity_residual: sp.Expr, response: sp.Expr) -> sp.Expr:
-    """r = y - f_without - V r: seeing the sample moves its own output by V r."""
-    return cavity_residual - response * _seen(cavity_residual, response)
-
-
 @functools.cache
 def shrunk() -> Theorem:
     """r = (y - f_without)/(1 + V)."""
-    moved = Equation(_seen(_unseen, _response), residual_with(_unseen, _response))
+    moved = Equation(_seen(_unseen, _response), _unseen - _response * _seen(_unseen, _response))
     of_itself = hypothesis("response of a sample", moved, SAMPLES, _unseen, _response)
     solved = isolated(_seen(_unseen, _response), of_itself)
     return instantiate((solved,), {_unseen: cavity_gap(), _response: ONE_LETTER.V})

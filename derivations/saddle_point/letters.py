@@ -261,15 +261,10 @@ def gibbs() -> Derivation:
     )
 
 
-def letter_row(step: sp.Expr) -> sp.Expr:
-    """What the gradient step adds to a row of letter u: linear in the initial readout weight u/sqrt(p)."""
-    return s.letter[0] * step
-
-
 @functools.cache
 def row_norm() -> Derivation:
     """The bulk variance of a letter, from that of a readout of ones (equations (36) and (133))."""
-    base, once = bulk(), letter_row(sp.S.One)
+    base, once = bulk(), s.letter[0]
     limits = (row_correction().theorem_of(s.delta_square), cross_term().theorem_of(s.delta_cross))
     meaning = define(
         s.c_of[0], 1 + once**2 * s.delta_square + 2 * once * s.delta_cross, "the limit of |w + u delta|^2, with |w| = 1"

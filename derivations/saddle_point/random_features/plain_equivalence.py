@@ -40,17 +40,12 @@ ODD = "the activation is odd and the target centred"
 k1, k2 = s.mu1_constant, s.mu2_constant
 
 
-def second_input(overlap: sp.Expr) -> sp.Expr:
-    """What a direction of overlap epsilon with a neuron receives, given what the neuron receives."""
-    return overlap * s.z + sp.sqrt(1 - overlap**2) * s.xi
-
-
 @functools.cache
 def input_covariance() -> Derivation:
     """Cov[phi_k, theta.x] = h1 epsilon, exactly: the covariance of the linear part alone."""
     meaning = define(
         s.input_covariance,
-        Expectation(sigma(s.z) * second_input(s.overlap), s.z, s.xi),
+        Expectation(sigma(s.z) * (s.overlap * s.z + sp.sqrt(1 - s.overlap**2) * s.xi), s.z, s.xi),
         "covariance of a feature and theta.x",
     )
     exact = averages_expanded(meaning)

@@ -9,8 +9,6 @@ import sympy as sp
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bounds import closed_form as bounds_closed_form
-from giantsteps.derivations.bounds import heavy_ridge
-from giantsteps.derivations.bounds import ridge as bounds
 from giantsteps.derivations.bounds import symbols as s
 from giantsteps.derivations.kernel.algebra import assume
 from giantsteps.derivations.kernel.limits import limit_order, squeeze
@@ -54,12 +52,6 @@ def test_the_figure_of_the_slides() -> None:
     assert evaluate(upper, values, functions) == pytest.approx(0.0291049, abs=5e-8)  # half a unit of the last digit
     # mu1 z is orthogonal to a target that is a function of kappa: both forms of the lower bound agree.
     assert evaluate(lower, values, functions) == pytest.approx(0.0016691, abs=5e-8)
-
-
-def test_the_limit_is_the_projection() -> None:
-    limit, projection = heavy_ridge.heavy_ridge().results, bounds.projection().results
-    assert sp.expand(limit[s.error_infinity] - projection[s.distance]) == 0
-    assert sp.expand(limit[s.m_infinity] - projection[s.b1]) == 0
 
 
 def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> None:

@@ -8,9 +8,9 @@ import pytest
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import bulk as gradient_bulk
-from giantsteps.derivations.gradient_step import constants as gradient_constants
 from giantsteps.derivations.gradient_step import spike as gradient_step
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 from giantsteps.derivations.language.named_functions import g
 from giantsteps.verify.second_route.grids import hermite_numbers
@@ -70,6 +70,6 @@ def test_concentration_for_constant_labels() -> None:
 
 def test_hermite_polynomials() -> None:
     # He_3 = z^3 - 3 z, He_4 = z^4 - 6 z^2 + 3; E He_3^2 = 3!
-    assert gradient_constants.hermite(3) == s.z**3 - 3 * s.z
-    assert gradient_constants.hermite(4) == s.z**4 - 6 * s.z**2 + 3
-    assert expand_expectations(Expectation(sp.expand(gradient_constants.hermite(3) ** 2), s.z)) == 6
+    assert hermite(3, s.z) == s.z**3 - 3 * s.z
+    assert hermite(4, s.z) == s.z**4 - 6 * s.z**2 + 3
+    assert expand_expectations(Expectation(sp.expand(hermite(3, s.z) ** 2), s.z)) == 6
