@@ -54,7 +54,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "balls": ("gaussian",),
         "bounds": ("bulk", "gaussian", "models", "saddle_point"),
         "bulk": ("gaussian", "models"),
-        "certificates": ("balls", "bounds", "bulk", "models", "saddle_point"),
+        "certificates": ("balls", "bulk", "models", "saddle_point"),
         "experiments": ("bounds", "gaussian", "models", "saddle_point"),
         "gaussian": (),
         "models": ("gaussian",),

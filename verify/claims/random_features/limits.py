@@ -142,16 +142,16 @@ def _invariance_claims() -> tuple[Claim, ...]:
     return (
         invariance(
             "activation", "sigma -> s sigma with lambda -> s^2 lambda leaves the test error alone", s.test_error,
-            invariances.activation_scale, _scaled_activation,
+            partial(invariances.rescaling, invariances.ACTIVATION), _scaled_activation,
             wrong={"scaled by s^2": s.scale**2 * s.test_error, "divided by s": s.test_error / s.scale},
         ),
         invariance(
             "target", "g -> s g with Delta -> s^2 Delta multiplies the test error by s^2", s.scale**2 * s.test_error,
-            invariances.target_scale, _scaled_target,
+            partial(invariances.rescaling, invariances.TARGET), _scaled_target,
         ),
         invariance(
             "bulk", "(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) have the same test error", s.test_error,
-            invariances.bulk_scale, _scaled_bulk,
+            partial(invariances.rescaling, invariances.BULK), _scaled_bulk,
             wrong={"multiplied by c": s.c * s.test_error},
         ),
     )

@@ -10,8 +10,8 @@ import sympy as sp
 
 from giantsteps.derivations.equivalence import hermite_features, hermite_orders
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.hermite_features import hermite
 from giantsteps.derivations.gradient_step import symbols as s_step
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.language.derivation import Obligation, Vanishing
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.verify.checks.points import ByNumbers, Point
