@@ -10,7 +10,6 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,9 +20,7 @@ from giantsteps.numerics.models.losses import loss_named
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from giantsteps.numerics.saddle_point.one_group.batch import AT_WIDTH
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.numerics.sweeps import chunk
 from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
 from giantsteps.numerics.sweeps.run import WorkerLostError, run
 from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError
@@ -50,12 +47,6 @@ def test_a_zip_advances_together() -> None:
     assert [(point["alpha"], point["ridge"]) for point in points] == [(0.5, 0.1), (1.0, 1.0), (2.0, 10.0)]
     with pytest.raises(SweepError, match="alpha has 2, ridge has 3"):
         theory({"alpha": (0.5, 1.0), "ridge": (0.1, 1.0, 10.0)}, mode="zip")
-
-
-def test_the_estimate_at_a_width_is_no_estimate_of_the_limit() -> None:
-    wide = SimpleNamespace(test_error=1.0, training_error=2.0, error_estimate=3.0, converged=True)
-    alone: Any = SimpleNamespace(at_width=lambda width: wide, error_estimate=0.5)
-    assert dict(zip(AT_WIDTH, (1.0, 2.0, 3.0), strict=True)) == chunk._at_width(alone, 20)
 
 
 def test_points_are_enumerated_lazily() -> None:

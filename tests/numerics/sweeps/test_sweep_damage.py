@@ -1,12 +1,11 @@
 """A damaged result file: --resume computes what is missing, or refuses in one sentence; it never passes over a hole.
 
-Every table, row and field is deleted or altered in turn, the file is cut and overwritten at many places. The chunks are
-looked up here, not solved, so that hundreds of damages cost little; what is computed again is counted.
+Every table, row and field is deleted or altered in turn, the file is cut and overwritten at many places; what is
+computed again is counted.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import shutil
 import sqlite3
@@ -17,10 +16,9 @@ from typing import Any
 
 import pytest
 
-import giantsteps.numerics.sweeps.run
 from giantsteps.numerics.sweeps.chunk import Row, solve_chunk
 from giantsteps.numerics.sweeps.run import WorkerLostError, run
-from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _checksum, _seal
+from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _seal
 from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
 from giantsteps.reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import command, runs_of_chunks, stored, written
@@ -44,14 +42,6 @@ TABLES = {
 }
 OTHERS = ("NULL", "0", "7", "-1", "1e300", "'x'", "x'00ff'", "CAST(x'ff' AS TEXT)", "'1'")
 Damage = Callable[[Path], None]
-
-
-def test_a_checksum_is_one_of_values_alone() -> None:
-    # The same number twice, as one object and as two: what the interpreter keeps once is no part of the data.
-    number = 1.0 / 3.0
-    one, two = [(1, number, number, "converged")], [(1, number, float(repr(number)), "".join(["con", "verged"]))]
-    assert _checksum(one) == _checksum(two)
-    assert _checksum(one) != _checksum([(1, number, math.nextafter(number, 1.0), "converged")])
 
 
 class Case:
@@ -80,12 +70,6 @@ def stored_like(rows: list[Row], sweep: Sweep) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
     return Case(tmp_path_factory.mktemp("sweep"))
-
-
-@pytest.fixture
-def looked_up(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks are looked up instead of solved."""
-    monkeypatch.setattr(giantsteps.numerics.sweeps.run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
 
 
 def executed(*statements: str) -> Damage:
@@ -188,7 +172,6 @@ DAMAGES = [*in_fields(), *in_rows(), *in_bytes()]
 SOME = [*list(in_fields())[::11], *in_rows(), *list(in_bytes())[::5]]
 
 
-@pytest.mark.usefixtures("looked_up")
 @pytest.mark.parametrize(
     ("begun", "damages"),
     [("whole", SOME), *(pytest.param(begun, DAMAGES, marks=pytest.mark.thorough) for begun in ("whole", "half"))],
@@ -217,7 +200,6 @@ def test_a_damaged_file_gives_the_undisturbed_results_or_is_refused(
     assert 0.1 < refusals / len(damages) < 0.9
 
 
-@pytest.mark.usefixtures("looked_up")
 def test_only_what_is_damaged_is_computed_again(case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     shutil.copytree(case.whole, out)
@@ -234,13 +216,16 @@ def test_only_what_is_damaged_is_computed_again(case: Case, tmp_path: Path, capf
     assert (code, said.startswith("33 points (1 were there already)")) == (3, True)
 
 
-def test_chunks_are_cut_as_they_were_when_the_sweep_was_begun(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Finer(Sweep):
+    """As another version would cut it."""
+
+    chunk = 5  # type: ignore[assignment]
+
+
+def test_chunks_are_cut_as_they_were_when_the_sweep_was_begun(case: Case, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(case.half, out)
-    monkeypatch.setattr(Sweep, "chunk", property(lambda sweep: 5))
-    with Store(out, case.sweep, resume=True, origin={}) as store:
+    with Store(out, Finer(**vars(case.sweep)), resume=True, origin={}) as store:
         assert (store.size, store.kept, store.dropped) == (16, 16, 0)
         assert list(store.pending()) == [(0, 0, 16), (2, 32, 33)]
         run(store)
@@ -265,36 +250,19 @@ class Cancelling(Executor):
 
 
 class Here(Executor):
-    """Computes in this process."""
+    """Computes in this process; at the second task `meddling` happens."""
+
+    def __init__(self, meddling: Callable[[], None] = lambda: None) -> None:
+        self.submitted, self.meddling = 0, meddling
 
     def submit(self, task: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
         """A task that is done."""
+        self.submitted += 1
+        if self.submitted == 2:
+            self.meddling()
         future: Future[Any] = Future()
         future.set_result(task(*arguments))
         return future
-
-
-@pytest.mark.usefixtures("looked_up")
-@pytest.mark.parametrize("executor", [None, Here()])
-def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, executor: Executor | None) -> None:
-    out, told = tmp_path / "out", list[int]()
-    shutil.copytree(case.half, out)
-    with Store(out, case.sweep, resume=True, origin={}) as store:
-        # Of 33 points in chunks of 16, 16 and 1 the second chunk is there.
-        assert run(store, executor=executor, window=1, progress=told.append) == 17
-        assert told == [16, 32, 33]
-        assert run(store, executor=executor, progress=told.append) == 0
-    assert told[3:] == [33]
-
-
-@pytest.mark.usefixtures("looked_up")
-def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) -> None:
-    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
-        with pytest.raises(WorkerLostError):
-            run(store, executor=Cancelling(), window=3)
-        assert [number for number, _, _ in store.pending()] == [1]
-        run(store)
-    assert stored(tmp_path / "out") == stored(case.whole)
 
 
 @pytest.mark.parametrize(
@@ -307,24 +275,34 @@ def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) 
         "DROP TABLE points",
     ],
 )
-def test_another_process_that_writes_at_once_is_noticed(
-    case: Case, tmp_path: Path, meddling: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-
-    def chunk(sweep: Sweep, start: int, stop: int) -> list[Row]:
-        if start == 16:
-            executed(meddling)(out)
-        return case.rows[start:stop]
-
-    monkeypatch.setattr(giantsteps.numerics.sweeps.run, "solve_chunk", chunk)
-    code, said, err = command(capfd, str(case.grid), "--out", str(out))
-    assert (code, said) == (2, "")
-    assert err.count("\n") == 1
-    assert "--resume goes on" in err
+def test_another_process_that_writes_at_once_is_noticed(case: Case, tmp_path: Path, meddling: str) -> None:
+    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
+        here = Here(lambda: executed(meddling)(tmp_path / "out"))
+        with pytest.raises(StoreError, match=r"another process|cannot be"):
+            run(store, executor=here, window=1)
 
 
-@pytest.mark.usefixtures("looked_up")
+@pytest.mark.parametrize("executor", [None, Here()])
+def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, executor: Executor | None) -> None:
+    out, told = tmp_path / "out", list[int]()
+    shutil.copytree(case.half, out)
+    with Store(out, case.sweep, resume=True, origin={}) as store:
+        # Of 33 points in chunks of 16, 16 and 1 the second chunk is there.
+        assert run(store, executor=executor, window=1, progress=told.append) == 17
+        assert told == [16, 32, 33]
+        assert run(store, executor=executor, progress=told.append) == 0
+    assert told[3:] == [33]
+
+
+def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) -> None:
+    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
+        with pytest.raises(WorkerLostError):
+            run(store, executor=Cancelling(), window=3)
+        assert [number for number, _, _ in store.pending()] == [1]
+        run(store)
+    assert stored(tmp_path / "out") == stored(case.whole)
+
+
 def test_a_full_disk_is_one_sentence(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
