@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
