@@ -10,31 +10,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.results import Minimum
 from giantsteps.numerics.bounds.ridge import best_ridge, bounds, local_minima
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 
-SHOWN = Model(activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, spike=1.5, bulk=1.0, alignment=1.0)
+SHOWN = Model("tanh", "sin", 1.0, 1.0, 0.1, spike=1.5, bulk=1.0, alignment=1.0)
 # Large batches align the spike with the target; 1e6 stands for infinity, where c = 1 and gamma = 1 to six digits.
-LARGE = 1e6
-STEPS: tuple[tuple[str, Network], ...] = (
-    ("erf/erf", Network(activation("erf"), activation("erf"), 2.0, 1.0, 0.1, alpha0=LARGE, eta=1.0)),
-    ("tanh/sin", Network(activation("tanh"), activation("sin"), 2.0, 1.0, 0.1, alpha0=LARGE, eta=1.0)),
-    ("tanh/sin, alpha0 = 8", Network(activation("tanh"), activation("sin"), 2.0, 1.0, 0.1, alpha0=8.0, eta=1.0)),
-    ("erf/sign, alpha0 = 4", Network(activation("erf"), activation("sign"), 2.0, 1.0, 0.1, alpha0=4.0, eta=1.0)),
-)
+LARGE, ALPHA = 1e6, 2.0
+STEPS: dict[str, Network] = {
+    "erf/erf": Network("erf", "erf", ALPHA, 1.0, 0.1, alpha0=LARGE, eta=1.0),
+    "tanh/sin": Network("tanh", "sin", ALPHA, 1.0, 0.1, alpha0=LARGE, eta=1.0),
+    "tanh/sin, alpha0 = 8": Network("tanh", "sin", ALPHA, 1.0, 0.1, alpha0=8.0, eta=1.0),
+    "erf/sign, alpha0 = 4": Network("erf", "sign", ALPHA, 1.0, 0.1, alpha0=4.0, eta=1.0),
+}
 RATES = np.linspace(0.25, 12.0, 48)
 RIDGE_RATES = (0.5, 1.5, 3.0, 5.0, 8.0, 12.0)
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """One problem: both bounds along RATES, their least values, and the least error over the ridge at a few rates."""
+    """One problem: both bounds along RATES, their least values, and the least error over the ridge at RIDGE_RATES."""
 
     name: str
     lower: tuple[float, ...]
@@ -43,17 +42,20 @@ class Optimum:
     best_upper: Minimum
     over_ridge: tuple[float, ...]
 
+    @property
+    def between(self) -> list[tuple[float, float, float]]:
+        """The least error over the ridge with both bounds, at RIDGE_RATES, which lie on the scan."""
+        places = [int(np.argmin(np.abs(RATES - eta))) for eta in RIDGE_RATES]
+        return [(error, self.lower[k], self.upper[k]) for error, k in zip(self.over_ridge, places, strict=True)]
 
-def optima() -> tuple[Optimum, ...]:
-    """Scan every problem along the learning rate."""
-    found = []
-    for name, network in STEPS:
-        both = [bounds(_model(network, float(eta))) for eta in RATES]
-        lower, upper = [b.lower for b in both], [b.upper for b in both]
-        least = [best_ridge(_model(network, eta)).test_error for eta in RIDGE_RATES]
-        least_bounds = _least(network, "lower", lower), _least(network, "upper", upper)
-        found.append(Optimum(name, tuple(lower), tuple(upper), *least_bounds, tuple(least)))
-    return tuple(found)
+
+def optimum_of(name: str) -> Optimum:
+    """Scan a problem along the learning rate."""
+    network = STEPS[name]
+    both = [bounds(_model(network, float(eta))) for eta in RATES]
+    lower, upper = tuple(b.lower for b in both), tuple(b.upper for b in both)
+    least = tuple(best_ridge(_model(network, eta)).test_error for eta in RIDGE_RATES)
+    return Optimum(name, lower, upper, _least(network, "lower", lower), _least(network, "upper", upper), least)
 
 
 def _model(network: Network, eta: float) -> Model:
@@ -78,78 +80,56 @@ def perfect_rate(beta: float) -> float:
 
 def study() -> Study:
     """The page."""
-    found = optima()
-    return replace(page(found), figures=(bounds_drawn(found),))
+    return page([optimum_of(name) for name in STEPS])
 
 
 def page(found: Sequence[Optimum]) -> Study:
-    """The page from the scans: every number in the text is computed from them."""
-    outside = sum(
-        not low - 1e-9 <= error <= high + 1e-9
+    """The page from the scans."""
+    places = [place for one in found for place in one.between]
+    outside = sum(not low - 1e-9 <= error <= high + 1e-9 for error, low, high in places)
+    rate, shown = perfect_rate(1.0), bounds(SHOWN)
+    optima = "; ".join(
+        f"{one.name}: upper bound {one.best_upper.error:.3g} at eta = {one.best_upper.at:.4g}, lower bound "
+        f"{one.best_lower.error:.3g} at {one.best_lower.at:.4g}"
         for one in found
-        for error, low, high in zip(one.over_ridge, _at(one.lower), _at(one.upper), strict=True)
     )
-    count = sum(len(one.over_ridge) for one in found)
-    perfect = found[0]
-    rate = perfect_rate(STEPS[0][1].beta)
-    lower, upper = bounds(SHOWN).lower, bounds(SHOWN).upper
     text = (
         "The least test error over the ridge lies between two distances of the target: to the line of $\\mu_0$ (upper "
         "bound) and to the span of $\\mu_0$ and $\\kappa \\mu_1$ (lower bound). For tanh/sin at r = "
-        f"{SHOWN.spike:g}, c = {SHOWN.bulk:g}, gamma = 1 the distances are {upper:.5f} and {lower:.5f}.",
+        f"{SHOWN.spike:g}, c = {SHOWN.bulk:g}, gamma = 1 the distances are {shown.upper:.5f} and {shown.lower:.5f}.",
         f"Along the learning rate both bounds have a local minimum, not certified (a scan of {len(RATES)} rates, the "
-        "dip refined): "
-        + "; ".join(
-            f"{one.name}: upper bound {one.best_upper.error:.3g} at eta = {one.best_upper.at:.4g}, lower bound "
-            f"{one.best_lower.error:.3g} at {one.best_lower.at:.4g}"
-            for one in found
-        )
-        + ".",
-        f"For {perfect.name} with a large batch perfect learning is expected at eta = $3 \\sqrt{{3}} \\pi \\beta/4$ = "
+        f"dip refined): {optima}.",
+        f"For {found[0].name} with a large batch perfect learning is expected at eta = $3 \\sqrt{{3}} \\pi \\beta/4$ = "
         f"{rate:.4f}: there $\\mu_0$ is the target itself. The scan finds the least upper bound "
-        f"{abs(perfect.best_upper.at - rate):.1g} away from it.",
-        f"The least error over the ridge (alpha = {STEPS[0][1].alpha:g}, every dip of its scan refined) is outside the "
-        f"bounds at {outside} of {count} points.",
+        f"{abs(found[0].best_upper.at - rate):.1g} away from it.",
+        f"The least error over the ridge (alpha = {ALPHA:g}, every dip of its scan refined) is outside the bounds at "
+        f"{outside} of {len(places)} points.",
     )
-    table = Table(
-        f"Least test error over the ridge, alpha = {STEPS[0][1].alpha:g}, beta = {STEPS[0][1].beta:g}, and the "
-        "bounds there",
-        ("problem", *(f"eta = {eta:g}" for eta in RIDGE_RATES)),
-        tuple(
-            (
-                one.name,
-                *(
-                    f"{error:.4f} in [{low:.4f}, {high:.4f}]"
-                    for error, low, high in zip(one.over_ridge, _at(one.lower), _at(one.upper), strict=True)
-                ),
-            )
+    table = Table.of(
+        f"Least test error over the ridge, alpha = {ALPHA:g}, beta = 1, and the bounds there",
+        f"problem | {' | '.join(f'eta = {eta:g}' for eta in RIDGE_RATES)}",
+        (
+            f"{one.name} | {' | '.join(f'{error:.4f} in [{low:.4f}, {high:.4f}]' for error, low, high in one.between)}"
             for one in found
         ),
     )
-    return Study("bound-functions", "What one step can learn: functions, bounds, optimum", text, (table,))
+    title = "What one step can learn: functions, bounds, optimum"
+    return Study("bound-functions", title, text, (table,), (_figure(found),))
 
 
-def _at(values: Sequence[float]) -> list[float]:
-    """A bound at RIDGE_RATES, which lie on the scan."""
-    return [values[int(np.argmin(np.abs(RATES - eta)))] for eta in RIDGE_RATES]
-
-
-def bounds_drawn(found: Sequence[Optimum]) -> Figure:
+def _figure(found: Sequence[Optimum]) -> Figure:
     """Both bounds along the learning rate, and the least error over the ridge between them."""
-    canvas, all_axes = panels(len(found), width=13.0, height=3.5)
+    canvas, *all_axes = draw.panels(len(found), size=(13.0, 3.5))
     for axes, one in zip(all_axes, found, strict=True):
-        axes.plot(RATES, np.maximum(one.upper, 1e-9), color=STYLES[1][0], linestyle="--", lw=1.7, label="upper bound")
-        axes.plot(RATES, np.maximum(one.lower, 1e-9), color=STYLES[0][0], lw=1.7, label="lower bound")
-        axes.plot(RIDGE_RATES, one.over_ridge, color=STYLES[2][0], marker="^", ms=5, lw=0, label="best ridge")
+        draw.line(axes, RATES, np.maximum(one.upper, 1e-9), 1, "upper bound")
+        draw.line(axes, RATES, np.maximum(one.lower, 1e-9), 0, "lower bound")
+        draw.line(axes, RIDGE_RATES, one.over_ridge, 2, "best ridge", marker="^", ms=5, lw=0)
         axes.set(yscale="log", xlabel=r"$\tilde\eta$", title=one.name)
         axes.set_ylim(bottom=max(1e-7, 0.3 * min(one.lower)))
     all_axes[0].set_ylabel("test error")
-    legend(all_axes[0])
-    title = "The bounds along the learning rate"
+    draw.legend(all_axes[0])
     caption = (
         "Upper and lower bound after a gradient step of rate eta (Result 3.1, beta = 1; alpha0 infinite where not "
-        f"given), and the least test error over the ridge at alpha = {STEPS[0][1].alpha:g}."
+        f"given), and the least test error over the ridge at alpha = {ALPHA:g}."
     )
-    return finished(
-        canvas, "bounds_along_rate", title, caption, "giantsteps.reports.studies.bound_functions.bounds_drawn(optima())"
-    )
+    return draw.finished(canvas, "bounds_along_rate", "The bounds along the learning rate", caption)

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import finished, panels
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 
 SLUG = "step_helps"
-COMMAND = "giantsteps.reports.studies.networks.step_helps.study()"
 STUDENT, TARGET, BETA, ETA, NOISE = "tanh", "sin", 1.0, 3.0, 0.1
 BATCHES = (0.25, 0.5, 1.0)
 ALPHAS, RIDGES, COLUMNS, ROWS = (0.1, 10.0), (0.01, 10.0), 400, 250
@@ -35,23 +34,15 @@ def middles(ends: tuple[float, float], count: int) -> NDArray[np.float64]:
 
 
 @cache
-def models(alpha0: float) -> tuple[Model, Model]:
+def models(alpha0: float) -> tuple[Model, ...]:
     """After the step and without one, spike, bulk and alignment the doubles that Result 3.1 gives; alpha, ridge any."""
-
-    def at(eta: float) -> Model:
-        return Model.from_gradient_step(
-            STUDENT,
-            TARGET,
-            alpha=1.0,
-            beta=BETA,
-            ridge=0.1,
-            alpha0=alpha0,
-            eta=eta,
-            noise=NOISE,
+    return tuple(
+        Model.from_gradient_step(
+            STUDENT, TARGET, alpha=1.0, beta=BETA, ridge=0.1, alpha0=alpha0, eta=eta, noise=NOISE,
             bulk_model="isotropic",
         ).as_given()
-
-    return at(ETA), at(0.0)
+        for eta in (ETA, 0.0)
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,20 +82,13 @@ def study() -> Study:
 
 def page(found: Sequence[Panel]) -> Study:
     """The page from its panels."""
-    title = "Where one step helps"
-    return Study(SLUG, title, text(found), (table(found),), (drawn(found, title),))
-
-
-def text(found: Sequence[Panel]) -> tuple[str, ...]:
-    """What the panels say."""
-    hurts = [panel for panel in found if panel.share(1) > 0.0 < panel.share(-1)]
     said = "; ".join(
         f"at alpha0 = {panel.alpha0:g} it helps on {_percent(panel.share(-1))} of the area and hurts on "
         f"{_percent(panel.share(1))}"
         for panel in found
     )
     closing = "On no cell of these planes the step does harm."
-    if hurts:
+    if hurts := [panel for panel in found if panel.share(1) > 0.0 < panel.share(-1)]:
         first, last = hurts[0], found[-1]
         closing = (
             f"The harmful part is {_percent(first.share(1))} of the area at alpha0 = {first.alpha0:g} and "
@@ -112,7 +96,7 @@ def text(found: Sequence[Panel]) -> tuple[str, ...]:
             f"{first.middle(1)}, that of the helpful part at {first.middle(-1)}: a step on few samples puts noise into "
             "the bulk, and how much of it a readout follows is a matter of its ridge."
         )
-    return (
+    text = (
         f"A gradient step on few samples may leave more test error than no step. Where, for {STUDENT} that learns "
         f"{TARGET} (beta = {BETA:g}, eta = {ETA:g}, label noise {NOISE:g}), on a plane of alpha from {ALPHAS[0]:g} to "
         f"{ALPHAS[1]:g} and ridge from {RIDGES[0]:g} to {RIDGES[1]:g}? By the isotropic theory, {said}.",
@@ -120,25 +104,24 @@ def text(found: Sequence[Panel]) -> tuple[str, ...]:
         f"Each plane is {COLUMNS} by {ROWS} cells, solved in their middles in double precision, not certified. "
         "Uncertain are cells whose two test errors differ by less than both error estimates.",
     )
+    shares = (" | ".join(f"{100.0 * panel.share(sign):.2f} %" for sign in (-1, 1, 0)) for panel in found)
+    table = Table.of(
+        "Shares of the area of the plane",
+        "alpha0 | step helps | step hurts | uncertain",
+        (f"{panel.alpha0:g} | {share}" for panel, share in zip(found, shares, strict=True)),
+    )
+    return Study(SLUG, "Where one step helps", text, (table,), (_figure(found),))
 
 
 def _percent(share: float) -> str:
     return f"{100.0 * share:.2f} per cent"
 
 
-def table(found: Sequence[Panel]) -> Table:
-    """The shares of the area."""
-    rows = tuple(
-        (f"{panel.alpha0:g}", *(f"{100.0 * panel.share(sign):.2f} %" for sign in (-1, 1, 0))) for panel in found
-    )
-    return Table("Shares of the area of the plane", ("alpha0", "step helps", "step hurts", "uncertain"), rows)
-
-
-def drawn(found: Sequence[Panel], title: str) -> Figure:
+def _figure(found: Sequence[Panel]) -> Figure:
     """The planes side by side."""
     from matplotlib.colors import ListedColormap
 
-    canvas, all_axes = panels(len(found), width=12.6, height=3.9)
+    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9))
     for axes, panel in zip(all_axes, found, strict=True):
         axes.imshow(
             panel.signs, cmap=ListedColormap(_COLOURS), vmin=-1, vmax=1, origin="lower", aspect="auto",
@@ -155,4 +138,4 @@ def drawn(found: Sequence[Panel], title: str) -> Figure:
         f"Where one gradient step (eta = {ETA:g}) leaves less test error than none: it helps in blue and hurts in "
         f"orange; {STUDENT} learning {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."
     )
-    return finished(canvas, SLUG, title, caption, COMMAND)
+    return draw.finished(canvas, SLUG, "Where one step helps", caption)
