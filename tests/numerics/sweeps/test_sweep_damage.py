@@ -10,7 +10,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ import pytest
 
 from giantsteps.numerics.sweeps.chunk import Row, solve_chunk
 from giantsteps.numerics.sweeps.run import WorkerLostError, run
-from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _seal
-from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
+from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError
+from giantsteps.numerics.sweeps.sweep import Sweep
 from giantsteps.reports.answers.sweep_file import read_sweep
-from tests.shared.sweeping import command, runs_of_chunks, stored, written
+from tests.shared.sweeping import Scripted, command, runs_of_chunks, stored, written
 
 # 33 points in chunks of 16, 16 and 1; two of them fail.
 GRID = """\
@@ -232,39 +232,6 @@ def test_chunks_are_cut_as_they_were_when_the_sweep_was_begun(case: Case, tmp_pa
     assert stored(out) == stored(case.whole)
 
 
-class Cancelling(Executor):
-    """Computes in this process; the second task is cancelled, as by a scheduler that was lost."""
-
-    def __init__(self) -> None:
-        self.submitted = 0
-
-    def submit(self, task: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
-        self.submitted += 1
-        future: Future[Any] = Future()
-        if self.submitted == 2:
-            future.cancel()
-            future.set_running_or_notify_cancel()
-        else:
-            future.set_result(task(*given, **more))
-        return future
-
-
-class Here(Executor):
-    """Computes in this process; at the second task `meddling` happens."""
-
-    def __init__(self, meddling: Callable[[], None] = lambda: None) -> None:
-        self.submitted, self.meddling = 0, meddling
-
-    def submit(self, task: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
-        """A task that is done."""
-        self.submitted += 1
-        if self.submitted == 2:
-            self.meddling()
-        future: Future[Any] = Future()
-        future.set_result(task(*arguments))
-        return future
-
-
 @pytest.mark.parametrize(
     "meddling",
     [
@@ -277,12 +244,12 @@ class Here(Executor):
 )
 def test_another_process_that_writes_at_once_is_noticed(case: Case, tmp_path: Path, meddling: str) -> None:
     with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
-        here = Here(lambda: executed(meddling)(tmp_path / "out"))
+        here = Scripted({2: lambda: executed(meddling)(tmp_path / "out")})
         with pytest.raises(StoreError, match=r"another process|cannot be"):
             run(store, executor=here, window=1)
 
 
-@pytest.mark.parametrize("executor", [None, Here()])
+@pytest.mark.parametrize("executor", [None, Scripted({})])
 def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, executor: Executor | None) -> None:
     out, told = tmp_path / "out", list[int]()
     shutil.copytree(case.half, out)
@@ -297,7 +264,7 @@ def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, e
 def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) -> None:
     with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
         with pytest.raises(WorkerLostError):
-            run(store, executor=Cancelling(), window=3)
+            run(store, executor=Scripted({2: "lost"}), window=3)
         assert [number for number, _, _ in store.pending()] == [1]
         run(store)
     assert stored(tmp_path / "out") == stored(case.whole)
@@ -366,31 +333,6 @@ def test_what_belongs_to_no_sound_chunk_is_dropped_and_counted(case: Case, tmp_p
     assert runs_of_chunks(tmp_path / "out") == expected
     assert stored(tmp_path / "out", "runs") == [(1, "1"), (2, "2")]
     assert stored(tmp_path / "out") == stored(case.whole)
-
-
-@pytest.mark.parametrize("sealed", [True, False])
-@pytest.mark.parametrize(
-    ("key", "sentence"),
-    [("format", "has the format"), ("digest", "different sweep"), ("suite", None), ("points", None)],
-)
-def test_a_file_of_another_kind_is_refused_with_its_seal_and_without(
-    case: Case, tmp_path: Path, key: str, sentence: str | None, sealed: bool
-) -> None:
-    """With a seal over what it says it is another version's or sweep's; without, its provenance is damaged."""
-    shutil.copytree(case.whole, tmp_path / "out")
-    file = sqlite3.connect(tmp_path / "out" / FILE)
-    file.execute("UPDATE provenance SET value = '1' || value WHERE key = ?", (key,))
-    if sealed:
-        rows = list(file.execute("SELECT key, value FROM provenance"))
-        file.execute("UPDATE provenance SET value = ? WHERE key = 'seal'", (_seal(rows),))
-    file.commit()
-    file.close()
-
-    if sealed and sentence is None:
-        Store(tmp_path / "out", case.sweep, resume=True, origin={}).close()
-        return
-    with pytest.raises(SweepError, match=sentence if sealed or key == "format" else "provenance is damaged"):
-        Store(tmp_path / "out", case.sweep, resume=True, origin={})
 
 
 def test_the_provenance_is_what_is_asked_for_and_cannot_be_given(case: Case, tmp_path: Path) -> None:
