@@ -90,7 +90,7 @@ def bounds(
 
     from giantsteps.numerics.models.model import ModelError
     from giantsteps.reports.answers.loss_bounds import loss_bounds_json
-    from giantsteps.reports.answers.optima import best_eta_json, best_spike_json
+    from giantsteps.reports.answers.optima import best_bounds_json, best_eta_json
     from giantsteps.reports.command_line.console import Progress, finite, note, print_json, provenance
 
     results = []
@@ -105,11 +105,11 @@ def bounds(
                 document = _bounds_json(model, wide) | _without_end(asked, point)
                 progress.step()
                 if optimise_eta:
-                    rate, document["best_eta"] = best_eta_json(asked, point)
+                    rate, document["best_eta"] = best_eta_json(model)
                     document["converged"] = document["converged"] and rate.converged
                     progress.step()
                 if optimise_spike:
-                    document["best_spike"] = best_spike_json(model)
+                    document["best_spike"] = best_bounds_json(model, "spike")
                     progress.step()
             except ModelError as error:
                 raise InputProblem(str(error)) from None

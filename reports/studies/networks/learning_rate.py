@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giantsteps.numerics.bounds.best_rate import best_eta
 from giantsteps.numerics.bounds.results import BestEta
-from giantsteps.numerics.bounds.ridge import best_eta
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
@@ -103,12 +103,9 @@ def case_of(name: str, data: Data) -> Case:
     found, error = measured_vertex(etas, samples)
     coarse = {theory: vertex(etas, errors(network, theory, etas)).eta for theory in THEORIES}
     best = {
-        theory: best_eta(
-            network.activation, network.target, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0,
-            ridge=network.ridge, noise=network.noise, bulk_model=theory, largest=etas[-1], points=13,
-        )
+        theory: best_eta(replace(network, eta=etas[-1]).model(theory), largest=etas[-1], points=13)
         for theory in THEORIES
-    }  # fmt: skip
+    }
     spread = error.eta / found.eta
     z = {theory: float(np.log(found.eta / coarse[theory])) / spread for theory in THEORIES}
     return Case(name, best, found, error, z)

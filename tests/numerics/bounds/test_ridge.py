@@ -10,14 +10,8 @@ import pytest
 from scipy.integrate import quad
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bounds.ridge import (
-    best_eta,
-    best_ridge,
-    best_spike,
-    bounds,
-    lower_bound,
-    upper_bound,
-)
+from giantsteps.numerics.bounds.best_rate import best_bounds, best_eta
+from giantsteps.numerics.bounds.ridge import best_ridge, bounds, lower_bound, upper_bound
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
 
@@ -101,8 +95,9 @@ def test_perfect_learning_of_erf_by_erf() -> None:
     model = _model("erf", "erf", spike=math.sqrt(3.0), alignment=1.0)
     assert upper_bound(model) < 1e-28
     # The minimum is quadratic: the spike is found to the square root of what rounding leaves.
-    assert best_spike(model).spike == pytest.approx(math.sqrt(3.0), abs=1e-6)
-    assert best_spike(model, lower_bound).bound < 1e-14
+    best = best_bounds(model, "spike")
+    assert best.upper.at == pytest.approx(math.sqrt(3.0), abs=1e-6)
+    assert best.lower.bound < 1e-14
 
 
 def test_two_minima_in_the_ridge_are_both_found() -> None:
@@ -126,32 +121,15 @@ def test_the_best_ridge_may_be_infinite() -> None:
 
 
 def test_the_best_learning_rate_beats_its_neighbours() -> None:
-    best = best_eta(
-        activation("tanh"),
-        activation("sin"),
-        alpha=2.0,
-        beta=1.0,
-        alpha0=5.0,
-        ridge=0.1,
-        points=16,
-        bulk_model="isotropic",
+    model = Model.from_gradient_step(
+        "tanh", "sin", alpha=2.0, beta=1.0, ridge=0.1, alpha0=5.0, eta=1.0, bulk_model="isotropic"
     )
+    best = best_eta(model, points=16)
     assert not best.at_edge
     assert best.model.spike > 0.0
 
     def error(eta: float) -> float:
-        return solve(
-            Model.from_gradient_step(
-                activation("tanh"),
-                activation("sin"),
-                alpha=2.0,
-                beta=1.0,
-                ridge=0.1,
-                alpha0=5.0,
-                eta=eta,
-                bulk_model="isotropic",
-            )
-        ).test_error
+        return solve(model.changed(eta=eta)).test_error
 
     assert best.test_error == pytest.approx(error(best.eta), rel=1e-12)
     assert best.test_error < min(error(best.eta * 0.98), error(best.eta * 1.02), error(0.0))
