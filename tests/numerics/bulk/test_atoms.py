@@ -16,20 +16,6 @@ def random_bulk(p: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.n
     return W, v, theta
 
 
-def test_jacobians_are_the_derivatives() -> None:
-    W, v, theta = random_bulk(9, 6, 1)
-    equivalent = of_matrix(W, v, theta).at_ridge(0.2)
-    at = np.array([0.7, 0.4])
-    point, h = equivalent.at(at), 1e-5
-    for k in range(2):
-        step = h * np.eye(2)[k]
-        up, down = equivalent.at(at + step), equivalent.at(at - step)
-        # Central differences: an error of order h^2 = 1e-10 times third derivatives of order ten to a hundred.
-        assert (up.values - down.values) / (2 * h) == pytest.approx(point.jacobian[:, k], rel=1e-6)
-        slope = (up.overlap - down.overlap) / (2 * h)
-        assert slope.ravel() == pytest.approx(point.overlap_jacobian()[k].ravel(), rel=1e-6, abs=1e-9)
-
-
 @pytest.mark.parametrize(("p", "d"), [(12, 20), (25, 10)])
 def test_traces_and_overlaps_are_those_of_dense_matrices(p: int, d: int) -> None:
     W, v, theta = random_bulk(p, d, 2)
