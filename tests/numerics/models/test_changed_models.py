@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.any_loss import loss_bounds
+from giantsteps.numerics.bounds.least_bounds import best_bounds_spike
 from giantsteps.numerics.bounds.ridge import best_eta, best_spike, upper_bound
-from giantsteps.numerics.certificates.minima.certified_minima import best_bounds_spike
 from giantsteps.numerics.models.losses import LOGISTIC, SQUARE
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.models.network import Network
