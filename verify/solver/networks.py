@@ -62,17 +62,17 @@ def solver_law(point: Point) -> dict[str, float]:
     law, made = law_of(step), step.compiled
     gaussian = network_law(made.activation, made.target, made.alpha0, made.eta, made.beta, 0.0, gaussian_rows=True)
     along, norm = gaussian.independent[0], gaussian.independent[2]
-    moments, first = law.labels.moments, np.asarray(law.labels.first)
+    averages, first = law.labels.over(0.0, 0.0)[:, 0], np.asarray(law.labels.first)
     # On theta and on n_1, n_3, for an odd activation.
     h = np.array([law.pulled[0] * first[0] + law.added[2] * first[2], law.pulled[0], law.added[2]])
     v = np.array([first[0], 1.0, 0.0])
     metric = np.zeros((3, 3))
     metric[0, 0] = 1.0
-    metric[1:, 1:] = moments[[[2, 4], [4, 6]]] / step.alpha0
+    metric[1:, 1:] = averages[[[1, 3], [3, 5]]] / step.alpha0  # E[f f'] for f, f' in (Y, Y^3)
     spike = float(v @ metric @ h)
     size = math.sqrt(float(v @ metric @ v))
     return {
-        s.row_form.name: 1.0 + law.omega * float(law.labels.over(0.0, 0.0)[13, 0]),
+        s.row_form.name: 1.0 + law.omega * float(averages[13]),
         s.c.name: law.bulk,
         s.norm_overlap.name: float(h[0]),
         s.norm_spike_overlap.name: spike,
