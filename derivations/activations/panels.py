@@ -341,13 +341,13 @@ def _decompose_piecewise(expr: tree.Piecewise, left: Cut | None, right: Cut | No
 
 
 def _remaining(rest: tuple[tuple[Expression, tree.Condition], ...]) -> Expression:
-    return rest[0][0] if not rest[0][1].comparisons() else tree.Piecewise(rest)
+    return tree.Piecewise(rest) if rest[0][1] else rest[0][0]
 
 
 def _where(condition: tree.Condition, left: Cut | None, right: Cut | None) -> list[Panel]:
     """Panels with branch 1 where the condition holds and 0 where it does not."""
     parts = [Panel(left, right, number(1))]
-    for c in condition.comparisons():
+    for c in condition:
         refined: list[Panel] = []
         for part in parts:
             refined += [part] if part.branch == ZERO or part.endless else _compared(c, part.left, part.right)

@@ -27,7 +27,7 @@ from flint import acb, arb, ctx
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.expressions.normal_form import as_affine
-from giantsteps.derivations.expressions.parser import Call, Number
+from giantsteps.derivations.expressions.tree import Call, Number
 from giantsteps.numerics.balls.arithmetic import BallError, location_ball, log_of, program, rational_ball
 from giantsteps.numerics.balls.gaussian_bounds import Envelope, involutions, rational_upper
 from giantsteps.numerics.balls.growth_bounds import average_bound, branch_bound, complex_size, polynomial_growth

@@ -12,7 +12,8 @@ import pytest
 
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.named import NAMED
-from giantsteps.derivations.expressions.parser import ExpressionError, parse
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import ExpressionError
 from tests.shared.refusals import refusal
 
 Value = Callable[[Fraction], Fraction]
@@ -143,7 +144,7 @@ def exact(node: tree.Expression, z: Fraction) -> Fraction:
 
 
 def holds(condition: tree.Condition, z: Fraction) -> bool:
-    return all(COMPARE[one.op](exact(one.left, z), exact(one.right, z)) for one in condition.comparisons())
+    return all(COMPARE[one.op](exact(one.left, z), exact(one.right, z)) for one in condition)
 
 
 @pytest.mark.parametrize(("depth", "texts"), [(0, 300), (1, 150), (2, 60)])

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.special import erf
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gaussian.quadrature import (
     NARROW_LAYER,
     Rule,

@@ -21,7 +21,7 @@ import giantsteps.reports.activation.curves
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.closed_forms.gaussian_class import Member, NotInClassError, member
 from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.derivations.language.symbols import c
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.balls.coefficients import (

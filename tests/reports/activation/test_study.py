@@ -15,7 +15,7 @@ import pytest
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.closed_forms.heat_equation import closed_forms
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.balls.coefficients import Certified
 from giantsteps.reports.activation.formulas import Constant, Formulas
 from giantsteps.reports.activation.page import _number
