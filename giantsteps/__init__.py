@@ -19,7 +19,7 @@ __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE
 
 # What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
-    from giantsteps.derivations.expressions.parser import ExpressionError as ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError as ExpressionError
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
@@ -71,7 +71,7 @@ _HOMES = {
     "CompileError": "giantsteps.verify.compiled.tape",
     "EquationsSolution": "giantsteps.verify.compiled.equations",
     "Expectation": "giantsteps.derivations.language.expectation",
-    "ExpressionError": "giantsteps.derivations.expressions.parser",
+    "ExpressionError": "giantsteps.derivations.expressions.tree",
     "Inputs": "giantsteps.numerics.experiments.inputs",
     "InputsError": "giantsteps.numerics.experiments.inputs",
     "Law": "giantsteps.verify.compiled.laws",
