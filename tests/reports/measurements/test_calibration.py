@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.networks.calibration import seed_of
+from benchmarks.networks.__main__ import seed_of
 from giantsteps.reports.measurements.calibration import deviates
 from giantsteps.reports.measurements.models import ITEMS, LANDMARK_RUN, MODELS, RUNS, Drawn, measured, models_of, stored
 from giantsteps.reports.measurements.normal_deviates import extreme, look_normal, normality, spread, squares
