@@ -9,7 +9,6 @@ from pathlib import Path
 from giantsteps.reports.measurements.experiments import Measurement
 from giantsteps.reports.measurements.study import command
 from giantsteps.reports.page.studies import PLACES, STUDIES, found_at
-from giantsteps.reports.text.anchors import anchor
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,13 +17,6 @@ def test_every_study_of_the_report_is_where_the_list_says() -> None:
     found = [found_at(name) for name in STUDIES]
     assert all(isinstance(one, Measurement) or callable(one) for one in found)
     assert find_spec(command("any").split()[2]) is not None
-
-
-def test_the_places_of_the_papers_figures_are_studies_of_the_report() -> None:
-    assert {name for name, _, _ in PLACES} == {f"Figure {k}" for k in range(1, 9)}
-    listed = {f"study-figure-{name.rpartition('_')[2]}" for name in STUDIES if ":STUDY_" in name}
-    listed |= {"study-" + anchor(name.partition(":")[0].rpartition(".")[2]) for name in STUDIES}
-    assert {place for _, _, place in PLACES} <= listed
 
 
 def test_the_place_of_a_figure_is_the_study_of_its_number() -> None:

@@ -1,24 +1,30 @@
-"""Plain random features: the solvers at r = 0, and the slides' equations by their theorems, at points of a domain."""
+"""Plain random features: the solvers at r = 0, and the slides' equations and plain Gaussian equivalence by theorems."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
+from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.equivalence import symbols as s_map
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.models.losses import LOGISTIC
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
+from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled.losses import LOSSES
 from giantsteps.verify.compiled.random_features import plain, slides_of, target_constants
 from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
 from giantsteps.verify.second_route.losses import for_solver
-from giantsteps.verify.second_route.models import beside, model_at, numbers, solved
+from giantsteps.verify.second_route.models import model_at
+from giantsteps.verify.second_route.saddle_point.plain_equivalence import plain_at, plain_equivalence
+from giantsteps.verify.solver.models import beside, numbers, solved
 
 
 def _model(point: Point) -> Model:
@@ -135,3 +141,31 @@ any_loss_by_theorems = beside(
     "the slides' equations, compiled, against the solver for convex losses at r = 0",
     lambda point: _slides_in(str(point["case"])), lambda point: _solver_in(str(point["case"])), tolerance=CONVEX_SOLVER,
 )  # fmt: skip
+
+
+# ---- plain Gaussian equivalence after a giant step ----
+
+
+@lru_cache(maxsize=64)
+def _plain_by_solver(model: Model) -> float:
+    """The error of the solver without a spike: mu1 z + mu* (z^2 - c)/(c sqrt(2)) learns what the fit along v leaves."""
+    found = plain_equivalence(model)
+    mu1, mu2, first, second = (found[x.name] for x in (s.mu1_constant, s.mu2_constant, s.h1_star, s.h2_star))
+    linear = math.sqrt(1 - model.alignment**2) * first
+    rest = math.sqrt((second - first**2) / 2)
+    c = model.bulk
+    student = activation(f"{mu1!r}*z + {mu2 / (c * math.sqrt(2))!r}*(z**2 - {c!r})")
+    target = activation(f"{linear!r}*z + {rest!r}*he(2, z)")
+    return solved(replace(model, activation=student, target=target, spike=0.0, alignment=0.0)).test_error
+
+
+plain_by_theorems = beside(
+    "the plain map after a step, compiled, against the solver without a spike",
+    lambda point: {s.gaussian_error.name: _plain_by_solver(model_at(point))}, plain_at,
+)  # fmt: skip
+
+
+def beside_plain(model: Model) -> tuple[Mapping[str, float], Functions]:
+    """What statements on both Gaussian equivalents of a model are evaluated with."""
+    found = solved(model)
+    return {**plain_equivalence(model), **numbers(found), s_map.equivalent_error.name: found.test_error}, {}
