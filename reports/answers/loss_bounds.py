@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from giantsteps.numerics.models.documents import warnings_of
 from giantsteps.reports.answers.widths import best_at_width, shown
+from giantsteps.reports.command_line.console import number, table
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
@@ -44,8 +45,6 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
 
 def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str:
     """One line per point, and what the bounds are of; the least loss at the finite width beside its limit."""
-    from giantsteps.reports.command_line.console import number, table
-
     first = results[0][1]
     header = [*swept, "lower bound", "least test loss", f"at width {width}", "at ridge", "upper bound"]
     header += ["mse at least", "class. error at most"] if "classification_error" in first else ["mse at least"]

@@ -19,6 +19,7 @@ from giantsteps.reports.command_line import completion
 from giantsteps.reports.command_line.extras import missing
 from giantsteps.reports.command_line.machine import signals, streams
 from giantsteps.reports.command_line.machine.pace import steady
+from giantsteps.reports.command_line.parameters import suggested
 from giantsteps.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem, shown
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def print_completion(ctx: click.Context, _: click.Parameter, shell: str | None) 
     is_eager=True,
     expose_value=False,
     callback=print_completion,
-    shell_complete=completion.values(*completion.SHELLS),
+    shell_complete=suggested(*completion.SHELLS),
     help='Print the completion for bash, zsh or fish: eval "$(giantsteps --completion bash)".',
 )
 def cli() -> None:

@@ -15,7 +15,6 @@ from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network, SimulationError
 from giantsteps.reports.command_line.cli import run
-from giantsteps.reports.command_line.problems import InputProblem
 
 TANH, SIN = activation("tanh"), activation("sin")
 MODEL = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
@@ -176,11 +175,3 @@ def test_the_provenance_says_what_was_left(capfd: pytest.CaptureFixture[str]) ->
     assert run(["simulate", *STEPPED, "--json"]) == 0
     plain = json.loads(capfd.readouterr().out)
     assert plain["provenance"]["parameters"]["gradient_steps"] == 1
-
-
-def test_kind_is_checked_before_anything_is_run() -> None:
-    from giantsteps.reports.commands.simulate import departures_of
-
-    assert departures_of("0.25", "3", "network") == (0.25, 3)
-    with pytest.raises(InputProblem, match="--kind network"):
-        departures_of("0", "3", "srf")
