@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,7 +41,6 @@ def errata(out: Output, erratum: str | None) -> int:
     listed = (*PAPER.errata, *PAPER.conventions)
     chosen = listed if erratum is None else find(listed, erratum)
     from giantsteps.reports.command_line.machine.workers import pool
-    from giantsteps.reports.page.misprints import document_of_errata_section as document
     from giantsteps.verify.ledger.errata import conventions, examine_errata
     from giantsteps.verify.ledger.errata import errata as not_holding
 
@@ -49,7 +49,7 @@ def errata(out: Output, erratum: str | None) -> int:
     with out.progress("checking errata", len(PAPER.modules)) as progress, pool() as executor:
         ledger = examine_errata(PAPER, "quick", executor, chosen, lambda name: progress.step(name.rsplit(".", 1)[-1]))
     found = {"errata": not_holding(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
-    documents: dict[str, Any] = {name: [document(report) for report in reports] for name, reports in found.items()}
+    documents: dict[str, Any] = {name: [asdict(report) for report in reports] for name, reports in found.items()}
     documents["provenance"] = provenance("errata", {} if erratum is None else {"erratum": erratum})
     out.tell(documents, lambda: errata_text(found["errata"], found["conventions"]))
     return DONE
