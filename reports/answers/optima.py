@@ -31,33 +31,23 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     """
     from giantsteps.numerics.bounds.least_bounds import best_bounds_rate
     from giantsteps.numerics.bounds.ridge import best_eta
-    from giantsteps.numerics.models.model import UNIFORM, Model
+    from giantsteps.numerics.models.model import UNIFORM
 
-    noise, beta, alpha0 = point.get("noise", 0.0), point["beta"], point["alpha0"]
-    groups = asked.groups or UNIFORM
-    rate = best_eta(
-        asked.activation, asked.target, alpha=point["alpha"], beta=beta, alpha0=alpha0, ridge=point["ridge"],
-        noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, readout=groups,
-    )  # fmt: skip
-
-    def model(eta: float) -> Model:
-        return Model.from_gradient_step(
-            asked.activation, asked.target, alpha=point["alpha"], beta=beta, ridge=point["ridge"], alpha0=alpha0,
-            eta=eta, noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, readout=groups,
-        )  # fmt: skip
-
+    functions, groups = (asked.activation, asked.target), asked.groups or UNIFORM
+    shared: dict[str, Any] = {"noise": 0.0} | {
+        name: point[name] for name in ("beta", "alpha0", "noise") if name in point
+    }
+    shared |= {"bulk_model": asked.bulk_model, "gaussian_rows": asked.gaussian_rows}
+    rate = best_eta(*functions, alpha=point["alpha"], ridge=point["ridge"], readout=groups, **shared)
     inside = any(minimum.at == rate.eta for minimum in rate.minima)
     document: dict[str, Any] = {
         **rate.to_dict(),
         "certified": False,
         "bracket": None,
-        "estimated_bracket": _bracket(model, rate.eta) if inside else None,
+        "estimated_bracket": _bracket(lambda eta: asked.model({**point, "eta": eta}), rate.eta) if inside else None,
         "status": LOCAL if inside else AT_END,
     }
-    best = best_bounds_rate(
-        asked.activation, asked.target, alpha0=alpha0, beta=beta, noise=noise, groups=groups,
-        bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows,
-    )  # fmt: skip
+    best = best_bounds_rate(*functions, groups=groups, **shared)
     return rate, document | {"upper_bound": bound_json(best.upper), "lower_bound": bound_json(best.lower)}
 
 

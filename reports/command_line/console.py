@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from giantsteps.numerics.models.documents import finite as finite
 
@@ -197,13 +197,6 @@ def pace_text(done: int, seconds: float, remaining: int, what: str) -> str:
     return f"{shown} {what}/s, {text} left"
 
 
-class Stoppable(Protocol):
-    """A running display."""
-
-    def stop(self) -> None:
-        """Take it off the screen."""
-
-
 class Chapters:
     """Without a terminal: one plain line on stderr for each chapter whose claims have all been checked."""
 
@@ -236,7 +229,7 @@ class Progress:
         self._first: tuple[float, int] | None = None
         self.label = ""
         self._wanted = sys.stderr.isatty() and not quiet and os.environ.get("TERM") != "dumb"
-        self._bar: Stoppable | None = None
+        self._bar: Any = None
         self._update: Callable[[], None] | None = None
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()

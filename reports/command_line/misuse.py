@@ -55,14 +55,18 @@ RATIOS: Mapping[str, str] = {
 }
 
 
+def taking_values(command: click.Command) -> set[str]:
+    """The options of a command that take a value."""
+    return {name for p in command.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+
+
 def check_values(command: click.Command, args: Sequence[str]) -> None:
     """Raises click.BadOptionUsage where an option that takes a value is followed by another option instead.
 
     click would take that for the value, since an expression may begin with a minus.
     """
     options = {*options_of(command), "--help"}
-    valued = {name for p in command.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
-    rest = iter(args)
+    rest, valued = iter(args), taking_values(command)
     for word in rest:
         if word == "--":
             return

@@ -13,6 +13,7 @@ import click
 from giantsteps.derivations.expressions.named import function_names
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import Output, provenance
+from giantsteps.reports.command_line.misuse import taking_values
 from giantsteps.reports.command_line.options import common_options, expression_of
 from giantsteps.reports.command_line.parameters import option, seconds, single, whole
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
@@ -54,7 +55,7 @@ class LeadingMinus(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put positional arguments behind "--", so that click does not take "-tanh(z)" for an option."""
-        valued = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+        valued = taking_values(self)
         options: list[str] = []
         positional: list[str] = []
         rest = iter(args)

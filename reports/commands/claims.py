@@ -188,21 +188,9 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
         entry = recorded.get(claim.id)
         if entry is None or entry["statement"] != stated["statement"]:
             entry = {"verdict": "UNTESTED", "weakest": "UNTESTED", "evidence": [], "mutants": []}
-        documents.append(
-            stated
-            | {
-                "hypotheses": entry.get("hypotheses", list(claim.domain.hypotheses)),
-                "note": claim.note,
-                "verdict": entry["verdict"],
-                "weakest": entry["weakest"],
-                "evidence": entry["evidence"],
-                "theorem": entry.get("theorem"),
-                "uses": entry.get("uses", stated["uses"]),
-                "mutants": entry["mutants"],
-                "power": entry.get("power"),
-                "given": entry.get("given"),
-            }
-        )
+        own = {"uses": entry.get("uses", stated["uses"]), "note": claim.note}
+        whole = {"hypotheses": list(claim.domain.hypotheses)} | entry | stated | own
+        documents.append({key: whole.get(key) for key in KEYS})
     return documents
 
 

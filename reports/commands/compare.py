@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.command_line.console import Output, estimate_text, number, table, verdict_text
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
@@ -19,9 +19,8 @@ from giantsteps.reports.command_line.request import Request
 from giantsteps.reports.command_line.values import parse_wholes
 from giantsteps.reports.commands.simulate import (
     LARGEST_DIMENSION,
+    at_every_point,
     draws_options,
-    plain_ridge,
-    seeds_pool,
     subjects_of,
     usual_kind,
 )
@@ -79,30 +78,10 @@ def compare(out: Output, dimensions: str, seeds: int, kind: str | None, seed: in
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
 
-    from giantsteps.numerics.models.network import SimulationError
     from giantsteps.reports.answers.comparison import compare as comparison_of
-    from giantsteps.reports.command_line.machine.memory import fitting
 
-    at_once = fitting(subjects, max(sizes), "dimensions", square=plain_ridge(asked))
-    each = len(sizes) * seeds
-    results = []
-    with (
-        out.progress("simulating", len(subjects) * each) as progress,
-        seeds_pool(max(sizes), seeds, at_once) as executor,
-    ):
-        for k, subject in enumerate(subjects):
-
-            def step(done: int, before: int = k * each) -> None:
-                progress.step(done=before + done)
-
-            try:
-                found = comparison_of(
-                    subject, dimensions=sizes, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias,
-                    executor=executor, progress=step,
-                )  # fmt: skip
-            except (SimulationError, ModelError) as error:
-                raise InputProblem(str(error)) from None
-            results.append(found)
+    run = partial(comparison_of, dimensions=sizes, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias)
+    results = at_every_point(asked, out, subjects, run, "dimensions", sizes, seeds)
     given = {"dimensions": list(sizes), "seeds": seeds, "seed": seed, "kind": kind}
     out.tell_points("compare", asked, (r.to_dict() for r in results), lambda: _text(asked, results), given=given)
     codes = [_EXIT[found.report.verdict] for found in results]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
     from giantsteps.numerics.models.network import Network
     from giantsteps.reports.measurements.basin_shares import Ended
+
+Found = TypeVar("Found")
 
 LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000
 MOST_WORKERS = 8
@@ -128,29 +130,12 @@ def simulate(
 
     from giantsteps.numerics.experiments.inputs import Inputs
     from giantsteps.numerics.experiments.simulate import simulate as simulated
-    from giantsteps.numerics.models.network import SimulationError
-    from giantsteps.reports.command_line.machine.memory import fitting
 
-    runs: list[Simulation] = []
-    at_once = fitting(subjects, dimension, "dimension", square=plain_ridge(asked))
-    with (
-        out.progress("simulating", len(subjects) * seeds) as progress,
-        seeds_pool(dimension, seeds, at_once) as executor,
-    ):
-        for k, subject in enumerate(subjects):
-
-            def step(done: int, _total: int, before: int = k * seeds) -> None:
-                progress.step(done=before + done)
-
-            try:
-                runs.append(
-                    simulated(
-                        subject, dimension=dimension, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias,
-                        inputs=Inputs(inputs, directions), progress=step, executor=executor,
-                    )
-                )  # fmt: skip
-            except (SimulationError, ModelError) as error:
-                raise InputProblem(str(error)) from None
+    run = partial(
+        simulated, dimension=dimension, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias,
+        inputs=Inputs(inputs, directions),
+    )  # fmt: skip
+    runs = at_every_point(asked, out, subjects, run, "dimension", (dimension,), seeds)
     given: dict[str, Any] = {"dimension": dimension, "seeds": seeds, "seed": seed, "kind": kind}
     given |= {"inputs": inputs, "directions": directions}
     given |= {"initial_overlap": overlap, "gradient_steps": gradient_steps} if kind == "network" else {}
@@ -206,18 +191,36 @@ def subjects_of(asked: Request, kind: str) -> list[Model | Network]:
     return [model for _, model in asked.models()]
 
 
-def plain_ridge(asked: Request) -> bool:
-    """Whether the readout is a ridge readout with a given bias, which takes the sample in blocks."""
-    return asked.loss == "square" and not asked.learned_bias
+def at_every_point(
+    asked: Request, out: Output, subjects: Sequence[Model | Network], run: Callable[..., Found], size: str,
+    dimensions: Sequence[int], seeds: int,
+) -> list[Found]:  # fmt: skip
+    """What ``run`` makes of each subject, by so many experiments at each of the dimensions that the option ``size`` has.
 
-
-def seeds_pool(dimension: int, seeds: int, at_once: int | None) -> AbstractContextManager[Executor | None]:
-    """Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory."""
-    if seeds < 2 or dimension < 600 or at_once == 1:
-        return nullcontext(None)
+    Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory. Raises
+    InputProblem where not one fits, or where it cannot be run as asked.
+    """
+    from giantsteps.numerics.models.network import SimulationError
+    from giantsteps.reports.command_line.machine.memory import fitting
     from giantsteps.reports.command_line.machine.workers import pool
 
-    return pool(min(MOST_WORKERS, at_once or MOST_WORKERS))
+    # A ridge readout with a given bias takes the sample in blocks.
+    square = asked.loss == "square" and not asked.learned_bias
+    at_once = fitting(subjects, max(dimensions), size, square=square) or MOST_WORKERS
+    alone = seeds < 2 or max(dimensions) < 600 or at_once == 1
+    workers = nullcontext(None) if alone else pool(min(MOST_WORKERS, at_once))
+    each, found = len(dimensions) * seeds, []
+    with out.progress("simulating", len(subjects) * each) as progress, workers as executor:
+        for k, subject in enumerate(subjects):
+
+            def step(done: int, *_: int, before: int = k * each) -> None:
+                progress.step(done=before + done)
+
+            try:
+                found.append(run(subject, executor=executor, progress=step))
+            except (SimulationError, ModelError) as error:
+                raise InputProblem(str(error)) from None
+    return found
 
 
 def basins_of(asked: Request, run: Simulation) -> Ended | None:

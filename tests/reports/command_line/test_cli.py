@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 
-from giantsteps.reports.command_line.cli import COMMANDS, Boundary, cli
+from giantsteps.reports.command_line.cli import COMMANDS, Boundary, named
 from giantsteps.reports.command_line.console import Chapters, Progress, verdict_text
 from giantsteps.reports.command_line.extras import DISTRIBUTIONS, extra_of, missing
 from giantsteps.reports.command_line.in_options import in_options
@@ -120,7 +120,7 @@ def test_progress_counts_and_keeps_the_last_name() -> None:
 
 
 def test_other_names_lead_to_options_that_exist() -> None:
-    known = {option for name in COMMANDS for option in options_of(cli.named(name))}  # type: ignore[attr-defined]
+    known = {option for name in COMMANDS for option in options_of(named(name))}  # type: ignore[attr-defined]
     assert set(OTHER_NAMES.values()) <= known
     assert not {f"--{name}" for name in OTHER_NAMES} & known
 

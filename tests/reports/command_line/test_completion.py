@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from giantsteps.reports.command_line import completion
-from giantsteps.reports.command_line.cli import COMMANDS, cli, run
+from giantsteps.reports.command_line.cli import COMMANDS, cli, named, run
 from tests.shared.command_line import in_subprocess
 
 
@@ -70,7 +70,7 @@ def test_what_may_follow(
 def test_every_option_is_offered_unless_it_is_hidden(
     name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {word for p in cli.named(name).params for word in p.opts if not getattr(p, "hidden", False)}  # type: ignore[attr-defined]
+    options = {word for p in named(name).params for word in p.opts if not getattr(p, "hidden", False)}  # type: ignore[attr-defined]
     long = {word for word in options if word.startswith("--")}
     assert long
     assert long <= set(asked(capfd, monkeypatch, f"giantsteps {name} --"))
