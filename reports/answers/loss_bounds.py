@@ -1,4 +1,4 @@
-"""What `giantsteps bounds` prints for a loss other than the square one."""
+"""What `giantsteps bounds` answers, and what it prints for a loss other than the square one."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ _NONE_SOLVED = "the solver converges at no ridge of the scan; this is the loss a
 _GROWS = "the loss falls towards the bound as the output grows without limit, and does not reach it"
 
 
-def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict[str, Any]:
-    """Both bounds and the best ridge of the test loss; the bounds on other errors that hold beside them.
+def bounds_json(model: Model, step: Callable[[], None], width: int) -> dict[str, Any]:
+    """Both bounds and the best ridge, with its value at the width; of another loss the other bounds that hold beside.
 
     Raises ModelError where the loss is not built for the model.
     """
     from giantsteps.numerics.bounds.any_loss import RIDGES
     from giantsteps.numerics.bounds.of_model import bounds
 
-    found = bounds(model)
+    found, document = bounds(model), {}
     step()
     best = found.best_ridge()
-    step()
-    reason = _NONE_SOLVED if best.left_out == RIDGES else _NONE_TRIED
-    least = best_at_width(best.to_dict(reason), width, model)
-    document: dict[str, Any] = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
+    least = best.to_dict()
+    if model.loss.name != "square":
+        step()
+        least = best.to_dict(_NONE_SOLVED if best.left_out == RIDGES else _NONE_TRIED)
+        document = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
+    least = best_at_width(least, width, model)
     return document | found.to_dict() | {
-        "best_ridge": least | {"ridges_left_out": best.left_out},
+        "best_ridge": least | ({"ridges_left_out": best.left_out} if document else {}),
         "best_eta": None,
         "bounds_converged": found.converged,
         "converged": found.converged and best.converged,

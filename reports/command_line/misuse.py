@@ -9,43 +9,24 @@ import click
 
 from giantsteps.reports.command_line.values import RULES
 
-# What a parameter is called elsewhere, and its option here.
-OTHER_NAMES: Mapping[str, str] = {
-    "lr": "--eta",
-    "learning-rate": "--eta",
-    "step-size": "--eta",
-    "lambda": "--ridge",
-    "reg": "--ridge",
-    "regularisation": "--ridge",
-    "regularization": "--ridge",
-    "weight-decay": "--ridge",
-    "delta": "--noise",
-    "gamma": "--alignment",
-    "samples": "--alpha",
-    "batch": "--alpha0",
-    "student": "--activation",
-    "sigma": "--activation",
-    "teacher": "--target",
-    "dim": "--dimension",
-    "steps": "--gradient-steps",
-    "output": "--out",
-    "n": "--alpha",
-    "n0": "--alpha0",
-    "batch-size": "--alpha0",
-    "p": "--beta",
-    "neurons": "--beta",
-    "d": "--dimension",
-    "l2": "--ridge",
-    "penalty": "--ridge",
-    "phi": "--activation",
-    "nonlinearity": "--activation",
-    "label": "--target",
-    "overlap": "--alignment",
-    "cosine": "--alignment",
-    "variance": "--bulk",
-    "repeats": "--seeds",
-    "replicas": "--seeds",
+# What an option is called elsewhere.
+_ELSEWHERE: Mapping[str, str] = {
+    "--eta": "lr learning-rate step-size",
+    "--ridge": "lambda reg regularisation regularization weight-decay l2 penalty",
+    "--noise": "delta",
+    "--alignment": "gamma overlap cosine",
+    "--alpha": "samples n",
+    "--alpha0": "batch n0 batch-size",
+    "--activation": "student sigma phi nonlinearity",
+    "--target": "teacher label",
+    "--dimension": "dim d",
+    "--gradient-steps": "steps",
+    "--out": "output",
+    "--beta": "p neurons",
+    "--bulk": "variance",
+    "--seeds": "repeats replicas",
 }
+OTHER_NAMES = {name: option for option, names in _ELSEWHERE.items() for name in names.split()}
 # What an option holds where it is no plain renaming.
 RATIOS: Mapping[str, str] = {
     "--alpha": ", n/d",

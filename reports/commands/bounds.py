@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.documents import is_apart, warnings_of
+from giantsteps.numerics.models.documents import is_apart
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.groups import tell_groups
-from giantsteps.reports.answers.widths import apart_line, best_at_width, shown
+from giantsteps.reports.answers.widths import apart_line, shown
 from giantsteps.reports.command_line.console import Output, finite, number, table
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
@@ -19,7 +19,6 @@ from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from giantsteps.numerics.models.model import Model
 
     Points = list[tuple[dict[str, float], dict[str, Any]]]
 
@@ -83,19 +82,16 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
     out.warn([model for _, model in models])
     tell_groups(options, asked.groups, out)
 
-    from giantsteps.reports.answers.loss_bounds import loss_bounds_json
+    from giantsteps.reports.answers.loss_bounds import bounds_json
     from giantsteps.reports.answers.optima import best_eta_json, best_spike_json
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
+    reason = "out of reach of double precision" if asked.loss == "square" else "it diverges"
     with out.progress("optimising", len(models) * (1 + second)) as progress:
         for point, model in models:
             try:
-                if asked.loss != "square":
-                    results.append((point, finite(loss_bounds_json(model, progress.step, width))))
-                    continue
-                document = _bounds_json(model, width) | _without_end(asked, point)
-                progress.step()
+                document = bounds_json(model, progress.step, width) | _without_end(asked, point)
                 if optimise_eta:
                     rate, document["best_eta"] = best_eta_json(asked, point)
                     document["converged"] = document["converged"] and rate.converged
@@ -105,7 +101,7 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
                     progress.step()
             except ModelError as error:
                 raise InputProblem(str(error)) from None
-            results.append((point, finite(document, "out of reach of double precision")))
+            results.append((point, finite(document, reason)))
     documents = [document for _, document in results]
     out.tell_points("bounds", asked, documents, lambda: _text(results, asked, width))
     failed = [document for document in documents if not document["converged"]]
@@ -140,22 +136,6 @@ def why_not(failed: list[dict[str, Any]]) -> str:
 def _without_end(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     """What is said of bounds whose bias is only the last one that was tried."""
     return {"converged": False, "learned_bias_at_edge": True} if asked.without_best_bias(point) else {}
-
-
-def _bounds_json(model: Model, width: int) -> dict[str, Any]:
-    """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
-    from giantsteps.numerics.bounds.of_model import bounds
-
-    found = bounds(model)
-    best = found.best_ridge()
-    least = best_at_width(best.to_dict(), width, model)
-    return found.to_dict() | {
-        "best_ridge": least,
-        "best_eta": None,
-        "bounds_converged": found.converged,
-        "converged": found.converged and best.converged,
-        "warnings": warnings_of(least, model),
-    }
 
 
 def _text(results: Points, asked: Request, width: int) -> str:

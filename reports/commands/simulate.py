@@ -195,7 +195,7 @@ def at_every_point(
     asked: Request, out: Output, subjects: Sequence[Model | Network], run: Callable[..., Found], size: str,
     dimensions: Sequence[int], seeds: int,
 ) -> list[Found]:  # fmt: skip
-    """What ``run`` makes of each subject, by so many experiments at each of the dimensions that the option ``size`` has.
+    """What ``run`` makes of each subject, by so many experiments at each of the dimensions of the option ``size``.
 
     Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory. Raises
     InputProblem where not one fits, or where it cannot be run as asked.

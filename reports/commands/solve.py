@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from giantsteps.numerics.models.documents import apart_sentence, is_apart
+from giantsteps.numerics.models.documents import WIDTH, apart_sentence, finite, is_apart
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import apart_line, error_rows, shown
@@ -99,12 +99,13 @@ def solve(out: Output, certify: bool, digits: str | None, time_limit: float, wid
     check_options(asked, certify, many is not None)
     models = asked.models()
     with out.progress("solving", len(models)) as progress:
-        solved = _solve_all(models, progress.step, width) if asked.swept else [solve_single(models[0][1])]
+        plain = [model for _, model in models]
+        solved = _solve_all(plain, progress.step, width) if asked.swept else [solve_single(plain[0])]
         results = [_marked(asked, point, one) for (point, _), one in zip(models, solved, strict=True)]
-    out.warn([model for _, model in models])
+    out.warn(plain)
     tell_groups(options, asked.groups, out)
-    paper = _isotropic(asked, [model for _, model in models])
-    more, rows, reached = extras(models[0][1], certify, many)
+    paper = _isotropic(asked, plain)
+    more, rows, reached = extras(plain[0], certify, many)
     documents = (
         {**solution_json(solution, width), **learned_json(asked, point), **beside, **more}
         for (point, _), solution, beside in zip(models, results, paper, strict=True)
@@ -135,14 +136,14 @@ def solve_single(model: Model) -> Solution:
         raise InputProblem(str(error)) from None
 
 
-def _solve_all(models: Sequence[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> list[Answer]:
+def _solve_all(models: Sequence[Model], step: Callable[[], None], width: int = WIDTH) -> list[Answer]:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
     from giantsteps.numerics.saddle_point.solve import solve as solution_of
     from giantsteps.reports.answers.solved_together import solved_together
 
-    together = solved_together([model for _, model in models], width)
+    together = solved_together(models, width) if len(models) > 1 else {}
     results: list[Answer] = []
-    for place, (_, model) in enumerate(models):
+    for place, model in enumerate(models):
         try:
             results.append(together[place] if place in together else solution_of(model))
         except ModelError as error:
@@ -160,15 +161,21 @@ def _marked(asked: Request, point: Mapping[str, float], found: Answer) -> Answer
 
 
 def _isotropic(asked: Request, models: list[Model]) -> list[dict[str, Any]]:
-    """The entry "isotropic" of each point after a gradient step: the paper's errors, or null. A bias that was learned
-    on the network's own bulk is not the paper's.
+    """The entry "isotropic" of each point after a gradient step: test and training error with the bulk of Result 3.1.
+
+    Null where the model has that bulk already, where its equations are not solved, and beside a bias that was learned
+    on the network's own bulk, which is not the paper's.
     """
     if not asked.has_step:
         return [{} for _ in models]
-    from giantsteps.reports.answers.isotropic import isotropic_errors
-
-    found = [None] * len(models) if asked.learned_bias else isotropic_errors(models)
-    return [{"isotropic": errors} for errors in found]
+    found: list[dict[str, Any]] = [{"isotropic": None} for _ in models]
+    places = [k for k, one in enumerate(models) if one.network_step is not None and not asked.learned_bias]
+    plain = [models[k].changed(bulk_model="isotropic") for k in places]
+    for k, solution in zip(places, _solve_all(plain, lambda: None), strict=True):
+        if not isinstance(solution, str) and solution.converged:
+            errors = {"test_error": solution.test_error, "training_error": solution.training_error}
+            found[k]["isotropic"] = finite(errors)
+    return found
 
 
 def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
