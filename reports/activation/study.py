@@ -200,18 +200,10 @@ def examine(
         lambda left: formulas_of(activation, spike, bulk, left),
         lambda why: Formulas(None, {}, (), "inconclusive", f"{why} before they were found"),
     )
+    h1 = _with_form(parts, balls.h1, digits, formulas, "h1", activation.parity == "even")
+    h2 = _with_form(parts, balls.h2, digits, formulas, "h2")
+    h1_check = _with_form(parts, balls.h1_check, digits, formulas, "h1_check")
     bare = formulas.withheld()
-
-    def with_form(name: str, ball: Certified, vanishes: bool = False) -> Coefficient:
-        """A number with its closed form, or without one where there is no time for it."""
-        return parts.part(
-            "closed forms",
-            lambda _: _coefficient(ball, digits, formulas, name, vanishes),
-            lambda _: _coefficient(ball, digits, bare, name, vanishes),
-        )
-
-    h1 = with_form("h1", balls.h1, activation.parity == "even")
-    h2, h1_check = with_form("h2", balls.h2), with_form("h1_check", balls.h1_check)
     hermite: list[Coefficient] = []
     parts.part(
         "Hermite coefficients",
@@ -278,6 +270,17 @@ class _Parts:
         self.unfinished.append(name)
         with at_most(_FEW_OPERATIONS):
             return otherwise(why)
+
+
+def _with_form(
+    parts: _Parts, ball: Certified, digits: int, formulas: Formulas, name: str, vanishes: bool = False
+) -> Coefficient:
+    """A number with its closed form, or without one where there is no time for it."""
+    return parts.part(
+        "closed forms",
+        lambda _: _coefficient(ball, digits, formulas, name, vanishes),
+        lambda _: _coefficient(ball, digits, formulas.withheld(), name, vanishes),
+    )
 
 
 def _left_out(
