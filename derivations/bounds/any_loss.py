@@ -18,9 +18,9 @@ import sympy as sp
 from giantsteps.derivations.bounds import ridge as bounds
 from giantsteps.derivations.bounds import symbols as s
 from giantsteps.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
-from giantsteps.derivations.bounds.leaves import BASIS, TEACHER, combination, infimum
+from giantsteps.derivations.bounds.leaves import BASIS, combination, infimum
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0
-from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE, beside_label
+from giantsteps.derivations.free_energy.sample_energy import LABEL, LABEL_NOISE, TEACHER, beside_label
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, independent, linear, moment
 from giantsteps.derivations.kernel.limits import limit_order
@@ -80,7 +80,6 @@ def jensen(label: sp.Expr, output: sp.Expr, noise: sp.Expr, *variables: sp.Symbo
 
 
 # A new sample: the label with its noise e; what the output has besides a combination, along u, w for the features.
-_label = TEACHER + sp.sqrt(s.noise) * LABEL_NOISE
 _elsewhere, _feature = sp.symbols("w x", real=True)
 _sample = (s.kappa, s.z, LABEL_NOISE)
 _coefficients = tuple(BASIS)
@@ -88,7 +87,7 @@ _coefficients = tuple(BASIS)
 
 def _loss_at(*coefficients: sp.Symbol) -> sp.Expr:
     """The average loss of a combination of mu0, kappa mu1 and mu1 z."""
-    return Expectation(loss_of(_label, combination(*coefficients)), *_sample)
+    return Expectation(loss_of(LABEL, combination(*coefficients)), *_sample)
 
 
 @functools.cache
@@ -96,7 +95,7 @@ def above_infimum() -> tuple[Theorem, ...]:
     """The loss of a readout, without the noise of its output, and the least loss: each is at least the next."""
     readout = (s.m, s.zeta, s.psi)
     noise = beside_label(_elsewhere, _feature)
-    quiet = average((jensen(_label, combination(*readout), noise, _elsewhere, _feature),), _sample)
+    quiet = average((jensen(LABEL, combination(*readout), noise, _elsewhere, _feature),), _sample)
     meaning = define(s.test_loss, sides(quiet.statement)[0], "the loss on a new sample, over the noise of the output")
     least = in_model(
         f"infimum, {s.least_loss}",

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s
-from giantsteps.derivations.bounds.leaves import TEACHER, averaged, test_error
+from giantsteps.derivations.bounds.leaves import test_error
 from giantsteps.derivations.bulk import marchenko_pastur
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
+from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
@@ -34,7 +35,6 @@ NOT_ZERO = "mu0 is not zero"
 DOMINATED = "limits and the average over kappa are exchanged: 0 < 1/(1+V) <= 1 and the rest is integrable"
 
 _ONE, _ZERO = sp.Integer(1), sp.Integer(0)
-_ratio = s.alpha / s.beta
 _regular = 1 - s.beta * s.V1_hat**2 * s.V1**2
 _gain = 1 + s.beta * s.c * s.V1_hat * s.V2
 
@@ -149,15 +149,11 @@ def error_limit() -> Theorem:
     return tends(averages_expanded(test_error(), s.kappa), limits())
 
 
-def _projection_taken_off() -> sp.Expr:
-    return over_kappa(y2) - s.noise - over_kappa(mu0 * y0) ** 2 / over_kappa(mu0**2)
-
-
 def distance_is_not_negative(distance: sp.Expr) -> Theorem:
     """``distance`` >= 0, the mean square of g - b mu0 for b = E[mu0 y0]/E[mu0^2]."""
     error = TEACHER - s.b1 * mu0
     square = average((order((), AtLeast(error**2, _ZERO), (), ((_ONE, error),)),), (s.kappa, s.z))
-    for_all = rewrite((square, averaged(error**2)))
+    for_all = rewrite((square, over_label(error**2)))
     nearest = instantiate((for_all,), {s.b1: over_kappa(mu0 * y0) / over_kappa(mu0**2)})
     return order((nearest,), AtLeast(distance, _ZERO), (_ONE,))
 
@@ -170,7 +166,7 @@ def heavy_ridge() -> Derivation:
     known = error_limit()
     distance = distance_is_not_negative(value(known))
     error = name_limit((known, distance), s.error_infinity, "the limit of the test error as the ridge grows")
-    result = equal(error, _projection_taken_off())
+    result = equal(error, over_kappa(y2) - s.noise - over_kappa(mu0 * y0) ** 2 / over_kappa(mu0**2))
     return Derivation(
         "ridge to infinity",
         f"{APPENDIX_E}, (165)-(168)",

@@ -7,12 +7,11 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s
-from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1
-from giantsteps.derivations.free_energy.sample_energy import LABEL_MOMENTS
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1
+from giantsteps.derivations.free_energy.sample_energy import LABEL_MOMENTS, TEACHER, over_label
 from giantsteps.derivations.kernel.algebra import rewrite
-from giantsteps.derivations.kernel.averages import average, iterated
 from giantsteps.derivations.kernel.limits import limit_order
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.leaves import in_model
 from giantsteps.derivations.kernel.search.steps import rewritten
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, Tends, sides
@@ -20,8 +19,6 @@ from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.saddle_point import equations
 
-# The target on a new input whose component along the spike is kappa; z is the rest of what it depends on.
-TEACHER = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 # What a readout can combine to approximate it, up to noise.
 BASIS = {s.b1: mu0, s.b2: s.kappa * mu1, s.b3: mu1 * s.z}
 
@@ -34,15 +31,6 @@ def aligned() -> tuple[Theorem, ...]:
         for x, v in ((s.gamma, 1), (s.rho, 0))
     ]
     return tuple(averages_expanded(rewritten(name, *at_one), s.kappa) for name in LABEL_MOMENTS)
-
-
-def averaged(integrand: sp.Expr) -> Theorem:
-    """E over kappa and z of a polynomial in the target: by y0, y1 and y2, in averages over kappa."""
-    inner = expanded(Expectation(integrand, s.z))
-    assert inner is not None
-    over_both = iterated((), Expectation(integrand, s.kappa, s.z), (s.z,))
-    at_kappa = average((rewritten(inner, *equations.label_moments()),), (s.kappa,))
-    return averages_expanded(rewritten(over_both, at_kappa), s.kappa)
 
 
 def combination(*coefficients: sp.Symbol) -> sp.Expr:
@@ -63,7 +51,7 @@ def normal_equation(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem
 def orthogonal(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
     """The normal equation worked out: a polynomial in the coefficients and averages over kappa is zero."""
     equation = normal_equation(coefficient, *coefficients)
-    return rewrite((equation, averaged(sides(equation.statement)[0].integrand)))
+    return rewrite((equation, over_label(sides(equation.statement)[0].integrand)))
 
 
 def test_error() -> Theorem:

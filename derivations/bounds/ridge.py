@@ -12,9 +12,10 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s
-from giantsteps.derivations.bounds.leaves import BASIS, TEACHER, averaged, combination, orthogonal, test_error
+from giantsteps.derivations.bounds.leaves import BASIS, combination, orthogonal, test_error
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
 from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
+from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
 from giantsteps.derivations.kernel.algebra import order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
@@ -32,7 +33,7 @@ APPENDIX_E = f"{PAPER}, Appendix E"
 
 def distance_to(*coefficients: sp.Symbol) -> Theorem:
     """E(g - b1 mu0 - b2 kappa mu1 - b3 mu1 z)^2 over kappa and z for the coefficients given, worked out."""
-    return averaged((TEACHER - combination(*coefficients)) ** 2)
+    return over_label((TEACHER - combination(*coefficients)) ** 2)
 
 
 def _solved(*coefficients: sp.Symbol) -> tuple[tuple[Theorem, ...], tuple[Theorem, ...]]:
@@ -75,23 +76,6 @@ def at_least_distance(others: tuple[sp.Symbol, ...], *coefficients: sp.Symbol) -
         (sp.Integer(1), sp.Integer(-1), sp.Integer(1), sp.Integer(-1),
          *(2 * (b - c) for b, c in zip(coefficients, others, strict=True))),
     )  # fmt: skip
-
-
-@functools.cache
-def projection() -> Derivation:
-    """Equations (26), (167): the best multiple of mu0, and the distance that it leaves."""
-    meaning, objective, (best,) = _least(s.b1)
-    least = equal(rewritten(objective, best), sp.expand(value(objective).subs(s.b1, value(best))))
-    return Derivation(
-        "projection on mu0",
-        f"{APPENDIX_E}, (167)-(169)",
-        proved("The squared distance of the target from the nearest multiple of mu0, b1 mu0:", meaning),
-        proved("it is quadratic in b1.", objective),
-        proved("The error is orthogonal to mu0: b1 is the limit of m.", best),
-        proved("No other multiple is nearer: what it adds is a square.", at_least_distance((_other[0],), s.b1)),
-        proved("What it leaves.", least),
-        results=(best, least),
-    )
 
 
 @functools.cache

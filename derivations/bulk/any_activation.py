@@ -90,11 +90,6 @@ MOMENTS = (
 )
 
 
-def label_at(argument: sp.Expr) -> Theorem:
-    """Y of a sample."""
-    return instantiate((LABEL,), {_x: argument})
-
-
 @functools.cache
 def of_the_slope() -> tuple[Theorem, Theorem, Theorem]:
     """sigma' = h1 + E[sigma''] z + s, where E[s] = 0 and E[z s] = 0."""
@@ -109,7 +104,7 @@ def of_the_slope() -> tuple[Theorem, Theorem, Theorem]:
 def worked_out(theorem: Theorem, *known: Theorem) -> Theorem:
     """``theorem`` with Y for the label, its sums counted, its averages expanded and under their names."""
     line, *zeros = of_the_slope()
-    seen = rewrite((rewritten(theorem, line), label_at(U)), True)
+    seen = rewrite((rewritten(theorem, line), instantiate((LABEL,), {_x: U})), True)
     return evaluated(rewritten(averages_expanded(counted(seen)), *zeros, *known), *MOMENTS)
 
 

@@ -27,7 +27,7 @@ from giantsteps.derivations.kernel.search.steps import by_ring, equal, isolated,
 from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language import symbols as s
-from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.derivation import Derivation, Vanishing
 from giantsteps.derivations.language.named_functions import repeated, with_partials
 
 SOURCE = f"{PAPER}, Appendix D"
@@ -41,8 +41,6 @@ IDENTITY = sp.eye(2)
 shift = tuple(s.ridge + s.V2_hat_of[a] for a in LETTERS)
 theta = sp.symbols("Theta_1 Theta_2", positive=True)
 Theta = sp.diag(*theta)
-theta_of_tau = {theta[a]: s.beta * s.c_of[a] * s.V2_of[a] for a in LETTERS}
-Theta_tau = Theta.subs(theta_of_tau)
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def mixed_matrix() -> sp.Matrix:
 
 
 @functools.cache
-def traces_of(C_and_theta: None = None) -> sp.Matrix:
+def traces_of() -> sp.Matrix:
     """T = Theta (1 + C Theta)^{-1}/beta in C and Theta: the solution of the relation between blocks."""
     return (Theta * (IDENTITY + C * Theta).inv(method="ADJ") / s.beta).applyfunc(sp.factor)
 
@@ -316,91 +314,6 @@ def mixed_entries() -> Derivation:
         "the matrix C (1 + Theta C)^-1", SOURCE, *cavity().steps, *steps, results=results,
         hypotheses=(ISOTROPIC,),
     )  # fmt: skip
-
-
-def potential() -> sp.Expr:
-    """L = sum_a (s_a tau_a - pi_a ln tau_a) + (1/beta) ln det(1 + C Theta), stationary in tau: (1/p) ln det S."""
-    determinant = sp.expand((IDENTITY + C * Theta_tau).det())
-    separate = sum(shift[a] * s.V2_of[a] - s.fraction[a] * sp.log(s.V2_of[a]) for a in LETTERS)
-    return separate + sp.log(determinant) / s.beta
-
-
-@functools.cache
-def log_determinant() -> Derivation:
-    """The potential: its derivatives are T and tau, so that dT/dD and dtau/dC are transposes of each other."""
-    L = potential()
-    M_explicit = mixed_matrix().subs(theta_of_tau)
-    T_explicit = traces_of().subs(theta_of_tau)
-    steps = (
-        *cavity().steps,
-        Step(
-            "A potential with tau as variational parameters.",
-            eq(sp.Symbol(r"\frac{1}{p}\ln\det S"), L),
-            *(
-                Vanishing(
-                    f"stationary in tau_{a + 1} where tau solves its equation",
-                    sp.diff(L, s.V2_of[a]) - (shift[a] + s.c_of[a] * M_explicit[a, a] - s.fraction[a] / s.V2_of[a]),
-                )
-                for a in LETTERS
-            ),
-        ),
-        Step(
-            "At the stationary point only the explicit dependence counts: dL/dD_a = tau_a and dL/dC_ab = T_ab, twice "
-            "that off the diagonal. Second derivatives commute, so the derivative of (T, tau) in (C, D) is symmetric.",
-            eq(sp.Symbol(r"\partial_{C_{ab}}L"), s.V1_of[0][0]),
-            *(Vanishing(f"dL/dD_{a + 1}", sp.diff(L, s.V2_hat_of[a]) - s.V2_of[a]) for a in LETTERS),
-            *(
-                Vanishing(
-                    f"dL/dC_{a + 1}{b + 1}", sp.diff(L, s.V1_hat_of[a][b]) - (1 if a == b else 2) * T_explicit[a, b]
-                )
-                for a, b in PAIRS
-            ),
-        ),
-    )
-    return Derivation("log-determinant of the resolvent", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC,))
-
-
-# A direction in which C and D are moved.
-X = sp.Matrix(2, 2, lambda a, b: sp.Symbol(f"X_{min(a, b) + 1}{max(a, b) + 1}", real=True))
-Y = sp.symbols("Y_1 Y_2", real=True)
-
-
-def mixed_slope(dTheta: sp.Matrix) -> sp.Matrix:
-    """dM = (1 - M Theta) X (1 - Theta M) - M dTheta M, with M and Theta by name."""
-    return (IDENTITY - M * Theta) * X * (IDENTITY - Theta * M) - M * dTheta * M
-
-
-@functools.cache
-def slopes() -> Derivation:
-    """The derivative of (T, tau) in a direction (X, Y) of (C, D), by implicit differentiation."""
-    M_explicit = mixed_matrix()
-    t1, t2 = sp.symbols("t_1 t_2", real=True)
-    along = sum(
-        (M_explicit.diff(s.V1_hat_of[a][b]) * X[a, b] for a, b in PAIRS),
-        M_explicit.diff(theta[0]) * t1 + M_explicit.diff(theta[1]) * t2,
-    )
-    named = {s.mixed[a][b]: M_explicit[a, b] for a, b in PAIRS}
-    formula = mixed_slope(sp.diag(t1, t2)).subs(named)
-    dT = sum(
-        (traces_of().diff(s.V1_hat_of[a][b]) * X[a, b] for a, b in PAIRS),
-        traces_of().diff(theta[0]) * t1 + traces_of().diff(theta[1]) * t2,
-    )
-    N = (IDENTITY - M * Theta).subs(named)
-    dT_formula = (N.T * sp.diag(t1, t2) * N) / s.beta - s.beta * traces_of() * X * traces_of()
-    steps = (
-        *log_determinant().steps,
-        Step(
-            "M moves by (1 - M Theta) X (1 - Theta M) - M dTheta M when C moves by X and Theta by dTheta.",
-            eq(sp.MatrixSymbol("dM", 2, 2), mixed_slope(sp.diag(t1, t2))),
-            *vanishing("the same by differentiating the entries of M", along - formula),
-        ),
-        Step(
-            "T moves by (1 - Theta M) dTheta (1 - M Theta)/beta - beta T X T.",
-            eq(sp.MatrixSymbol("dT", 2, 2), dT_formula),
-            *vanishing("the same by differentiating the entries of T", dT - dT_formula),
-        ),
-    )
-    return Derivation("derivatives of the block traces", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC,))
 
 
 @functools.cache

@@ -44,7 +44,7 @@ from giantsteps.derivations.bulk.blocks import (
 )
 from giantsteps.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
 from giantsteps.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
-from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
@@ -236,7 +236,7 @@ R = sp.Matrix(2, 2, lambda a, b: s.spike_forms[a][b])
 def _by_rank_one(*forms: sp.Expr) -> Theorem:
     """x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1 and w."""
     values = dict(zip(sides(SHERMAN_MORRISON.statement)[0].args, forms, strict=True))
-    return instantiate((assume((), SHERMAN_MORRISON),), values)
+    return instantiate((SHERMAN_MORRISON,), values)
 
 
 def taken_out(overlap: sp.Symbol, form: sp.Expr, left: tuple[sp.Expr, ...], right: tuple[sp.Expr, ...]) -> Theorem:

@@ -150,17 +150,12 @@ def law(*traces: Theorem) -> Theorem:
     return named(law_of_averages(), *traces)
 
 
-def closure(V2: sp.Expr) -> sp.Expr:
-    """F(V2) = 1/V2 - s0 - c V1^/(1 + beta c V1^ V2), which vanishes at V2."""
-    return 1 / V2 - shift - s.c * s.V1_hat / (1 + s.beta * s.c * s.V1_hat * V2)
-
-
 @functools.cache
 def quadratic() -> Derivation:
     """V2 as the positive root of its quadratic equation."""
     leading, slope = s.beta * s.c * s.V1_hat * shift, shift + s.c * s.V1_hat * (1 - s.beta)
     trace, V1 = named(trace_identity()), law()
-    closed = ring((trace, V1), Equation(1 / s.V2, 1 / s.V2 - closure(s.V2)), (-1 / s.V2, s.V1_hat / s.V2))
+    closed = ring((trace, V1), Equation(1 / s.V2, shift + s.c * s.V1_hat / _gain), (-1 / s.V2, s.V1_hat / s.V2))
     polynomial = leading * s.V2**2 + slope * s.V2 - 1
     multiplied = ring((closed,), Equation(polynomial, sp.Integer(0)), (-s.V2 * _gain,))
     positive = leading * s.V2 + 1 / s.V2

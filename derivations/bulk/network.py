@@ -16,23 +16,15 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.bulk.marchenko_pastur import shift
 from giantsteps.derivations.bulk.network_rows import SOURCE
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, over_kappa, y0
-from giantsteps.derivations.free_energy.leaves import of_network, unfolded
 from giantsteps.derivations.free_energy.sample_energy import (
-    LABEL_NOISE,
     ONE_SPIKE,
-    TEACHER,
-    Fields,
-    fitted,
-    fitted_at,
-    label,
-    moments_named,
+    error_on_new,
+    error_on_training,
 )
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear, stein
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, proved
-from giantsteps.derivations.kernel.search.steps import rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
@@ -290,69 +282,17 @@ NETWORK = replace(ONE_LETTER, norms=((third, s.chi),))
 WITH_THIRD = replace(ONE_SPIKE, mean=NETWORK.fit, squared=NETWORK.e2)
 WITH_NORMS = "conditional Gaussian equivalence of the features (Result 3.2), with d mu0/dc beside mu0"
 
-_distance, _residual = (sp.Function(name, real=True)(s.kappa) for name in ("e_g", "e_t"))
-
-
-def error_on_new(fields: Fields) -> tuple[Theorem, Theorem, Theorem]:
-    """The test error: what it means at given kappa, in the moments of the label, and over kappa."""
-    gap = TEACHER - fields.mean - fields.shared
-    on_new = define(
-        _distance,
-        Expectation(gap**2, s.z, *fields.normals),
-        "mean squared distance from the noiseless label, given kappa",
-        s.kappa,
-    )
-    at_kappa = concluded(
-        Equation(_distance, fields.squared - s.noise), moments_named(averages_expanded(on_new)), *fields.names
-    )
-    test = define(s.test_error, of_network(over_kappa(_distance)), "the error on a new input")
-    return on_new, at_kappa, rewritten(unfolded(test), at_kappa)
-
-
-def error_on_training(fields: Fields) -> tuple[Theorem, Theorem, Theorem, Theorem]:
-    """The training error: the fitted output, its residual, the square of it at given kappa, and over kappa."""
-    label_, variance = label() - fields.mean, fields.variance
-    fits = fitted_at(label_, fields.shared, variance)
-    left, shrunk = label_ - fitted(label_, fields.shared, variance), (label_ - fields.shared) / (1 + variance)
-    shrinks = ring((fits,), Equation(left, shrunk), (sp.Integer(-1),))
-    on_sample = define(
-        _residual,
-        Expectation(left**2, s.z, *fields.normals, LABEL_NOISE),
-        "mean squared residual of a training sample",
-        s.kappa,
-    )
-    shorter = rewrite((on_sample, shrinks))
-    weight = 1 / (1 + variance) ** 2
-    split = linear((), value(shorter), ((weight, (label_ - fields.shared) ** 2),))
-    averaged = moments_named(averages_expanded(split))
-    of_sample = concluded(Equation(_residual, fields.squared * weight), shorter, averaged, *fields.names)
-    training = define(s.training_error, of_network(over_kappa(_residual)), "the error on the training samples")
-    return fits, shrinks, of_sample, rewritten(unfolded(training), of_sample)
-
-
-def training_steps(fits: Theorem, shrinks: Theorem, of_sample: Theorem, training: Theorem) -> tuple[Step, ...]:
-    """What `error_on_training` made, each with its reason."""
-    return (
-        proved("On a training sample the fitted output minimises the sample's energy,", fits),
-        proved("so that every residual shrinks by 1 + V.", shrinks),
-        proved("Its square at given kappa.", of_sample),
-        proved("The training error.", training),
-    )
-
 
 @functools.cache
 def errors() -> Derivation:
     """Test and training error with the third function."""
-    on_new, at_kappa, test = error_on_new(WITH_THIRD)
-    fits, shrinks, of_sample, training = error_on_training(WITH_THIRD)
+    new, training = error_on_new(WITH_THIRD), error_on_training(WITH_THIRD)
     return Derivation(
         "the errors of a network",
         SOURCE,
-        proved("The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x'.", on_new),
-        proved("Its squared distance from the label, without the label's own noise.", at_kappa),
-        proved("The test error.", test),
-        *training_steps(fits, shrinks, of_sample, training),
-        results=(test, training),
+        *new,
+        *training,
+        results=[step.theorem for step in (new[-1], training[-1]) if step.theorem is not None],
         hypotheses=(ROWS, WITH_NORMS),
     )
 

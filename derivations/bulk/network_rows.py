@@ -18,7 +18,6 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.gradient_step.bulk import bulk, zero_means
-from giantsteps.derivations.gradient_step.constants import stein_step
 from giantsteps.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, SAMPLES
 from giantsteps.derivations.gradient_step.spike import evaluated, moments_of_v
 from giantsteps.derivations.kernel.algebra import differentiate as differentiated
@@ -56,8 +55,6 @@ _check = sigma_check(s.z)
 _z2 = sp.Symbol("z'", real=True)
 SECOND = Expectation(s.z**2 * _check, s.z)  # E[z^2 s]
 SQUARE = Expectation(_check**2, s.z)
-CUBE = Expectation(_check**3, s.z)
-
 TARGET_SQUARE = Expectation(g(s.z) ** 2, s.z)
 TARGET_FOURTH = Expectation(g(s.z) ** 4, s.z)
 TARGET_TILTED = Expectation(s.z**2 * g(s.z) ** 2, s.z)
@@ -126,7 +123,7 @@ def norm_covariance() -> Derivation:
     # 2 w.delta = (2 e/n0) sum y p(w.x) with p = z s: Cov(w, p(w.x)) = E[p'] x/d.
     product = s.z * _check
     slope = Expectation(differentiate(product, s.z), s.z)
-    by_stein = stein_step(s.z * product, s.z)
+    by_stein = Expectation(differentiate(product, s.z), s.z)
     on_v = s.d * 2 * STEP * SECOND / s.d
     # |delta|^2 carries (e/n0)^2 d sum y^2 s^2, whose covariance with delta is E[s (s^2 - E s^2)] per sample.
     skew = averaged(_check * (_check**2 - SQUARE))

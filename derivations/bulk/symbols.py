@@ -93,7 +93,6 @@ distance_groups = _define(
 # A step with any activation (beyond the paper): Y = y - E[sigma] is what it sees, s = sigma' - h1 - E[sigma''] z.
 mean_output = _define("h_0", "E[sigma(z)], the output of the network before the step")
 curvature = _define(r"h_{\prime\prime}", "E[sigma''(z)] = E[z sigma'(z)]")
-target_mean = _define(r"h^\star_0", "E[g(z)], the mean of the target")
 label_moment = tuple(_define(rf"\mu^Y_{{{k}}}", f"E[Y^{k}], Y the label that the step sees") for k in range(5))
 label_slope = tuple(_define(rf"\tau^Y_{{{k}}}", f"E[u Y^{k}], u = theta.x") for k in range(5))
 label_curve = tuple(_define(rf"\upsilon^Y_{{{k}}}", f"E[u^2 Y^{k}]") for k in range(3))

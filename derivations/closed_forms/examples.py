@@ -28,7 +28,7 @@ from giantsteps.derivations.closed_forms.gaussian_means import (
 from giantsteps.derivations.closed_forms.sign_products import mean_of_product
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square
-from giantsteps.derivations.gradient_step.constants import hermite
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.leaves import H1, H1_CHECK, H2, centred_at
 from giantsteps.derivations.gradient_step.signs import in_order, modulus, square_of_sign
 from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
@@ -46,8 +46,6 @@ from giantsteps.derivations.language.named_functions import sgn, sigma, sigma_pr
 c, x, z = s.c, s.x, s.z
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 _ROOT_TWO = sp.sqrt(2)
-_received = s.r * s.kappa + sp.sqrt(c) * z
-
 Function = Callable[[sp.Expr], sp.Expr]
 
 
@@ -217,7 +215,9 @@ def _alone(theorem: Theorem) -> Theorem:
 
 _FEATURE_SQUARE = define(s.feature_square, at_spike(mean_square()), "the second moment of a feature given kappa")
 _S3 = define(
-    s.s3, Expectation(sigma(z) * hermite(3), z) / sp.sqrt(sp.factorial(3)), "the third orthonormal Hermite coefficient"
+    s.s3,
+    Expectation(sigma(z) * hermite(3, s.z), z) / sp.sqrt(sp.factorial(3)),
+    "the third orthonormal Hermite coefficient",
 )
 
 

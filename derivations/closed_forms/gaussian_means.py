@@ -13,8 +13,8 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step.signs import (
+    ERROR_FUNCTION,
     mean_error_function,
-    mean_sign,
     position,
     shift,
     variance,
@@ -72,7 +72,7 @@ def mean_of_sign() -> Theorem:
     centre = x / sp.sqrt(c)
     scaled = ring((), Equation(sgn(u), sgn(sp.sqrt(c) * (z + centre))))
     sign = rewrite((scaled, without_factor(sp.sqrt(c), z + centre)))
-    return rewrite((average((sign,), (z,)), instantiate((mean_sign(),), {shift: centre})))
+    return rewrite((average((sign,), (z,)), instantiate((ERROR_FUNCTION,), {shift: centre})))
 
 
 @functools.cache

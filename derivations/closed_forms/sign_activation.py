@@ -14,11 +14,11 @@ from sympy.core.relational import Relational
 
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
-from giantsteps.derivations.gradient_step.constants import hermite
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.leaves import H1, H2
 from giantsteps.derivations.gradient_step.signs import (
+    ERROR_FUNCTION,
     chebyshev,
-    mean_sign,
     moment_of_sign,
     shift,
     slope_of_sign,
@@ -65,7 +65,7 @@ def conditional_coefficients() -> Derivation:
     threshold = s.r * s.kappa / sp.sqrt(s.c)
     scaled = ring((), Equation(sgn(received), sgn(sp.sqrt(s.c) * (s.z + threshold))))
     sign = rewrite((scaled, without_factor(sp.sqrt(s.c), s.z + threshold)))
-    mean = instantiate((mean_sign(),), {shift: threshold})
+    mean = instantiate((ERROR_FUNCTION,), {shift: threshold})
     slope = instantiate((slope_of_sign(),), {shift: threshold})
     mu0, mu1 = (rewritten(by, sign_at(received), sign, known) for by, known in ((MU0, mean), (MU1, slope)))
     rest = rewritten(MU2, sign_at(received), square_of_sign(received), mu0, mu1)
@@ -110,7 +110,7 @@ def divergence(checked: int = 6) -> Derivation:
 
     # s_k = E[He_k sign]/sqrt(k!) = 2 density(0) He_{k-1}(0)/sqrt(k!), since (He_{k-1} density)' = -He_k density.
     def weighted_square(degree: int) -> sp.Expr:
-        coefficient = 2 * DENSITY.subs(s.z, 0) * hermite(degree - 1).subs(s.z, 0)
+        coefficient = 2 * DENSITY.subs(s.z, 0) * hermite(degree - 1, s.z).subs(s.z, 0)
         return degree * coefficient**2 / sp.factorial(degree)
 
     def central(index: int) -> sp.Expr:

@@ -118,11 +118,6 @@ def projection() -> Derivation:
     )
 
 
-def feature_mean_at(overlap: sp.Expr) -> Expectation:
-    """E[phi | kappa] of a neuron of overlap s with v: mean kappa (r + s), variance c - s^2; equations (61), (64)."""
-    return Expectation(sigma(s.kappa * (s.r + overlap) + sp.sqrt(s.c - overlap**2) * s.z), s.z)
-
-
 def feature_mean() -> Theorem:
     """The mean of a feature given kappa: over the plane across v, turned so that the row lies along one axis."""
     (a, b), length = _row, sp.sqrt(product(_row, _row))
@@ -141,7 +136,12 @@ def conditional_mean() -> Derivation:
     """E[phi_k | kappa] = mu0 + kappa s mu1 + s^2 (kappa^2 - 1) E sigma''/2 + ...; equations (61), (62), (64), (68)."""
     exact = feature_mean()
     overlap = sp.Symbol("s", real=True)
-    curve = define(_shifted(overlap), feature_mean_at(overlap), "the mean of a feature by the row's overlap", overlap)
+    curve = define(
+        _shifted(overlap),
+        Expectation(sigma(s.kappa * (s.r + overlap) + sp.sqrt(s.c - overlap**2) * s.z), s.z),
+        "the mean of a feature by the row's overlap",
+        overlap,
+    )
     equivalent = define(
         _equivalent_mean(overlap), s.mu0 + s.kappa * overlap * s.mu1, "the mean of the equivalent map", overlap
     )

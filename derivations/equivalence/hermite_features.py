@@ -12,6 +12,7 @@ import sympy as sp
 
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, expanded, slope_at
@@ -20,25 +21,12 @@ from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.language.derivation import Derivation
-from giantsteps.derivations.language.expectation import Expectation, expand_expectations
+from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g, sigma, with_slopes
 
 DEGREE = 4
 # The activation as a polynomial: these are its coefficients in powers of its argument.
 powers = sp.symbols(f"p_0:{DEGREE + 1}", real=True)
-
-
-def hermite(order: int, argument: sp.Expr) -> sp.Expr:
-    """He_k by its recurrence He_{k+1} = x He_k - k He_{k-1}."""
-    before, now = sp.S.Zero, sp.S.One
-    for k in range(order):
-        before, now = now, sp.expand(argument * now - k * before)
-    return now
-
-
-def average(integrand: sp.Expr, *variables: sp.Symbol) -> sp.Expr:
-    """E of a polynomial in standard normal variables, moment by moment."""
-    return expand_expectations(Expectation(sp.expand(integrand), *variables))
 
 
 def polynomial(argument: sp.Expr) -> sp.Expr:

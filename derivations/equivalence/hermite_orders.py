@@ -106,14 +106,16 @@ def slope() -> Derivation:
     parts = stein((), Expectation(z * _polynomial(z) * sigma(z), z), z, _polynomial(z) * sigma(z))
     of_slope = isolated(Expectation(_polynomial(z) * sigma_prime(z), z), averages_expanded(parts))
     following = averages_expanded(
-        rewrite((
-            define(
-                s.next_coefficient,
-                Expectation(_next(z) * sigma(z), z) / sp.sqrt((s.level + 1) * _size),
-                "the coefficient of order J + 1, (J + 1)! = (J + 1) J!",
-            ),
-            recurrence,
-        ))
+        rewrite(
+            (
+                define(
+                    s.next_coefficient,
+                    Expectation(_next(z) * sigma(z), z) / sp.sqrt((s.level + 1) * _size),
+                    "the coefficient of order J + 1, (J + 1)! = (J + 1) J!",
+                ),
+                recurrence,
+            )
+        )
     )
     meaning = define(
         s.slope_moment, Expectation(_polynomial(z) * sigma_prime(z), z) / sp.sqrt(_size), "the coefficient of sigma'"

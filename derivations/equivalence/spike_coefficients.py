@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.gradient_step.constants import hermite
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, slope_at
 from giantsteps.derivations.kernel.search.goals import concluded
@@ -175,7 +175,7 @@ def hermite_series(degree: int = 5) -> Derivation:
     The function z -> sigma(r kappa + sqrt(c) z) is taken as a polynomial with Hermite coefficients s_k.
     """
     coefficients = s.hermite_coefficients[: degree + 1]
-    series = sum((a * hermite(k) / sp.sqrt(sp.factorial(k)) for k, a in enumerate(coefficients)), sp.S.Zero)
+    series = sum((a * hermite(k, s.z) / sp.sqrt(sp.factorial(k)) for k, a in enumerate(coefficients)), sp.S.Zero)
     feature = define(_feature(s.z), series, "a polynomial feature by its Hermite coefficients", s.z)
     rho = s.correlation
     partner = rho * s.z + sp.sqrt(1 - rho**2) * _t

@@ -16,7 +16,7 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
-from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, over_kappa
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, over_kappa
 from giantsteps.derivations.free_energy.envelopes import envelope
 from giantsteps.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
@@ -25,10 +25,10 @@ from giantsteps.derivations.free_energy.sample_energy import (
     EXCESS,
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
+    TEACHER,
     beyond_label,
-    local_field_mean,
+    label_moments,
     local_fields,
-    name_label_moments,
     shared_field,
 )
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
@@ -51,11 +51,9 @@ LAPLACE = "Laplace's method for the integral over a local field: the loss is con
 
 envelope_of, force_of, force_slope_of = named.envelope, named.force, named.force_slope
 
-label = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
-centre = ONE_LETTER.fit + local_field_mean()  # mean output at given kappa, z and xi
-AT = (label, centre, ONE_LETTER.V)
+centre = ONE_LETTER.fit + shared_field(s.q1 - s.psi**2)  # mean output at given kappa, z and xi
+AT = (TEACHER, centre, ONE_LETTER.V)
 
-_ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 _y, _centre, _fluctuation = sp.symbols("y omega w", real=True)
 # No fluctuations are a limit: the envelope is then the loss itself.
 _V_or_zero = sp.Symbol("V", nonnegative=True)
@@ -89,7 +87,7 @@ def loss_of_replica(y: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
 def energetic() -> Derivation:
     """Equation (100): per neuron, alpha/beta samples each cost the envelope of the loss."""
     R, B = s.replicas, s.inverse_temperature
-    at = dict(zip(_PLACES, (label, ONE_LETTER.fit + shared_field(s.excess), ONE_LETTER.V), strict=True))
+    at = dict(zip(_PLACES, (TEACHER, ONE_LETTER.fit + shared_field(s.excess), ONE_LETTER.V), strict=True))
     bracket = over_samples(product_of(R, loss_of_replica(*at.values())))
     meaning = define(named.sample_exponent(R), sp.log(bracket), "ln of the average over one sample of R replicas", R)
     powers = unfolded(meaning)
@@ -181,14 +179,9 @@ def in_forces(rate: Theorem) -> Theorem:
         rate = averages_expanded(rate, s.kappa, s.z, s.xi)
         for average in sorted(value(rate).atoms(Expectation), key=sp.default_sort_key):
             if average.integrand.as_powers_dict().get(s.xi, 0) == 1:
-                rate = rewrite((rate, stein_in_xi(average)))
+                rate = rewrite((rate, stein((), average, s.xi, average.integrand / s.xi)))
         rate = rewrite((rate, spread), True)
     return rewrite((rate, EXCESS))
-
-
-def stein_in_xi(average: sp.Expr) -> Theorem:
-    """E[xi f] = E[df/dxi]."""
-    return stein((), average, s.xi, average.integrand / s.xi)
 
 
 @functools.cache
@@ -234,7 +227,7 @@ def at_square_loss(expression: sp.Expr) -> sp.Expr:
         )
         inner = inner.replace(force_of(y, omega, V), (y + sp.sqrt(s.noise) * LABEL_NOISE - omega) / (1 + V))
         averaged = expand_expectations(Expectation(sp.expand(inner), s.z, s.xi, LABEL_NOISE))
-        return over_kappa(name_label_moments(averaged))
+        return over_kappa(sp.expand(averaged.subs(sides(name.statement) for name in label_moments())))
 
     return sp.expand(expression).replace(
         lambda e: isinstance(e, Expectation) and e.has(envelope_of, force_of, force_slope_of), average

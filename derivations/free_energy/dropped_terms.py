@@ -21,15 +21,11 @@ from giantsteps.derivations.kernel.search.steps import equal, isolated, value
 from giantsteps.derivations.language.derivation import Derivation
 
 
-def terms_with_m_hat() -> sp.Expr:
-    """What the free energy has of m^: minus trace term minus entropic term."""
-    return s.m_hat * s.m / sp.sqrt(s.p) - s.m_hat**2 * s.ones_resolvent / 2
-
-
 @functools.cache
 def m_hat() -> Derivation:
     """m^ = sqrt(p) m/(1.G 1): of order p^(-1/2), since 1.G 1 is of order p."""
-    meaning = define(s.dropped_m_hat, terms_with_m_hat(), "the terms of the free energy with m^")
+    kept = s.m_hat * s.m / sp.sqrt(s.p) - s.m_hat**2 * s.ones_resolvent / 2
+    meaning = define(s.dropped_m_hat, kept, "the terms of the free energy with m^")
     rate = slope((meaning,), s.m_hat, s.m_hat_response, "the derivative of the free energy in m^")
     solution = isolated(s.m_hat, rewrite((saddle_point(s.m_hat_response), rate)))
     kept = rewrite((meaning, solution))

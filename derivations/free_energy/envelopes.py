@@ -33,11 +33,6 @@ PLACES = (_y, _centre, _V)
 _prox = named.proximal_point(*PLACES)
 
 
-def distance(h: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
-    """What thermal fluctuations of variance V around omega cost at h."""
-    return (h - omega) ** 2 / (2 * V)
-
-
 def stationary_at(
     place: sp.Expr, energy: Theorem, variable: sp.Symbol, name: str, reference: str, *universal: sp.Symbol
 ) -> Theorem:
@@ -53,7 +48,7 @@ def proximal() -> tuple[Theorem, ...]:
     """
     energy = define(
         named.sample_energy(*PLACES, _h),
-        distance(_h, _centre, _V) + named.any_loss(_y, _h),
+        (_h - _centre) ** 2 / (2 * _V) + named.any_loss(_y, _h),
         "what a sample costs at the output h",
         *PLACES,
         _h,

@@ -13,13 +13,13 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.gradient_step.leaves import REPEATED
-from giantsteps.derivations.kernel.algebra import assume, congruence, instantiate, order, rewrite
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, linear, rotate
 from giantsteps.derivations.kernel.calculus import logarithm
 from giantsteps.derivations.kernel.search.averages import expanded
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma
 from giantsteps.derivations.kernel.search.steps import value
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import repeated
@@ -47,30 +47,23 @@ per_neuron = sp.Function("saddle value", real=True)
 of_network = sp.Function("of the network", real=True)
 
 
-def _lemma(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal: sp.Symbol) -> Assumption:
-    return Assumption(Ground.LEMMA, name, Equation(left, right), reference, frozenset(universal))
-
-
-GAUSSIAN = _lemma(
+GAUSSIAN = lemma(
     "Gaussian integral",
-    sp.log(Expectation(sp.exp((1 - _S) * _z**2 / 2 + _t * _z), _z)),
-    _t**2 / (2 * _S) - sp.log(_S) / 2,
+    Equation(sp.log(Expectation(sp.exp((1 - _S) * _z**2 / 2 + _t * _z), _z)), _t**2 / (2 * _S) - sp.log(_S) / 2),
     "int exp(-S z^2/2 + t z) dz = (2 pi/S)^(1/2) exp(t^2/(2 S)), S > 0: completing the square",
     _S,
     _t,
 )
-PRODUCT = _lemma(
+PRODUCT = lemma(
     "independent factors",
-    product_of(_n, _b),
-    _b**_n,
+    Equation(product_of(_n, _b), _b**_n),
     "the average of a product of n independent factors of one law is the n-th power of the average of one",
     _n,
     _b,
 )
-SHERMAN_MORRISON = _lemma(
+SHERMAN_MORRISON = lemma(
     "Sherman-Morrison",
-    updated_form(_xy, _xu, _uy, _uu, _w),
-    _xy - _w * _xu * _uy / (1 + _w * _uu),
+    Equation(updated_form(_xy, _xu, _uy, _uu, _w), _xy - _w * _xu * _uy / (1 + _w * _uu)),
     "Sherman and Morrison (1950): (A + w u u^T)^-1 = A^-1 - w A^-1 u u^T A^-1/(1 + w u.A^-1 u)",
     _xy,
     _xu,
@@ -78,30 +71,26 @@ SHERMAN_MORRISON = _lemma(
     _uu,
     _w,
 )
-DETERMINANT = _lemma(
+DETERMINANT = lemma(
     "determinant of rank one",
-    updated_log_det(_L, _uu, _w),
-    _L + sp.log(1 + _w * _uu),
+    Equation(updated_log_det(_L, _uu, _w), _L + sp.log(1 + _w * _uu)),
     "matrix determinant lemma: det(A + w u u^T) = det A (1 + w u.A^-1 u)",
     _L,
     _uu,
     _w,
 )
-MANY_VARIABLES = _lemma(
+MANY_VARIABLES = lemma(
     "Gaussian integral of many variables",
-    log_gaussian(_L, _F),
-    (_F - _L) / 2,
+    Equation(log_gaussian(_L, _F), (_F - _L) / 2),
     "int exp(-a.A a/2 + F.a) da = (2 pi)^(k/2) det(A)^(-1/2) exp(F.A^-1 F/2) in k variables, A positive definite",
     _L,
     _F,
 )
-LOGARITHM = Assumption(
-    Ground.LEMMA,
+LOGARITHM = lemma(
     "growth of the logarithm",
     Tends(sp.log(s.inverse_temperature) / s.inverse_temperature, sp.Integer(0), s.inverse_temperature),
     "ln B <= 2 (B^(1/2) - 1)",
 )
-LEMMAS = (GAUSSIAN, PRODUCT, SHERMAN_MORRISON, DETERMINANT, MANY_VARIABLES, LOGARITHM)
 
 STATIONARY = "Appendices C and D, (104)-(106), (155): overlaps and conjugates are where the free energy is stationary"
 SYMMETRY = hypothesis(
@@ -125,12 +114,8 @@ SADDLE = hypothesis(
 EQUIVALENCE = hypothesis("Result 3.2", Equation(of_network(_t), _t), "result-3-2.same-test-error", _t)
 
 # What each of the names above is by its leaf, and n equal terms.
-_KNOWN = (*(assume((), lemma) for lemma in LEMMAS), SYMMETRY, SADDLE, EQUIVALENCE)
-OPERATIONS = {
-    theorem.statement.left.func: theorem
-    for theorem in _KNOWN
-    if isinstance(theorem.statement, Equation) and theorem.statement.left.func != sp.log
-} | {repeated: REPEATED}
+_KNOWN = (PRODUCT, SHERMAN_MORRISON, DETERMINANT, MANY_VARIABLES, SYMMETRY, SADDLE, EQUIVALENCE)
+OPERATIONS = {sides(theorem.statement)[0].func: theorem for theorem in _KNOWN} | {repeated: REPEATED}
 
 
 def unfolded(theorem: Theorem) -> Theorem:
@@ -144,16 +129,16 @@ def unfolded(theorem: Theorem) -> Theorem:
 
 def operation_is(call: sp.Expr) -> Theorem:
     """What one operation is by its lemma."""
-    lemma = OPERATIONS[call.func]
-    names, _ = sides(lemma.statement)
+    known = OPERATIONS[call.func]
+    names, _ = sides(known.statement)
     values = {name: given for name, given in zip(names.args, call.args, strict=True) if name != given}
-    return instantiate((lemma,), values) if values else lemma
+    return instantiate((known,), values) if values else known
 
 
 def gaussian(integral: sp.Expr, curvature: sp.Expr, force: sp.Expr, exponent: sp.Expr = _ZERO) -> Theorem:
     """ln E[f(z)] = exponent + t^2/(2 S) - ln(S)/2 for f = exp(exponent + (1 - S) z^2/2 + t z)."""
     (variable,) = integral.variables
-    known = instantiate((assume((), GAUSSIAN),), {_S: curvature, _t: force})
+    known = instantiate((GAUSSIAN,), {_S: curvature, _t: force})
     (found,) = sides(known.statement)[0].atoms(Expectation)
     if found.variables != (variable,):
         known = rewrite((known, rotate((), found, (variable,), ((_ONE,),))))
@@ -171,11 +156,6 @@ def gaussian(integral: sp.Expr, curvature: sp.Expr, force: sp.Expr, exponent: sp
 def exponential(theorem: Theorem) -> Theorem:
     """x = exp(y) from ln x = y."""
     return congruence((theorem,), sp.exp(_hole), _hole)
-
-
-def logarithm_vanishes() -> Theorem:
-    """ln(B)/B -> 0."""
-    return assume((), LOGARITHM)
 
 
 def saddle_point(derivative: sp.Symbol) -> Theorem:

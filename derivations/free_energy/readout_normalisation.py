@@ -83,26 +83,14 @@ def normal_equation() -> Derivation:
     )
 
 
-def rescaled_objectives() -> tuple[sp.Expr, sp.Expr]:
-    """The slides' objective and that of (4), at the same predictions: a of (4) is sqrt(p) times the slides' a.
-
-    S is the sum of squared residuals and A = |a|^2 of the slides.
-    """
-    slides = _residuals / (2 * s.n) + s.slides_ridge * _square
-    ours = _residuals + s.ridge * (sp.sqrt(s.p) ** 2 * _square)
-    return slides, ours
-
-
 @functools.cache
 def slides_penalty() -> Derivation:
     """lambda = 2 n lambda_slides/p."""
     places = (_residuals, _square)
-    slides, ours = (
-        define(name, of, meaning, *places)
-        for name, of, meaning in zip(
-            (_slides, _ours), rescaled_objectives(), ("the slides' objective", "that of (4)"), strict=True
-        )
-    )
+    of_slides = _residuals / (2 * s.n) + s.slides_ridge * _square
+    of_paper = _residuals + s.ridge * (sp.sqrt(s.p) ** 2 * _square)
+    slides = define(_slides, of_slides, "the slides' objective", *places)
+    ours = define(_ours, of_paper, "that of (4): its readout is sqrt(p) times the slides'", *places)
     proportional = in_model(
         "one readout",
         Equation(_ours, _ratio * _slides),

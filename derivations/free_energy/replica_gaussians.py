@@ -42,11 +42,6 @@ def on_ones(own: sp.Expr, weight: sp.Expr, force: sp.Expr) -> sp.Expr:
     return updated_form(repeated(R, force**2 / own), one, one, repeated(R, 1 / own), weight)
 
 
-def coupling() -> sp.Expr:
-    """The weight of u u^T in A delta_ij - B."""
-    return -B
-
-
 def logarithms_split(theorem: Theorem, *products: _Powers) -> Theorem:
     """``theorem`` with every logarithm on its right side that is one of a product of powers given written as a sum."""
     for term in sorted(value(theorem).atoms(sp.log), key=sp.default_sort_key):
@@ -70,12 +65,12 @@ def integral() -> Derivation:
     """The Gaussian integral for any number of replicas."""
     meaning = define(
         mode_integral(R),
-        log_gaussian(with_ones(A, coupling()), on_ones(A, coupling(), f)),
+        log_gaussian(with_ones(A, -B), on_ones(A, -B, f)),
         "the Gaussian integral over R replicas",
         R,
     )
     found = unfolded(meaning)
-    total = A + R * coupling()
+    total = A - R * B
     split = logarithms_split(found, ((A, -1), (total, 1)))
     counted = equal(split, -((R - 1) * sp.log(A) + sp.log(total)) / 2 + R * f**2 / (2 * total))
     result = rewrite((define(s.log_mode_integral, mode_integral(R), "at R replicas"), counted))
@@ -91,14 +86,6 @@ def integral() -> Derivation:
         proved("The derivative at R = 0 is what the replica trick keeps.", slope_at_zero(counted)),
         results=(result,),
     )
-
-
-def log_bracket() -> sp.Expr:
-    """One sample at square loss: ln of the average of exp(-(B/2) sum_i (b - h_i)^2), h_i of covariance V delta_ij + q.
-
-    1 + B Q has the eigenvalue 1 + B V on differences and 1 + B (V + R q) on the sum, where (b, ..., b) lies.
-    """
-    return bracket().results[s.log_bracket]
 
 
 @functools.cache

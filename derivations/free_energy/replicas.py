@@ -96,15 +96,13 @@ def trick() -> Derivation:
         f"{APPENDIX}, (76)",
         proved("Z^R = exp(R ln Z), averaged over the data.", meaning),
         proved("It is differentiated under the average.", slope),
-        proved("E Z^0 = 1 for no replicas, so that ln E Z^R has the same derivative.", without_replicas(meaning)),
+        proved(
+            "E Z^0 = 1 for no replicas, so that ln E Z^R has the same derivative.",
+            instantiate((meaning,), {R: sp.Integer(0)}),
+        ),
         proved("At R = 0 the average of ln Z is left.", result),
         hypotheses=("differentiation in the number of replicas under the average over the data",),
     )
-
-
-def without_replicas(meaning: Theorem) -> Theorem:
-    """The value at R = 0."""
-    return instantiate((meaning,), {R: sp.Integer(0)})
 
 
 def of_samples(whole: sp.Symbol, one: sp.Symbol, reference: str) -> tuple[Theorem, Theorem]:
@@ -229,11 +227,6 @@ def covariance() -> Derivation:
     )
 
 
-def of_ones(own: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """e_i.A^-1 u and u.A^-1 u for A = own on the diagonal and the vector u of R ones."""
-    return 1 / own, repeated(R, 1 / own)
-
-
 _entry, _conjugate = (sp.Function(name, real=True) for name in ("Q", "q^"))
 _delta = sp.Symbol("delta", real=True)
 
@@ -247,7 +240,7 @@ def entry(delta: sp.Expr) -> sp.Expr:
 def symmetric() -> Derivation:
     """Equations (91), (93): inverse, determinant and their replica limit of V delta_ij + q, R a symbol."""
     own, shared = s.own_overlap, s.shared_overlap
-    one, all_ = of_ones(own)
+    one, all_ = 1 / own, repeated(R, 1 / own)  # e_i.u and u.u over the diagonal
     same = unfolded(
         define(s.inverse_same, updated_form(1 / own, one, one, all_, shared), "diagonal entry of (V 1 + q u u^T)^-1")
     )

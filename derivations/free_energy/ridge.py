@@ -16,9 +16,9 @@ import sympy as sp
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from giantsteps.derivations.free_energy.leaves import (
+    LOGARITHM,
     gaussian,
     log_gaussian,
-    logarithm_vanishes,
     of_network,
     over_replicas,
     per_neuron,
@@ -49,11 +49,6 @@ R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"
 _hole, _second = sp.symbols("hole hole'", real=True)
 _ZERO, _ONE, _HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
-
-
-def linear_in_replicas(replicated: sp.Expr) -> sp.Expr:
-    """d/dR at R = 0."""
-    return sp.expand(sp.diff(replicated, s.replicas).subs(s.replicas, 0))
 
 
 def coupled(V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
@@ -140,19 +135,11 @@ _exponent, _curvature, _noise, _force = (
 )
 
 
-def shares(singular: sp.Expr, target: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """What one mode has of q1 and q2, per product of two weights, and of psi, per weight.
-
-    q1 = a.W Pi W^T a'/p, q2 = a.a'/p and psi = a.W theta_perp/sqrt p in the singular vectors of W, where W theta_perp
-    has the component l (f.theta_perp); W Pi W^T is W W^T up to a perturbation of rank one, the spike's.
-    """
-    return singular**2 / s.p, 1 / s.p, singular * target / sp.sqrt(s.p)
-
-
 @functools.cache
 def one_mode(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_hat) -> tuple[Theorem, ...]:
     """The exponent of R replicas in one mode, and its curvature, noise and force, which it is made of."""
-    first, second, along = shares(sp.sqrt(varrho), varpi / sp.sqrt(s.d))
+    # What a mode has of q1, q2 and psi: W Pi W^T is W W^T up to the spike's perturbation of rank one.
+    first, second, along = varrho / s.p, 1 / s.p, sp.sqrt(varrho) * varpi / sp.sqrt(s.d * s.p)
     conjugates = form_of(B * s.V1_hat, B**2 * s.q1_hat, _squares, _total) * first
     conjugates += form_of(B * s.V2_hat, B**2 * s.q2_hat, _squares, _total) * second
     meaning = define(
@@ -238,7 +225,7 @@ def _cold(exact: Theorem) -> Theorem:
     energy = over_modes((value(noise) + value(force) ** 2) / (2 * value(curvature)))
     rest = over_modes(sp.log(value(curvature)))
     context = energy - _hole / 2 - _second / 2
-    limit = limit_compose((logarithm_vanishes(), limit_of(rest / B, B)), context, (_hole, _second))
+    limit = limit_compose((LOGARITHM, limit_of(rest / B, B)), context, (_hole, _second))
     per_temperature = congruence((exact,), _hole / B, _hole)
     tends = rewrite((limit, equal(per_temperature, sides(limit.statement)[0])), True)
     return name_limit((tends,), s.modes_term, "the entropic term without the spike, at zero temperature")
@@ -340,11 +327,6 @@ def entropic() -> Derivation:
     )
 
 
-def exponent_per_neuron(samples_per_neuron: sp.Expr, cost_of_sample: sp.Expr) -> sp.Expr:
-    """ln Z per replica, neuron and inverse temperature: trace and entropic terms less the cost of all samples."""
-    return s.trace_term + s.entropic_term + s.dropped_m_hat - samples_per_neuron * cost_of_sample
-
-
 SAMPLES = define(s.n, s.alpha * s.d, "the samples of the readout, at a fixed ratio to the dimension")
 
 
@@ -352,7 +334,7 @@ def at_saddle_point(cost: Theorem, *terms: Theorem) -> tuple[Theorem, Theorem, T
     """The free energy per neuron by the exponent, with n/p = alpha/beta and m^ dropped, and in its terms."""
     meaning = define(
         s.free_energy,
-        -of_network(per_neuron(exponent_per_neuron(s.n / s.p, s.sample_cost))),
+        -of_network(per_neuron(s.trace_term + s.entropic_term + s.dropped_m_hat - s.n / s.p * s.sample_cost)),
         "minus (1/(p R B)) ln E Z^R, which the equivalent features share with the network",
     )
     exponent = unfolded(meaning)

@@ -12,19 +12,20 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
-from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, mu1, mu2, y0, y1, y2
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, mu1, mu2, over_kappa, y0, y1, y2
 from giantsteps.derivations.free_energy.leaves import gaussian, product_of, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
-from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite
-from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.free_energy.stationarity import SAME_ON_BOTH_MAPS
+from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.averages import iterated, linear
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
-from giantsteps.derivations.kernel.search.averages import averages_expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
 from giantsteps.derivations.kernel.search.goals import concluded, limit_of
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
-from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from giantsteps.derivations.kernel.theorem import Theorem
-from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.language.derivation import Derivation, Step
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import proximal_objective, proximal_slope, sample_exponent
 
@@ -43,12 +44,7 @@ _variance = sp.Symbol("V_0", nonnegative=True)
 _point = sp.Symbol("h", real=True)
 _fluctuation = sp.Symbol("w", real=True)
 _hole = sp.Symbol("hole", real=True)
-
-
-def moreau_objective() -> sp.Expr:
-    """Energy of one sample at local field h: thermal fluctuations of variance V around omega, and the square loss."""
-    h = s.local_field
-    return (h - s.field_mean) ** 2 / (2 * s.V) + (s.residual - h) ** 2 / 2
+_beside = sp.symbols("w x", real=True)
 
 
 def loss_of_replica(gap: sp.Expr, variance: sp.Expr, B: sp.Expr = s.inverse_temperature) -> sp.Expr:
@@ -70,7 +66,7 @@ def square_loss() -> Derivation:
     h, V, B = s.local_field, s.V, s.inverse_temperature
     objective = define(
         proximal_objective(_point),
-        moreau_objective().xreplace({h: _point}),
+        (_point - s.field_mean) ** 2 / (2 * V) + (s.residual - _point) ** 2 / 2,
         "the energy of one sample as a function of its local field",
         _point,
     )
@@ -140,19 +136,9 @@ def shared_field(excess: sp.Expr) -> sp.Expr:
     return ONE_LETTER.signal * s.z + sp.sqrt(beyond_label(excess)) * s.xi
 
 
-def local_field_mean() -> sp.Expr:
-    """The Gaussian variable omega of equation (101), with z the label's and xi an independent standard normal."""
-    return shared_field(s.q1 - s.psi**2)
-
-
 def beside_label(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
     """What all replicas have of the local field, and the label has not."""
     return mu1 * sp.sqrt(s.q1 - s.psi**2) * first + mu2 * sp.sqrt(s.q2) * second
-
-
-def common_field(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
-    """What all replicas have of the local field: a part that carries the label's z, and two that do not."""
-    return ONE_LETTER.signal * s.z + beside_label(first, second)
 
 
 @functools.cache
@@ -164,7 +150,7 @@ def local_fields() -> Derivation:
     normals = sp.symbols("omega_1 omega_2 u_1 u_2 v_1 v_2", real=True)
     w1, w2, u1, u2, v1, v2 = normals
     variables = (s.z, *normals)
-    common = common_field(w1, w2)
+    common = ONE_LETTER.signal * s.z + beside_label(w1, w2)
 
     def replica(u: sp.Symbol, v: sp.Symbol) -> sp.Expr:
         return common + mu1 * sp.sqrt(s.V1) * u + mu2 * sp.sqrt(s.V2) * v
@@ -203,12 +189,9 @@ def local_fields() -> Derivation:
     )
 
 
-def label() -> sp.Expr:
-    """The label at given kappa: g(gamma kappa + sqrt(rho) z) + sqrt(Delta) e with e ~ N(0, 1)."""
-    return g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z) + sp.sqrt(s.noise) * LABEL_NOISE
-
-
+# The target at given kappa, and the label: with noise e ~ N(0, 1) of variance Delta.
 TEACHER = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
+LABEL = TEACHER + sp.sqrt(s.noise) * LABEL_NOISE
 # The moments of the label at given kappa.
 LABEL_MOMENTS = (
     define(y0, Expectation(TEACHER, s.z), "the mean label given kappa", s.kappa),
@@ -218,26 +201,17 @@ LABEL_MOMENTS = (
 EXCESS = define(s.excess, s.q1 - s.psi**2, "what q1 has beyond the label's direction, by Cauchy-Schwarz")
 
 
-def moments_named(theorem: Theorem) -> Theorem:
-    """``theorem`` with the averages of the label on its right side under their names."""
-    for moment in LABEL_MOMENTS:
-        (average,) = value(moment).atoms(Expectation)
-        if value(theorem).has(average):
-            theorem = rewrite((theorem, isolated(average, moment)))
-    return theorem
+def label_moments(meanings: tuple[Theorem, ...] = LABEL_MOMENTS) -> tuple[Theorem, ...]:
+    """Averages of the target at given kappa in terms of y0, y1, y2, which are defined by them."""
+    return tuple(isolated(average, name) for name in meanings for average in in_order(value(name), Expectation))
 
 
-def name_label_moments(expression: sp.Expr) -> sp.Expr:
-    """Write y0, y1, y2 for the averages over z that define them."""
-    return sp.expand(
-        expression.subs(
-            {
-                Expectation(TEACHER**2, s.z): y2 - s.noise,
-                Expectation(s.z * TEACHER, s.z): y1,
-                Expectation(TEACHER, s.z): y0,
-            }
-        )
-    )
+def over_label(integrand: sp.Expr) -> Theorem:
+    """E over kappa and z of a polynomial in the target: by y0, y1 and y2, in averages over kappa."""
+    nested = iterated((), Expectation(integrand, s.kappa, s.z), (s.z,))
+    opened = expanded(Expectation(integrand, s.z))
+    by_label = rewritten(rewritten(nested, *() if opened is None else (opened,)), *label_moments())
+    return averages_expanded(by_label, s.kappa)
 
 
 @dataclass(frozen=True)
@@ -253,22 +227,37 @@ class Fields:
     normals: tuple[sp.Symbol, ...]
     variance: sp.Expr
     squared: sp.Expr
-    names: tuple[Theorem, ...]
+    names: tuple[Theorem, ...] = ()
+    kappa: tuple[sp.Symbol, ...] = (s.kappa,)
+    teacher: sp.Expr = TEACHER
+    moments: tuple[Theorem, ...] = LABEL_MOMENTS
+
+    def mean_square(self, noisy: bool = False) -> Theorem:
+        """The mean squared distance from the label at given kappa, with its noise or without."""
+        gap = self.teacher - self.mean - self.shared + (sp.sqrt(s.noise) * LABEL_NOISE if noisy else 0)
+        average = Expectation(gap**2, s.z, *self.normals, *((LABEL_NOISE,) if noisy else ()))
+        opened = expanded(average)
+        assert opened is not None
+        right = self.squared - (0 if noisy else s.noise)
+        return concluded(Equation(average, right), rewritten(opened, *label_moments(self.moments)), *self.names)
 
 
 ONE_SPIKE = Fields(ONE_LETTER.fit, shared_field(s.excess), (s.xi,), ONE_LETTER.V, ONE_LETTER.e2, (EXCESS,))
+# The same for values of q1 and psi that no leaf speaks of: what does not carry z is independent in rows and noise.
+EQUIVALENT = replace(ONE_SPIKE, shared=ONE_LETTER.signal * s.z + beside_label(*_beside), normals=_beside, names=())
+_equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
 
 
 @functools.cache
 def averaged_log(fields: Fields) -> Theorem:
     """The average of the logarithm of what one replica makes of a sample, at fixed kappa."""
     B, more = s.inverse_temperature, 1 + fields.variance
-    gap = label() - fields.mean - fields.shared
+    gap = LABEL - fields.mean - fields.shared
     logarithm = value(log_of_replica(gap, fields.variance))
     average = Expectation(logarithm, s.z, *fields.normals, LABEL_NOISE)
     split = linear((), average, ((-B / (2 * more), gap**2), (-sp.log(more) / 2, sp.Integer(1))))
     wanted = -B * fields.squared / (2 * more) - sp.log(more) / 2
-    return concluded(Equation(average, wanted), moments_named(averages_expanded(split)), *fields.names)
+    return concluded(Equation(average, wanted), rewritten(averages_expanded(split), *label_moments()), *fields.names)
 
 
 def sample_limit(
@@ -279,7 +268,7 @@ def sample_limit(
     With the theorems on the way: of R replicas, of their derivative at R = 0, at low temperature.
     """
     R, B, more = s.replicas, s.inverse_temperature, 1 + fields.variance
-    gap = label() - fields.mean - fields.shared
+    gap = LABEL - fields.mean - fields.shared
     inner = (s.z, *fields.normals, LABEL_NOISE)
     bracket = Expectation(product_of(R, loss_of_replica(gap, fields.variance)), *inner)
     outer = Expectation(bracket, *over) if over else bracket
@@ -319,3 +308,39 @@ def energetic() -> Derivation:
         proved("At zero temperature the determinant drops out: e2/(2(1+V)).", limit),
         hypotheses=REPLICA_HYPOTHESES,
     )
+
+
+def error_on_new(fields: Fields, result: str = "Result 3.2") -> tuple[Step, ...]:
+    """The error on a new input: of the network and of its equivalent, at given kappa, and over kappa."""
+    squared = fields.mean_square()
+    distance, _ = sides(squared.statement)
+    same = hypothesis(result, Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS)
+    meaning = define(_equivalent_error, Expectation(distance, *fields.kappa), "that of the equivalent features")
+    return (
+        proved("The network errs as its Gaussian equivalent does.", same),
+        proved("A new input has no thermal response: given kappa its output is the part that replicas share.", meaning),
+        proved("Its squared distance from the label without noise: only y0, y1 and y2 of the label enter.", squared),
+        proved("The test error is e2, of which the label noise is not counted.", rewritten(same, meaning, squared)),
+    )
+
+
+def error_on_training(fields: Fields) -> tuple[Step, ...]:
+    """The training error, by the residual that the minimiser of one sample's energy leaves."""
+    target, weight = LABEL - fields.mean, 1 / (1 + fields.variance)
+    left = target - fitted(target, fields.shared, fields.variance)
+    fits = fitted_at(target, fields.shared, fields.variance)
+    shrinks = ring((fits,), Equation(left, (target - fields.shared) * weight), (sp.Integer(-1),))
+    residual = Expectation(left**2, s.z, *fields.normals, LABEL_NOISE)
+    same = hypothesis("Result 3.2", Equation(s.training_error, _equivalent_training), SAME_ON_BOTH_MAPS)
+    meaning = define(_equivalent_training, over_kappa(residual), "mean squared residual of the equivalent features")
+    shorter = rewritten(same, meaning, shrinks)
+    (square,) = (average for average in value(shorter).atoms(Expectation) if average.variables != (s.kappa,))
+    split = linear((), square, ((weight**2, (target - fields.shared) ** 2),))
+    return (
+        proved("On a training sample the fitted output minimises the sample's energy,", fits),
+        proved("so that every residual is that of the output without the sample, over 1 + V.", shrinks),
+        proved("The network's residuals are those of its Gaussian equivalent.", same),
+        proved("Its training error.", meaning),
+        proved("Averaged over z, the fields and label noise: e2/(1 + V)^2.",
+               rewritten(shorter, split, fields.mean_square(noisy=True))),
+    )  # fmt: skip

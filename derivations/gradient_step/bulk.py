@@ -24,6 +24,7 @@ from giantsteps.derivations.gradient_step.spike import (
     in_dimension,
     label,
     over_pairs,
+    squared_length,
     squared_norm_variance,
     tends_to,
 )
@@ -41,10 +42,9 @@ from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g, repeated, sigma_check, sigma_second
 
-_t, _t2 = sp.symbols("t t'", real=True)  # the other axis of the plane of theta and w, of two samples
-_e, _e2 = sp.symbols("e e'", real=True)  # label noise of unit variance
-_z2 = sp.Symbol("z'", real=True)  # theta.x of a second sample
-_s, _s2 = sp.symbols("s s'", real=True)  # a coordinate across the plane, of two samples
+_t = sp.Symbol("t", real=True)  # the other axis of the plane of theta and w
+_e = sp.Symbol("e", real=True)  # label noise of unit variance
+_s = sp.Symbol("s", real=True)  # a coordinate across the plane
 
 tau = sp.Symbol("tau", real=True)  # sqrt(d) w.theta
 
@@ -58,20 +58,8 @@ OVERLAP = define(s.overlap, tau / sp.sqrt(s.d), "w.theta, of order d^(-1/2) for 
 
 _bound = sp.Symbol(r"\langle\delta_{u}^{2}\rangle", real=True)
 
-# Two samples of one law.
-_COPIES = {_z2: s.z, _t2: _t, _e2: _e}
-
-
-def along_w(z: sp.Symbol = s.z, t: sp.Symbol = _t) -> sp.Expr:
-    """w.x in the plane of theta and w: epsilon u + sqrt(1 - epsilon^2) t."""
-    return s.overlap * z + sp.sqrt(1 - s.overlap**2) * t
-
-
-def odd_second_at(argument: sp.Expr) -> Theorem:
-    """sigma''(-argument) = -sigma''(argument), from sigma(-x) = -sigma(x) by two derivatives."""
-    (x,) = sides(ODD.statement)[1].free_symbols
-    twice = differentiate((differentiate((ODD,), x),), x)
-    return instantiate((twice,), {x: argument})
+# w.x in the plane of theta and w: epsilon u + sqrt(1 - epsilon^2) t.
+ALONG_W = s.overlap * s.z + sp.sqrt(1 - s.overlap**2) * _t
 
 
 @functools.cache
@@ -81,8 +69,9 @@ def zero_means() -> Derivation:
     centred = averages_expanded(average((centred_at(s.z),), (s.z,)))
     mean = rewrite((centred, first), True)
     curvature = Expectation(sigma_second(s.z), s.z)
-    turned = rewrite((reflected(curvature, s.z), odd_second_at(s.z)))
-    negated = averages_expanded(turned)
+    (x,) = sides(ODD.statement)[1].free_symbols
+    odd = instantiate((differentiate((differentiate((ODD,), x),), x),), {x: s.z})  # sigma''(-z) = -sigma''(z)
+    negated = averages_expanded(rewrite((reflected(curvature, s.z), odd)))
     vanishing = ring((negated,), Equation(curvature, sp.Integer(0)), (sp.Rational(1, 2),))
     weighted = stein((), Expectation(s.z * sigma_check(s.z), s.z), s.z, sigma_check(s.z))
     return Derivation(
@@ -103,7 +92,7 @@ def mean_vector() -> Derivation:
 
     Equation (51).
     """
-    weight = g(s.z) * sigma_check(along_w())
+    weight = g(s.z) * sigma_check(ALONG_W)
     on_theta = averages_expanded(stein((), Expectation(s.z * weight, s.z, _t), s.z, weight))
     on_t = averages_expanded(stein((), Expectation(_t * weight, s.z, _t), _t, weight))
     return Derivation(
@@ -149,33 +138,20 @@ def tends_to_zero() -> Theorem:
     return rewrite((limit_rational((), value(OVERLAP), sp.Integer(0), s.d), OVERLAP), True)
 
 
-def _weights(noise: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """y s(w.x) of two samples."""
-    return (
-        label(noise) * sigma_check(along_w()),
-        label(noise, _z2, _e2) * sigma_check(along_w(_z2, _t2)),
-    )
+def _weight(noise: sp.Expr) -> sp.Expr:
+    """y s(w.x) of a sample."""
+    return label(noise) * sigma_check(ALONG_W)
 
 
 @functools.cache
 def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """E|delta|^2 exactly at finite n0 and d, and its limit; equations (46)-(53)."""
-    weight, other = _weights(noise)
-    one, two = (s.z, _t, _e), (s.z, _t, _e, _z2, _t2, _e2)
     meaning = define(
         s.delta_square_mean,
-        STEP**2
-        * over_pairs(
-            s.n0,
-            Expectation(weight**2 * (s.z**2 + _t**2), *one)
-            + repeated(s.d - 2, Expectation(weight**2 * _s**2, *one, _s)),
-            Expectation(weight * s.z * other * _z2, *two)
-            + Expectation(weight * _t * other * _t2, *two)
-            + repeated(s.d - 2, Expectation(weight * _s * other * _s2, *two, _s, _s2)),
-        ),
+        STEP**2 * squared_length(_weight(noise), (s.z, _t), (s.z, _t, _e, _s), _s),
         "E|(eta/beta) (1/n0) sum y s(w.x) x|^2 over pairs of samples, in the plane of theta and w and across it",
     )
-    counted = renamed(evaluated(meaning), _COPIES)
+    counted = evaluated(meaning)
     limit = name_limit((without_overlap(counted),), s.delta_square, "the limit of E|delta|^2")
     return Derivation(
         "the norm of a row's correction" + (" with label noise" if noise != 0 else ""),
@@ -205,19 +181,17 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
 @functools.cache
 def cross_term(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """2 w.delta -> 0: its mean e E[y s(w.x) w.x], over label noise too, vanishes with epsilon; equations (54), (55)."""
-    weight, other = _weights(noise)
-    one, two = (s.z, _t, _e), (s.z, _t, _e, _z2, _t2, _e2)
-    share, its_copy = weight * along_w(), other * along_w(_z2, _t2)
+    draws, share = (s.z, _t, _e), _weight(noise) * ALONG_W
     mean_name, spread_name = sp.symbols(r"\langle{w\cdot\delta}\rangle \mathrm{Var}(w\cdot\delta)", real=True)
-    mean_is = define(mean_name, STEP * repeated(s.n0, Expectation(share, *one)) / s.n0, "E[w.delta]")
+    mean_is = define(mean_name, STEP * repeated(s.n0, Expectation(share, *draws)) / s.n0, "E[w.delta]")
     mean = evaluated(mean_is)
     limit = name_limit((without_overlap(mean),), s.delta_cross, "the limit of w.delta, as of its mean")
     spread = define(
         spread_name,
-        STEP**2 * over_pairs(s.n0, Expectation(share**2, *one), Expectation(share * its_copy, *two)) - mean_name**2,
+        STEP**2 * over_pairs(s.n0, Expectation(share**2, *draws), Expectation(share, *draws) ** 2) - mean_name**2,
         "the variance of w.delta",
     )
-    variance = rewritten(renamed(evaluated(spread), _COPIES), mean)
+    variance = rewritten(evaluated(spread), mean)
     return Derivation(
         "the cross term of a row's norm" + (" with label noise" if noise != 0 else ""),
         "Appendix A.4, equations (54)-(55)",
@@ -239,16 +213,13 @@ def cross_term(noise: sp.Expr = sp.S.Zero) -> Derivation:
 def concentration_of_delta() -> Derivation:
     """|delta|^2 orthogonal to the plane of theta and w: exact variance, O(1/d); equations (47), (49)."""
     second, fourth = sp.symbols(r"\langle(ys)^{2}\rangle \langle(ys)^{4}\rangle", positive=True)
-    weight, other = _weights(sp.S.Zero)
-    one, two = (s.z, _t), (s.z, _t, _z2, _t2)
+    weight, one = _weight(sp.S.Zero), (s.z, _t)
     named = [
         define(name, Expectation(weight**power, *one), f"the moment of order {power} of y s(w.x)")
         for name, power in ((second, 2), (fourth, 4))
     ]
-    own, pair = STEP * weight, STEP**2 * weight * other
-    moments = [Expectation(f, *v) for f, v in ((own**2, one), (own**4, one), (pair**2, two))]
-    _, counted = squared_norm_variance(s.delta_variance, s.d - 2, *moments)
-    exact = renamed(counted, _COPIES)
+    moments = [Expectation((STEP * weight) ** power, *one) for power in (2, 4)]
+    _, exact = squared_norm_variance(s.delta_variance, s.d - 2, *moments)
     for name in named:
         exact = rewrite((exact, name), True)
     in_plane = sp.Symbol(r"\mathrm{Var}(\delta_{u})", real=True)

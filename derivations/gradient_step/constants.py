@@ -24,16 +24,10 @@ from giantsteps.derivations.kernel.statements import AtLeast
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
-from giantsteps.derivations.language.named_functions import differentiate, g, sigma, with_slopes
+from giantsteps.derivations.language.named_functions import g, sigma, with_slopes
 
 _hole, _ONE = sp.Symbol("hole", real=True), sp.Integer(1)
 _in_ratio, *_ = with_slopes("Gamma")
-
-
-def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:
-    """Stein's lemma for the factor ``variable`` of an integrand: E[z f] = E[df/dz]."""
-    rest = sp.cancel(integrand / variable)
-    return Expectation(differentiate(rest, variable), variable, *others)
 
 
 @functools.cache
@@ -46,14 +40,6 @@ def first_coefficient() -> Derivation:
         proved("Stein's lemma, integration by parts against the density exp(-z^2/2).", by_stein),
         hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
     )
-
-
-def hermite(degree: int) -> sp.Expr:
-    """The probabilists' Hermite polynomial by its recurrence He_{k+1} = z He_k - He_k'."""
-    polynomial: sp.Expr = sp.S.One
-    for _ in range(degree):
-        polynomial = sp.expand(s.z * polynomial - sp.diff(polynomial, s.z))
-    return polynomial
 
 
 @functools.cache

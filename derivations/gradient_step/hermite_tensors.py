@@ -99,10 +99,14 @@ def hermite(order: int, variable: sp.Expr) -> sp.Expr:
     return now
 
 
+def weight(variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
+    """prod_j He_{n_j}(z_j), n_j the number of times that ``index``, which counts variables from zero, has j."""
+    return sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables)))
+
+
 def entry(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
-    """One entry C_l[i1..il] = E[g prod_j He_{n_j}(z_j)]; ``index`` counts variables from zero."""
-    weight = sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables)))
-    return sp.nsimplify(average(target * weight, variables))
+    """One entry C_l[i1..il] = E[g prod_j He_{n_j}(z_j)]."""
+    return sp.nsimplify(average(target * weight(variables, index), variables))
 
 
 def tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> dict[tuple[int, ...], sp.Expr]:
@@ -125,8 +129,7 @@ _determinant, _determinant_slope, _ = with_slopes("det_C")
 
 def meant(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
     """One entry C_l[i1..il] as an average."""
-    weight = sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables)))
-    return Expectation(target.replace(sp.sign, sgn) * weight, *variables)
+    return Expectation(target.replace(sp.sign, sgn) * weight(variables, index), *variables)
 
 
 def moments_known(theorem: Theorem) -> Theorem:
@@ -224,6 +227,7 @@ STAIRCASE = (z1 + z1 * z2 + z1 * z2 * z3, (z1, z2, z3))
 PRODUCT = (z1 * z2 * z3 * z4, (z1, z2, z3, z4))
 
 
+@functools.cache
 def example(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> Derivation:
     """The leap index of one polynomial target, by its squared Hermite tensors."""
     return Derivation(
@@ -232,18 +236,6 @@ def example(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> Derivation:
         *counted_steps(target, variables),
         results={s.leap: sp.Integer(leap_index(target, variables))},
     )
-
-
-@functools.cache
-def staircase() -> Derivation:
-    """z1 + z1 z2 + z1 z2 z3: leap index one, though only one of its three directions is linear."""
-    return example(*STAIRCASE)
-
-
-@functools.cache
-def product_of_four() -> Derivation:
-    """z1 z2 z3 z4: leap index four."""
-    return example(*PRODUCT)
 
 
 _target, _part = sp.Function("g_2", real=True), sp.Function("P_2", real=True)

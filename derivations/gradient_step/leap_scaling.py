@@ -133,6 +133,7 @@ def contracted(leap: int) -> sp.Expr:
     )
 
 
+@functools.cache
 def signal(leap: int) -> Derivation:
     """The limit of d^((l-1)/2) pi_1 for leap index l, corrections of order 1/sqrt(d) or 1/d left behind."""
     exact = mean_gradient(leap)
@@ -155,24 +156,6 @@ def signal(leap: int) -> Derivation:
         ),
         hypotheses=(POLYNOMIAL,),
     )
-
-
-@functools.cache
-def linear_signal() -> Derivation:
-    """Leap index one."""
-    return signal(1)
-
-
-@functools.cache
-def quadratic_signal() -> Derivation:
-    """Leap index two."""
-    return signal(2)
-
-
-@functools.cache
-def cubic_signal() -> Derivation:
-    """Leap index three."""
-    return signal(3)
 
 
 @functools.cache

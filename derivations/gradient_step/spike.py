@@ -43,8 +43,7 @@ from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g, loss, loss_prime, repeated, sigma, sigma_prime
 
 _t, _t2 = sp.symbols("t t'", real=True)  # coordinates of x orthogonal to theta, of two samples
-_e, _e2 = sp.symbols("e e'", real=True)  # label noise of unit variance
-_z2 = sp.Symbol("z'", real=True)  # theta.x of a second sample
+_e = sp.Symbol("e", real=True)  # label noise of unit variance
 _hole = sp.Symbol("hole", real=True)
 
 SELF_AVERAGING = (
@@ -61,15 +60,6 @@ OF_THE_SPIKE = (OUTPUT_DROPPED, SECOND_MOMENT, FOURTH_MOMENT, SELF_AVERAGING)
 def label(noise: sp.Expr, z: sp.Symbol = s.z, e: sp.Symbol = _e) -> sp.Expr:
     """y = g(theta.x) + sqrt(Delta) e; equation (2), with label noise of variance ``noise``."""
     return g(z) + sp.sqrt(noise) * e
-
-
-# Averages that have a name.
-NAMED = {
-    Expectation(sigma(s.z) ** 2, s.z): s.h2,
-    Expectation(g(s.z) ** 2, s.z): s.h2_star,
-    Expectation(s.z * g(s.z), s.z): s.h1_star,
-    Expectation(s.z * sigma(s.z), s.z): s.h1,
-}
 
 
 def counted(theorem: Theorem) -> Theorem:
@@ -301,17 +291,11 @@ def split() -> Derivation:
 @functools.cache
 def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """E|v~|^2, E[theta.v~] and Var(theta.v~), exactly at finite n0 and d; equations (39)-(42) and (44)."""
-    y, y2 = label(noise), label(noise, _z2, _e2)
-    along = Expectation(y * s.z, s.z, _e)
-    both_along = Expectation(y * s.z * y2 * _z2, s.z, _e, _z2, _e2)
-    square_along = Expectation(y**2 * s.z**2, s.z, _e)
+    y = label(noise)
+    along, square_along = Expectation(y * s.z, s.z, _e), Expectation(y**2 * s.z**2, s.z, _e)
     meaning = define(
         s.v_square_mean,
-        over_pairs(
-            s.n0,
-            square_along + repeated(s.d - 1, Expectation(y**2 * _t**2, s.z, _e, _t)),
-            both_along + repeated(s.d - 1, Expectation(y * _t * y2 * _t2, s.z, _e, _t, _z2, _e2, _t2)),
-        ),
+        squared_length(y, (s.z,), (s.z, _e, _t), _t),
         "E|(1/n0) sum y x|^2 over pairs of samples, in coordinates along theta and across it",
     )
     counted_pairs = evaluated(meaning, H1_STAR, H2_STAR)
@@ -319,7 +303,7 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     square = equal(counted_pairs, (1 - 1 / s.n0) * s.h1_star**2 + same / s.n0)
     mean = evaluated(define(s.v_overlap_mean, repeated(s.n0, along) / s.n0, "E[theta.v~]"), H1_STAR)
     spread = define(
-        s.v_overlap_variance, over_pairs(s.n0, square_along, both_along) - s.v_overlap_mean**2, "Var(theta.v~)"
+        s.v_overlap_variance, over_pairs(s.n0, square_along, along**2) - s.v_overlap_mean**2, "Var(theta.v~)"
     )
     variance = rewritten(evaluated(spread, H1_STAR), mean)
     variance = equal(variance, sp.factor(value(variance)))
@@ -347,18 +331,18 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
 
 
 def squared_norm_variance(
-    name: sp.Symbol, freedom: sp.Expr, first: sp.Expr, second: sp.Expr, pair: sp.Expr, *names: Theorem
+    name: sp.Symbol, freedom: sp.Expr, first: sp.Expr, second: sp.Expr, *names: Theorem
 ) -> tuple[Theorem, Theorem]:
     """Var |(1/n0) sum w x|^2 for x standard normal in ``freedom`` dimensions, independent of the weights w.
 
     Given the weights the sum is normal, of squared norm S chi^2 with S = (1/n0^2) sum w^2; ``first`` and ``second`` are
-    E[w^2] and E[w^4], and ``pair`` is E[w^2 w'^2] of two samples. Returns what it means and what it is.
+    E[w^2] and E[w^4]. Returns what it means and what it is.
     """
     chi_2 = repeated(freedom, Expectation(_t**2, _t))
     chi_4 = repeated(freedom, Expectation(_t**4, _t)) + repeated(
         freedom * (freedom - 1), Expectation(_t**2 * _t2**2, _t, _t2)
     )
-    s_1, s_2 = repeated(s.n0, first) / s.n0**2, over_pairs(s.n0, second, pair) / s.n0**2
+    s_1, s_2 = repeated(s.n0, first) / s.n0**2, over_pairs(s.n0, second, first**2) / s.n0**2
     meaning = define(name, s_2 * chi_4 - (s_1 * chi_2) ** 2, "Var(S chi^2) = E[S^2] E[chi^4] - (E[S] E[chi^2])^2")
     return meaning, evaluated(meaning, *names)
 
@@ -366,15 +350,8 @@ def squared_norm_variance(
 @functools.cache
 def concentration_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """The part of v~ orthogonal to theta has a squared norm whose variance is O(1/d): exact variance and its limit."""
-    y, y2 = label(noise), label(noise, _z2, _e2)
-    meaning, counted_pairs = squared_norm_variance(
-        s.v_perp_variance,
-        s.d - 1,
-        Expectation(y**2, s.z, _e),
-        Expectation(y**4, s.z, _e),
-        Expectation(y**2 * y2**2, s.z, _e, _z2, _e2),
-        H2_STAR,
-    )
+    moments = [Expectation(label(noise) ** power, s.z, _e) for power in (2, 4)]
+    meaning, counted_pairs = squared_norm_variance(s.v_perp_variance, s.d - 1, *moments, H2_STAR)
     variance = equal(counted_pairs, sp.factor(value(counted_pairs)))
     return Derivation(
         "concentration of the spike direction",

@@ -78,9 +78,7 @@ def forms(term: sp.Expr, assumptions: frozenset[Assumption], defined: bool = Fal
     return put_in(term, meanings_in(assumptions, defined))
 
 
-def unfolded(
-    term: sp.Expr, assumptions: frozenset[Assumption], within: frozenset[sp.Symbol] = frozenset()
-) -> sp.Expr:
+def unfolded(term: sp.Expr, assumptions: frozenset[Assumption], within: frozenset[sp.Symbol] = frozenset()) -> sp.Expr:
     """A term with what functions are, by definition or a lemma, in their place, but where an average around them binds
     another symbol of that name: ``within``.
     """

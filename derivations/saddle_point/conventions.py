@@ -13,21 +13,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
 from giantsteps.derivations.closed_forms import sign_activation
-from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, varrho, y0, y1, y2
+from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, varrho, y0, y1, y2
 from giantsteps.derivations.free_energy.leaves import STATIONARY
 from giantsteps.derivations.free_energy.ridge import assembled
-from giantsteps.derivations.free_energy.sample_energy import TEACHER
+from giantsteps.derivations.free_energy.sample_energy import EQUIVALENT, LABEL_MOMENTS, TEACHER
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE, vanishing_slope
 from giantsteps.derivations.gradient_step.constants import first_coefficient
 from giantsteps.derivations.gradient_step.leaves import H1_CHECK, centred_at
 from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
-from giantsteps.derivations.kernel.averages import iterated
+from giantsteps.derivations.kernel.averages import average, iterated
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, named_slope, rewritten, value
@@ -37,16 +37,7 @@ from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import PARTIALS, repeated, sigma_prime, with_partials, with_slopes
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.derivations.saddle_point.equations import (
-    ELSEWHERE,
-    NOISE,
-    at_saddle,
-    equation,
-    label_moments,
-    local_field,
-    mean_at_kappa,
-    test_error,
-)
+from giantsteps.derivations.saddle_point.equations import at_saddle, equation, test_error
 
 SLIDES = "slides"
 
@@ -181,7 +172,7 @@ _energy, _scaled_energy = with_partials("Phi_{0}", len(VARIABLES)), with_partial
 _scaled_error = sp.Function("e_{1}", real=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rescaling:
     """What a rescaling makes of the problem's functions and constants, and of the thirteen variables; the free energy
     and the test error are multiplied by ``factor``.
@@ -242,8 +233,11 @@ def energies(change: Rescaling) -> tuple[Theorem, Theorem]:
 
 def scaled_error(change: Rescaling) -> Theorem:
     """The error of the rescaled equivalent features on a new input, as a function of the variables."""
-    gap = rescaled(TEACHER - ONE_LETTER.fit - local_field(), change.data)
-    averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
+    mean, shared, squared, teacher = (
+        rescaled(part, change.data) for part in (EQUIVALENT.mean, EQUIVALENT.shared, EQUIVALENT.squared, TEACHER)
+    )
+    at_kappa = replace(EQUIVALENT, mean=mean, shared=shared, squared=squared, teacher=teacher).mean_square()
+    averaged = average((at_kappa,), (s.kappa,))
     whole, _ = sides(averaged.statement)
     meaning = define(_scaled_error(*VARIABLES), whole, "mean squared error of the rescaled features", *VARIABLES)
     return rewrite((meaning, averaged))
@@ -271,7 +265,9 @@ def multipliers(at: tuple[sp.Expr, ...]) -> list[sp.Expr]:
     return [sp.Function(f"w_{k}", real=True)(*at) for k in range(len(VARIABLES))]
 
 
-def _invariance(change: Rescaling) -> Derivation:
+@functools.cache
+def rescaling(change: Rescaling) -> Derivation:
+    """The test error of the rescaled problem: free energy and error are multiplied by one factor."""
     energy, other = energies(change)
     values = {x: change.variables.get(x, x) for x in VARIABLES}
     there = tuple(values.values())
@@ -303,24 +299,6 @@ def _invariance(change: Rescaling) -> Derivation:
     )
 
 
-@functools.cache
-def activation_scale() -> Derivation:
-    """sigma -> s sigma and lambda -> s^2 lambda leave predictions alone."""
-    return _invariance(ACTIVATION)
-
-
-@functools.cache
-def target_scale() -> Derivation:
-    """g -> s g and Delta -> s^2 Delta multiply the test error by s^2."""
-    return _invariance(TARGET)
-
-
-@functools.cache
-def bulk_scale() -> Derivation:
-    """(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) are the same problem."""
-    return _invariance(BULK)
-
-
 # The paper's psi, and conjugates as the slides write them: psi = a.W Pi theta/sqrt p with |Pi theta|^2 = rho (psi_rho),
 # labels y ~ N(0, rho) instead of sqrt(rho) z, and conjugates of zeta and psi that are sqrt(beta) times larger.
 @functools.cache
@@ -339,13 +317,7 @@ def slides_names() -> tuple[Theorem, ...]:
 
 def in_two_variables(theorem: Theorem) -> Theorem:
     """Undo the shorthands y0, y1, y2: averages over kappa become averages over kappa and z."""
-    first, linear_part, square = label_moments()
-    for name in (first, linear_part, isolated(y2, square)):
-        left, right = sides(name.statement)
-        backwards = left not in (y0, y1, y2)
-        if value(theorem).has(right if backwards else left):
-            theorem = rewrite((theorem, name), backwards)
-    theorem = averages_expanded(theorem, s.kappa)
+    theorem = averages_expanded(rewritten(theorem, *LABEL_MOMENTS), s.kappa)
     for outer in sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
         inner = [factor for factor in sp.Mul.make_args(outer.integrand) if isinstance(factor, Expectation)]
         if len(inner) == 1 and outer.variables == (s.kappa,):

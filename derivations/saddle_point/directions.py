@@ -17,21 +17,18 @@ from giantsteps.derivations.bulk.marchenko_pastur import second_names
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, denominator, over_modes, varrho
 from giantsteps.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
 from giantsteps.derivations.free_energy.ridge import trace
-from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
+from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, error_on_new
 from giantsteps.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite
-from giantsteps.derivations.kernel.averages import average
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
-from giantsteps.derivations.kernel.search.goals import in_form
+from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
-from giantsteps.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import directions_action
-from giantsteps.derivations.saddle_point.equations import ELSEWHERE, NOISE, errs_as_its_equivalent, local_field
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"
 DIRECTIONS = (0, 1)
@@ -85,27 +82,24 @@ def output() -> Derivation:
     return Derivation("output for a spike of several directions", SOURCE, *steps)
 
 
-# A new input, given both kappa: as for one direction.
+# A sample, given both kappa: x_perp along theta_perp is z, along what the readout has besides it w; the features have
+# noise of their own, x.
+_elsewhere, _noise = sp.symbols("w x", real=True)
 _teacher = g(sum(gamma[j] * kappa[j] for j in DIRECTIONS) + sp.sqrt(s.rho) * s.z)
-
-
-def error_of_output() -> sp.Expr:
-    """Target less output at given kappa: one overlap for each direction, and a field that carries mu1 psi of z."""
-    return _teacher - SEVERAL.fit - local_field(SEVERAL)
-
-
-@functools.cache
-def mean_square(gap: sp.Expr, *variables: sp.Symbol) -> Theorem:
-    """The average of gap^2 at given kappa, in y0, y1, y2 of both kappa."""
-    names = (
+FIELDS = Fields(
+    SEVERAL.fit,
+    mu1 * (s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * _elsewhere) + mu2 * sp.sqrt(s.q2) * _noise,
+    (_elsewhere, _noise),
+    SEVERAL.V,
+    SEVERAL.e2,
+    kappa=kappa,
+    teacher=_teacher,
+    moments=(
         define(y0, Expectation(_teacher, s.z), "the mean label given kappa", *kappa),
         define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", *kappa),
         define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", *kappa),
-    )
-    inner = expanded(Expectation(gap**2, *variables))
-    assert inner is not None
-    known = (isolated(mean, name) for name in names for mean in in_order(value(name), Expectation))
-    return rewritten(inner, *known)
+    ),
+)
 
 
 def without_directions(x: int, y: int) -> sp.Expr:
@@ -169,11 +163,6 @@ _equivalent, _trace, _entropic, _energy = (
 )
 
 
-def trace_term() -> sp.Expr:
-    """One product zeta_j zeta^_j per direction, the rest as for one."""
-    return trace().results[s.trace_term] + s.zeta * s.zeta_hat - sum(zeta[j] * zeta_hat[j] for j in DIRECTIONS)
-
-
 def entropic_term() -> sp.Expr:
     """Half of the forces and of the noise in the traces of an isotropic bulk: every direction has s_j.G s_j."""
     on_bulk, on_ones = over_modes(varrho / denominator), over_modes(1 / denominator)
@@ -184,13 +173,14 @@ def entropic_term() -> sp.Expr:
 @functools.cache
 def free_energy() -> Theorem:
     """The replica-symmetric free energy for isotropic rows and several directions, for all values of its variables."""
-    noisy = error_of_output() + sp.sqrt(s.noise) * LABEL_NOISE
-    squared = mean_square(noisy, s.z, ELSEWHERE, NOISE, LABEL_NOISE)
+    squared = FIELDS.mean_square(noisy=True)
+    # One product zeta_j zeta^_j per direction, the rest of the trace term as for one.
+    along = s.zeta * s.zeta_hat - sum(zeta[j] * zeta_hat[j] for j in DIRECTIONS)
     cost = s.alpha / s.beta * over_kappas(sides(squared.statement)[0] / (2 * (1 + SEVERAL.V)))
     return rewritten(
         _taken("Result 3.2", directions_action(*_VARIABLES), _equivalent, SAME_ON_BOTH_MAPS),
         _replica_symmetric(),
-        _taken("trace term", _trace, trace_term(), "result-3-3.trace-term"),
+        _taken("trace term", _trace, trace().results[s.trace_term] + along, "result-3-3.trace-term"),
         _taken("entropic term", _entropic, entropic_term(), ORTHOGONAL),
         _taken("energetic term", _energy, cost, "result-3-3.moreau-envelope"),
         squared,
@@ -245,17 +235,10 @@ def traces_named(theorem: Theorem) -> Theorem:
 @functools.cache
 def test_error() -> Derivation:
     """The error on a new input: E e2 less the label noise."""
-    inner = mean_square(error_of_output(), s.z, ELSEWHERE, NOISE)
-    averaged = average((inner,), kappa)
-    same, meaning = errs_as_its_equivalent("Result 3.2, several directions, errors", averaged)
-    solution = in_form(over_kappas(SEVERAL.e2) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error for several directions",
         SOURCE,
         *output().steps,
-        proved("The network errs as its Gaussian equivalent does.", same),
-        proved("A new input has no thermal response: target less output, squared.", meaning),
-        proved("Averaged at given kappa.", averaged),
-        proved("It is e2, of which the label noise is not counted.", solution),
+        *error_on_new(FIELDS, "Result 3.2, several directions, errors"),
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )

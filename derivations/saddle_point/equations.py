@@ -17,7 +17,6 @@ from giantsteps.derivations.free_energy.along_spike import (
     ONE_LETTER,
     PAPER,
     denominator,
-    g,
     mu1,
     mu2,
     over_kappa,
@@ -28,26 +27,23 @@ from giantsteps.derivations.free_energy.along_spike import (
 )
 from giantsteps.derivations.free_energy.ridge import ENERGY, assembled
 from giantsteps.derivations.free_energy.sample_energy import (
-    LABEL_MOMENTS,
-    LABEL_NOISE,
+    EQUIVALENT,
     energetic,
-    fitted,
-    fitted_at,
+    error_on_new,
+    error_on_training,
     local_fields,
 )
-from giantsteps.derivations.free_energy.stationarity import CONJUGATE, SAME_ON_BOTH_MAPS
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite, ring
-from giantsteps.derivations.kernel.averages import average, linear
+from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
-from giantsteps.derivations.kernel.search.goals import concluded, follows, in_form
+from giantsteps.derivations.kernel.search.goals import concluded, follows
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
-from giantsteps.derivations.kernel.search.steps import in_order, isolated, rewritten
-from giantsteps.derivations.kernel.search.steps import value as right
+from giantsteps.derivations.kernel.search.steps import isolated, rewritten
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
-from giantsteps.derivations.language.features import Features
 from giantsteps.derivations.saddle_point import symbols as s
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
@@ -164,63 +160,14 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     )
 
 
-# A new input, given kappa: x_perp along theta_perp is z, along what the readout has besides it w; the features have
-# noise of their own, and so has the label.
-ELSEWHERE, NOISE = sp.symbols("w x", real=True)
-_teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
-_equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
-
-
-def local_field(features: Features = ONE_LETTER) -> sp.Expr:
-    """What the output of one letter fluctuates by at given kappa: mu1 a.W x_perp/sqrt p and mu2 a.xi/sqrt p."""
-    across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * ELSEWHERE
-    return features.mu1[0] * across + features.mu2[0] * sp.sqrt(s.q2) * NOISE
-
-
-@functools.cache
-def label_moments() -> tuple[Theorem, ...]:
-    """Averages of the target at given kappa in terms of y0, y1, y2, which are defined by them at every kappa."""
-    return tuple(isolated(found, name) for name in LABEL_MOMENTS for found in in_order(right(name), Expectation))
-
-
-def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
-    """E over kappa of the average over ``variables``, the inner average worked out in y0, y1, y2."""
-    inner = expanded(Expectation(integrand, *variables))
-    assert inner is not None
-    return average((rewritten(inner, *label_moments()),), (s.kappa,))
-
-
-def errs_as_its_equivalent(result: str, averaged: Theorem) -> tuple[Theorem, Theorem]:
-    """The network's test error is that of the equivalent features, and what that is: the left side of ``averaged``."""
-    same = hypothesis(result, Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS)
-    meaning = define(
-        _equivalent_error,
-        sides(averaged.statement)[0],
-        "mean squared error of the equivalent features against the noiseless label of a new input",
-    )
-    return same, meaning
-
-
 @functools.cache
 def test_error() -> Derivation:
     """Equations (25), (127)-(129): the error on a new input, from the joint Gaussian law of label and output."""
-    gap = _teacher - ONE_LETTER.fit - local_field()
-    averaged = mean_at_kappa(gap**2, s.z, ELSEWHERE, NOISE)
-    same, meaning = errs_as_its_equivalent("Result 3.2", averaged)
-    solution = in_form(over_kappa(ONE_LETTER.e2) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error",
         f"{PAPER}, Appendix C, (127)-(129)",
         *local_fields().steps,
-        proved("The network errs as its Gaussian equivalent does.", same),
-        proved(
-            "A new input has the law of a training input but no thermal response: given kappa, label and output are "
-            "jointly Gaussian through z, and the output is mu0 m + kappa mu1 zeta plus a local field of variance "
-            "mu1^2 q1 + mu2^2 q2 and covariance mu1 psi with z.",
-            meaning,
-        ),
-        proved("Its square averaged at given kappa: only y0, y1 and y2 of the label enter.", averaged),
-        proved("It is e2 less the label noise.", solution),
+        *error_on_new(EQUIVALENT),
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
@@ -228,30 +175,11 @@ def test_error() -> Derivation:
 @functools.cache
 def training_error() -> Derivation:
     """The training error, by the residual that the minimiser of one sample's energy leaves."""
-    label = _teacher + sp.sqrt(s.noise) * LABEL_NOISE - ONE_LETTER.fit
-    fits = fitted_at(label, local_field(), ONE_LETTER.V)
-    left = label - fitted(label, local_field(), ONE_LETTER.V)
-    shrunk = (label - local_field()) * ONE_LETTER.weight
-    residual = ring((fits,), Equation(left, shrunk), (sp.Integer(-1),))
-    averaged = mean_at_kappa(shrunk**2, s.z, ELSEWHERE, NOISE, LABEL_NOISE)
-    same = hypothesis("Result 3.2", Equation(s.training_error, _equivalent_training), SAME_ON_BOTH_MAPS)
-    meaning = define(
-        _equivalent_training,
-        over_kappa(Expectation(left**2, s.z, ELSEWHERE, NOISE, LABEL_NOISE)),
-        "mean squared residual of the fitted outputs of the equivalent features on the training samples",
-    )
-    result = over_kappa(ONE_LETTER.e2 * ONE_LETTER.weight**2)
-    solution = in_form(result, same, rewrite((meaning, residual)), averaged)
     return Derivation(
         "training error",
         f"{PAPER}, Section 3.3",
         *energetic().steps,
-        proved("The network's residuals are those of its Gaussian equivalent.", same),
-        proved("On a training sample the fitted output minimises the sample's energy.", fits),
-        proved("Its residual is that of the output without the sample, over 1 + V.", residual),
-        proved("The training error of the equivalent features.", meaning),
-        proved("Its square averaged over z, the fields and label noise, at given kappa.", averaged),
-        proved("It is e2/(1 + V)^2.", solution),
+        *error_on_training(EQUIVALENT),
         hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 

@@ -19,7 +19,7 @@ import sympy as sp
 from giantsteps.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
 from giantsteps.derivations.bulk.network import SAMPLES
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa
-from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE, label
+from giantsteps.derivations.free_energy.sample_energy import LABEL, LABEL_NOISE, label_moments
 from giantsteps.derivations.free_energy.stationarity import BALANCE
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
@@ -31,7 +31,6 @@ from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import along_ones, on_overlap, on_weight
-from giantsteps.derivations.saddle_point.equations import label_moments
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
 HYPOTHESES = (
@@ -49,25 +48,19 @@ _VARIABLES = (s.z, ELSEWHERE, ROW_NOISE, s.xi, s.mode_field, LABEL_NOISE)
 # The residual of a sample that is seen, from the one that it would have had and its response.
 _seen = sp.Function("seen", real=True)
 _unseen, _response = sp.Symbol("u", real=True), sp.Symbol("V", nonnegative=True)
-_hole = sp.Symbol("hole", real=True)
 
 
 def cavity_gap() -> sp.Expr:
     """y - f_without: the output is Gaussian in z, in the component w, in one neuron's noise x and in all the rest."""
     field = mu1 * (s.psi * s.z + OVERLAP * ELSEWHERE + sp.sqrt(rest_1) * s.xi)
     field += mu2 * (WEIGHT * ROW_NOISE + sp.sqrt(rest_2) * s.mode_field)
-    return label() - ONE_LETTER.fit - field
-
-
-def residual_with(cavity_residual: sp.Expr, response: sp.Expr) -> sp.Expr:
-    """r = y - f_without - V r: seeing the sample moves its own output by V r."""
-    return cavity_residual - response * _seen(cavity_residual, response)
+    return LABEL - ONE_LETTER.fit - field
 
 
 @functools.cache
 def shrunk() -> Theorem:
     """r = (y - f_without)/(1 + V)."""
-    moved = Equation(_seen(_unseen, _response), residual_with(_unseen, _response))
+    moved = Equation(_seen(_unseen, _response), _unseen - _response * _seen(_unseen, _response))
     of_itself = hypothesis("response of a sample", moved, SAMPLES, _unseen, _response)
     solved = isolated(_seen(_unseen, _response), of_itself)
     return instantiate((solved,), {_unseen: cavity_gap(), _response: ONE_LETTER.V})

@@ -14,7 +14,7 @@ import sympy as sp
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
 from giantsteps.derivations.free_energy import symbols as e
 from giantsteps.derivations.free_energy.along_spike import PAPER, y0, y1, y2
-from giantsteps.derivations.free_energy.leaves import log_gaussian, logarithm_vanishes, product_of, unfolded
+from giantsteps.derivations.free_energy.leaves import LOGARITHM, log_gaussian, product_of, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
 from giantsteps.derivations.free_energy.ridge import DROPPED, at_saddle_point, cold_trace, coupled, fixed_overlap
 from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
@@ -65,7 +65,6 @@ _shared, _own, _noise = (
     for name in ("g", "h", "k")
 )
 _w, _u = sp.symbols("w_1 w_2 w_3 w_4", real=True), sp.symbols("u_1 u_2 u_3 u_4", real=True)
-_v = sp.symbols("v_1 v_2 v_3 v_4", real=True)
 _total = sp.Function("V", nonnegative=True)(s.kappa)
 
 
@@ -87,21 +86,6 @@ def of_letter(a: int, parts: tuple[sp.Symbol, ...], normals: tuple[sp.Symbol, ..
     return sp.sqrt(first) * normals[0] if a == 0 else along * sp.sqrt(first) * normals[0] + sp.sqrt(alone) * normals[1]
 
 
-def shared_field() -> sp.Expr:
-    """omega: what replicas share of the field, with the label's z in the linear part of every letter."""
-    return sum(
-        mu1_of[a] * (s.psi_of[a] * s.z + of_letter(a, _shared, _w)) + mu2_of[a] * sp.sqrt(s.q2_of[a]) * _w[2 + a]
-        for a in LETTERS
-    )
-
-
-def own_field(normals: tuple[sp.Symbol, ...]) -> sp.Expr:
-    """What one replica has of its own."""
-    return sum(
-        mu1_of[a] * of_letter(a, _own, normals) + mu2_of[a] * sp.sqrt(s.V2_of[a]) * normals[2 + a] for a in LETTERS
-    )
-
-
 @functools.cache
 def parts_of_fields() -> tuple[Theorem, ...]:
     """The independent parts of the linear fields, by the overlaps of the letters."""
@@ -112,9 +96,8 @@ def parts_of_fields() -> tuple[Theorem, ...]:
 @functools.cache
 def response() -> tuple[Theorem, Theorem]:
     """V(kappa) as the variance of what a replica has of its own: its meaning, and by the overlaps."""
-    meaning = define(
-        _total, Expectation(own_field(_u) ** 2, *_u), "the variance of what one replica has of its own", s.kappa
-    )
+    own = sum(mu1_of[a] * of_letter(a, _own, _u) + mu2_of[a] * sp.sqrt(s.V2_of[a]) * _u[2 + a] for a in LETTERS)
+    meaning = define(_total, Expectation(own**2, *_u), "the variance of what one replica has of its own", s.kappa)
     return meaning, concluded(Equation(_total, VOCABULARY.V), averages_expanded(meaning), *_backwards(_own, s.V1_of))
 
 
@@ -123,7 +106,18 @@ def _backwards(parts: tuple[sp.Symbol, ...], covariance: tuple[tuple[sp.Expr, ..
     return tuple(reversed(two_normals(covariance, parts)))
 
 
-FIELDS = Fields(VOCABULARY.fit, shared_field(), _w, _total, VOCABULARY.e2, tuple(reversed(parts_of_fields()[:3])))
+# What replicas share of the field, with the label's z in the linear part of every letter.
+FIELDS = Fields(
+    VOCABULARY.fit,
+    sum(
+        mu1_of[a] * (s.psi_of[a] * s.z + of_letter(a, _shared, _w)) + mu2_of[a] * sp.sqrt(s.q2_of[a]) * _w[2 + a]
+        for a in LETTERS
+    ),
+    _w,
+    _total,
+    VOCABULARY.e2,
+    tuple(reversed(parts_of_fields()[:3])),
+)
 
 
 @functools.cache
@@ -347,7 +341,7 @@ def readouts() -> tuple[Theorem, ...]:
     rest = e.prior_log_det / (2 * s.p * B)
     context = energy - _hole / s.p - _second
     vanishing = limit_rational((), rest, _ZERO, B)
-    limit = limit_compose((logarithm_vanishes(), vanishing), context, (_hole, _second))
+    limit = limit_compose((LOGARITHM, vanishing), context, (_hole, _second))
     per_temperature = congruence((exact,), _hole / (s.p * B), _hole)
     found = concluded(
         Equation(sides(per_temperature.statement)[0], sides(limit.statement)[0]),

@@ -17,9 +17,9 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
-from giantsteps.derivations.free_energy.along_spike import PAPER, over_kappa
-from giantsteps.derivations.free_energy.leaves import of_network, saddle_point, unfolded
-from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, TEACHER, moments_named
+from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.free_energy.leaves import saddle_point
+from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, error_on_new
 from giantsteps.derivations.free_energy.stationarity import EXCHANGE
 from giantsteps.derivations.gradient_step.bulk import bulk, cross_term, row_correction
 from giantsteps.derivations.kernel.algebra import rewrite
@@ -147,28 +147,14 @@ def equation(variable: sp.Symbol) -> Derivation:
     )
 
 
-_error = sp.Function("e_g", real=True)(s.kappa)
-
-
 @functools.cache
 def test_error() -> Derivation:
     """Equation (157): the error on a new input; at gamma = 1 it is E[b^2 + q]."""
-    gap = TEACHER - FIELDS.mean - FIELDS.shared
-    squared = define(
-        _error, Expectation(gap**2, s.z, *FIELDS.normals), "mean squared distance from the noiseless label", s.kappa
-    )
-    by_moments = moments_named(averages_expanded(squared))
-    at_kappa = concluded(Equation(_error, VOCABULARY.error), by_moments, *FIELDS.names)
-    meaning = define(s.test_error, of_network(over_kappa(_error)), "the error on a new input, of the network")
-    result = rewritten(unfolded(meaning), at_kappa)
     return Derivation(
         "test error of several letters",
         f"{SOURCE}, (157)",
         *energetic().steps,
-        proved("A new input has no thermal response: given kappa its output is the part that replicas share.", squared),
-        proved("Its squared error is e2, of which the label noise is not counted.", at_kappa),
-        proved("The error of the network is that of the equivalent features, averaged over kappa.", meaning),
-        proved("So it is the average of e2, less the label noise.", result),
+        *error_on_new(FIELDS),
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
@@ -275,15 +261,10 @@ def gibbs() -> Derivation:
     )
 
 
-def letter_row(step: sp.Expr) -> sp.Expr:
-    """What the gradient step adds to a row of letter u: linear in the initial readout weight u/sqrt(p)."""
-    return s.letter[0] * step
-
-
 @functools.cache
 def row_norm() -> Derivation:
     """The bulk variance of a letter, from that of a readout of ones (equations (36) and (133))."""
-    base, once = bulk(), letter_row(sp.S.One)
+    base, once = bulk(), s.letter[0]
     limits = (row_correction().theorem_of(s.delta_square), cross_term().theorem_of(s.delta_cross))
     meaning = define(
         s.c_of[0], 1 + once**2 * s.delta_square + 2 * once * s.delta_cross, "the limit of |w + u delta|^2, with |w| = 1"

@@ -34,8 +34,9 @@ import sympy as sp
 
 from giantsteps.derivations.closed_forms.arcsine_law import SCALES, arcsine_law, with_roots
 from giantsteps.derivations.closed_forms.gaussian_means import mean_of_erf
-from giantsteps.derivations.equivalence.hermite_features import DEGREE, hermite
+from giantsteps.derivations.equivalence.hermite_features import DEGREE
 from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import iterated, linear, rotate, translate
 from giantsteps.derivations.kernel.search.averages import averages_expanded, over

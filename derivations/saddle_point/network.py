@@ -13,8 +13,9 @@ import sympy as sp
 
 from giantsteps.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from giantsteps.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
-from giantsteps.derivations.bulk.network import error_on_new, error_on_training, mean_slope, training_steps
+from giantsteps.derivations.bulk.network import mean_slope
 from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1
+from giantsteps.derivations.free_energy.sample_energy import error_on_new, error_on_training
 from giantsteps.derivations.free_energy.stationarity import BALANCE
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import linear
@@ -156,21 +157,14 @@ fit = sp.Function("yhat", real=True)(s.kappa)
 @functools.cache
 def errors() -> Derivation:
     """Test and training error: the first from the output on a new input, the second from the fitted outputs."""
-    on_new, at_kappa, test = error_on_new(replace(FIELDS, mean=NETWORK.fit, squared=NETWORK.e2))
-    fitted = replace(FIELDS, mean=fit, variance=variance, squared=NETWORK.e2_of(fit))
-    fits, shrinks, of_sample, training = error_on_training(fitted)
+    new = error_on_new(replace(FIELDS, mean=NETWORK.fit, squared=NETWORK.e2))
+    training = error_on_training(replace(FIELDS, mean=fit, variance=variance, squared=NETWORK.e2_of(fit)))
     return Derivation(
         "the errors of a network with a vocabulary",
         SOURCE,
-        proved(
-            "The output at given kappa is yhat plus a local field of variance q(kappa) and covariance sum_u mu1_u "
-            "psi_u with the label's z.",
-            on_new,
-        ),
-        proved("Its squared distance from the label, without the label's own noise.", at_kappa),
-        proved("The test error.", test),
-        *training_steps(fits, shrinks, of_sample, training),
-        results=(test, training),
+        *new,
+        *training,
+        results=[step.theorem for step in (new[-1], training[-1]) if step.theorem is not None],
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 

@@ -60,15 +60,10 @@ R = s.replicas
 ridge_of_mode = -z + s.V1_hat * varrho + s.V2_hat
 
 
-def shared_field() -> sp.Expr:
-    """What replicas share of the local field: a normal variable of variance mu1^2 q1 + mu2^2 q2."""
-    return sp.sqrt(ONE_LETTER.q) * s.xi
-
-
 @functools.cache
 def energetic() -> Derivation:
     """The energetic part of (182) and (186): one sample at square loss without target, as R -> 0."""
-    gap, V = -ONE_LETTER.fit - shared_field(), ONE_LETTER.V
+    gap, V = -ONE_LETTER.fit - sp.sqrt(ONE_LETTER.q) * s.xi, ONE_LETTER.V
     bracket = Expectation(product_of(R, loss_of_replica(gap, V, _ONE)), s.xi)
     meaning = define(
         sample_exponent(R), sp.log(over_kappa(bracket)), "ln of the average over one sample of R replicas", R
@@ -264,11 +259,6 @@ def combined() -> Derivation:
 projection = averages["mixed"] / averages["mean"]  # the coefficient of the projection of kappa mu1 on mu0
 
 
-def projection_square() -> sp.Expr:
-    """(kappa mu1 - t mu0)^2/(1+V), which averages to C - B^2/A at t = B/A."""
-    return (s.kappa * mu1 - projection * mu0) ** 2 * ONE_LETTER.weight
-
-
 @functools.cache
 def schur() -> tuple[Theorem, Theorem]:
     """C - B^2/A of A = E[mu0^2/(1+V)], B = E[kappa mu0 mu1/(1+V)], C = E[kappa^2 mu1^2/(1+V)], and that it is not
@@ -276,7 +266,8 @@ def schur() -> tuple[Theorem, Theorem]:
     """
     left_over = averages["spike"] - averages["mixed"] ** 2 / averages["mean"]
     meaning = define(s.schur, left_over, "what m leaves of zeta's own coefficient")
-    term, rest = projection_square(), s.kappa * mu1 - projection * mu0
+    rest = s.kappa * mu1 - projection * mu0
+    term = rest**2 * ONE_LETTER.weight
     square = average((order((), AtLeast(term, _ZERO), (), ((ONE_LETTER.weight, rest),)),), (s.kappa,))
     opened = expanded(sides(square.statement)[0], frozenset({s.kappa}))
     assert opened is not None

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from giantsteps.reports.figures.figures import Figure, standalone
+from giantsteps.reports.figures.canvas import Figure, standalone
 from giantsteps.reports.page.claims import glyph
 from giantsteps.reports.page.misprints import misprints
 from giantsteps.reports.page.results import IDS, stated

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.activation.gallery import TARGETS, Card, percent
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.network_trial import BEYOND, Trial
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import (

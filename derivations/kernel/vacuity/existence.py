@@ -254,9 +254,7 @@ def _outer(term: sp.Expr) -> frozenset[sp.Expr]:
     return frozenset({term.func}) if isinstance(term, AppliedUndef) else frozenset().union(*map(_outer, term.args))
 
 
-def _stays_bounded(
-    term: sp.Expr, within: Names, ways: Names, variable: sp.Symbol, held: frozenset[sp.Expr]
-) -> bool:
+def _stays_bounded(term: sp.Expr, within: Names, ways: Names, variable: sp.Symbol, held: frozenset[sp.Expr]) -> bool:
     """Whether a term grows with what is averaged over alone, whatever denominators and exponentials in it do, of which
     `_dominated` asks: of functions that are not known the lemma asks it, unless more is said of them than that.
     """

@@ -114,9 +114,7 @@ def in_full(term: sp.Expr, formulas: Formulas, anew: bool = True) -> sp.Expr:
     return term.func(*parts)
 
 
-def meanings_with(
-    conditions: frozenset[Condition], assumptions: frozenset[Assumption]
-) -> Mapping[sp.Symbol, sp.Expr]:
+def meanings_with(conditions: frozenset[Condition], assumptions: frozenset[Assumption]) -> Mapping[sp.Symbol, sp.Expr]:
     """What symbols are by equations that are assumed, and names of limits and slopes by what conditions have on record
     of them.
     """

@@ -94,12 +94,6 @@ resolvent = shift + s.V_s_hat * eigenvalue
 ratio = shift / s.V_s_hat  # the z of the slides
 
 
-def products() -> sp.Expr:
-    """gamma/2 (q_s^ V_s - V_s^ q_s) + (q_w^ V_w - V_w^ q_w)/2 + gamma m_s^ m_s."""
-    pairs = s.gamma_p * (s.q_s_hat * s.V_s - s.V_s_hat * s.q_s) + s.q_w_hat * s.V_w - s.V_w_hat * s.q_w
-    return pairs / 2 + s.gamma_p * s.m_s_hat * s.m_s
-
-
 def entropic_trace() -> sp.Expr:
     """(1/p) tr[((q_s^ + m_s^^2) Omega + q_w^) S^-1]: d modes with the law mu, p - d without an eigenvalue."""
     force = (s.q_s_hat + s.m_s_hat**2) * eigenvalue + s.q_w_hat
@@ -333,18 +327,6 @@ def energetic() -> Derivation:
         results=found.values(),
         hypotheses=HYPOTHESES,
     )
-
-
-def traces() -> dict[sp.Symbol, sp.Expr]:
-    """V_s, V_w, q_s, q_w, m_s as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J."""
-    force = (s.q_s_hat + s.m_s_hat**2) * eigenvalue + s.q_w_hat
-    return {
-        s.V_s: over_spectrum(eigenvalue / resolvent),
-        s.V_w: s.gamma_p * over_spectrum(1 / resolvent) + (1 - s.gamma_p) / shift,
-        s.q_s: over_spectrum(eigenvalue * force / resolvent**2),
-        s.q_w: s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * s.q_w_hat / shift**2,
-        s.m_s: s.m_s_hat * over_spectrum(eigenvalue / resolvent),
-    }
 
 
 def in_resolvents(

@@ -16,11 +16,11 @@ from sympy.core.function import AppliedUndef
 from giantsteps.derivations.bulk import marchenko_pastur
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
-from giantsteps.derivations.free_energy.sample_energy import TEACHER
+from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
 from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR
 from giantsteps.derivations.kernel.algebra import congruence, order, rewrite, ring
-from giantsteps.derivations.kernel.averages import average, iterated, rotate
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.averages import rotate
+from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
@@ -94,23 +94,13 @@ def target_first(whole: sp.Expr) -> Theorem:
     return turned
 
 
-def averaged_moment(integrand: sp.Expr) -> Theorem:
-    """E over kappa and z of a polynomial in the target, by y0, y1 and y2, at rho = 1 - gamma^2."""
-    known = equations.label_moments()
-    inner = Expectation(integrand, s.z)
-    by_parts = expanded(inner)
-    moment = rewritten(by_parts, *known) if by_parts else next(t for t in known if sides(t.statement)[0] == inner)
-    over_both = iterated((), Expectation(integrand, s.kappa, s.z), (s.z,))
-    return rewrite((averages_expanded(rewrite((over_both, average((moment,), (s.kappa,)))), s.kappa), ALIGNMENT))
-
-
 @functools.cache
 def target_moments() -> tuple[Theorem, ...]:
     """E[kappa y0] = gamma h1*, E[y1] = sqrt(rho) h1* and E[y2] = h2* + Delta: theta.x is standard normal."""
     root, found = congruence((ALIGNMENT,), sp.sqrt(_hole), _hole), []
     constants = tuple(isolated(value(name), name) for name in (H1_STAR, H2_STAR))
     for integrand in (s.kappa * TEACHER, s.z * TEACHER, TEACHER**2):
-        by_kappa = averaged_moment(integrand)
+        by_kappa = rewrite((over_label(integrand), ALIGNMENT))
         by_target = rewritten(averages_expanded(target_first(sides(by_kappa.statement)[0])), *constants)
         (mean,) = value(by_kappa).atoms(Expectation)
         named = isolated(mean, ring((by_kappa, by_target), Equation(value(by_kappa), value(by_target)), (-_ONE, _ONE)))

@@ -94,4 +94,3 @@ def in_modes_of_F(theorem: Theorem) -> Theorem:
     theorem = rewritten(theorem, *second_names())
     theorem = in_resolvents(theorem, varrho, _own, s.V1_hat)
     return rewritten(theorem, *spectra())
-

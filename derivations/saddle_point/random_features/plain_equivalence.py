@@ -13,9 +13,9 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
-from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, mu2
+from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, mu2, over_kappa
 from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
-from giantsteps.derivations.free_energy.sample_energy import TEACHER
+from giantsteps.derivations.free_energy.sample_energy import EQUIVALENT
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.leaves import H1, H2
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite
@@ -31,15 +31,7 @@ from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.inequalities import ONE_READOUT
 from giantsteps.derivations.language.named_functions import sigma, with_partials, with_slopes
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.derivations.saddle_point.equations import (
-    ELSEWHERE,
-    NOISE,
-    at_saddle,
-    equation,
-    isotropic,
-    local_field,
-    mean_at_kappa,
-)
+from giantsteps.derivations.saddle_point.equations import at_saddle, equation, isotropic
 from giantsteps.derivations.saddle_point.random_features.no_spike import ALIGNMENT, target_moments
 
 SOURCE = "arXiv 2402.04980, Section 3.2 without spike"
@@ -48,17 +40,12 @@ ODD = "the activation is odd and the target centred"
 k1, k2 = s.mu1_constant, s.mu2_constant
 
 
-def second_input(overlap: sp.Expr) -> sp.Expr:
-    """What a direction of overlap epsilon with a neuron receives, given what the neuron receives."""
-    return overlap * s.z + sp.sqrt(1 - overlap**2) * s.xi
-
-
 @functools.cache
 def input_covariance() -> Derivation:
     """Cov[phi_k, theta.x] = h1 epsilon, exactly: the covariance of the linear part alone."""
     meaning = define(
         s.input_covariance,
-        Expectation(sigma(s.z) * second_input(s.overlap), s.z, s.xi),
+        Expectation(sigma(s.z) * (s.overlap * s.z + sp.sqrt(1 - s.overlap**2) * s.xi), s.z, s.xi),
         "covariance of a feature and theta.x",
     )
     exact = averages_expanded(meaning)
@@ -187,11 +174,10 @@ def after_step() -> Derivation:
     fit = ONE_LETTER.fit
     meaning = define(s.gaussian_mean, Expectation(s.kappa * fit, s.kappa), "the coefficient of kappa in the output")
     total = concluded(Equation(s.gaussian_mean, s.gamma * s.h1_star), on_plain_map(meaning), learned)
-    averaged = mean_at_kappa((TEACHER - fit - local_field()) ** 2, s.z, ELSEWHERE, NOISE)
-    missed = define(
-        s.gaussian_error, sides(averaged.statement)[0], "mean squared error of the features on a noiseless new input"
-    )
-    known = on_plain_map(rewrite((missed, averaged)))
+    distance = EQUIVALENT.mean_square()
+    mean = over_kappa(sides(distance.statement)[0])
+    missed = define(s.gaussian_error, mean, "mean squared error of the features on a noiseless new input")
+    known = on_plain_map(rewrite((missed, distance)))
     form = s.h2_star - s.gamma**2 * s.h1_star**2 - 2 * k1 * sp.sqrt(s.rho) * s.h1_star * s.psi
     error = concluded(Equation(s.gaussian_error, form + k1**2 * s.q1 + k2**2 * s.q2), known, learned, zeta)
     return Derivation(

@@ -9,21 +9,15 @@ import sympy as sp
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bounds import closed_form as bounds_closed_form
-from giantsteps.derivations.bounds import heavy_ridge
-from giantsteps.derivations.bounds import ridge as bounds
 from giantsteps.derivations.bounds import symbols as s
-from giantsteps.derivations.bounds.heavy_ridge import error_limit
 from giantsteps.derivations.kernel.algebra import assume
 from giantsteps.derivations.kernel.limits import limit_order, squeeze
 from giantsteps.derivations.kernel.search.goals import limit_of
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Ground, Refused, Tends
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Ground, Tends
 from giantsteps.derivations.kernel.theorem import Theorem, replay
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.evaluate import evaluate
-from giantsteps.verify.checks.proofs import said as stated
-from giantsteps.verify.claims.bounds.proofs import above_span, at_gamma_one, below_limit
 from giantsteps.verify.claims.bounds.ridge import lower, upper
-from giantsteps.verify.protocol.statement import ge, le
 from giantsteps.verify.second_route.models import functions_of
 
 
@@ -60,12 +54,6 @@ def test_the_figure_of_the_slides() -> None:
     assert evaluate(lower, values, functions) == pytest.approx(0.0016691, abs=5e-8)
 
 
-def test_the_limit_is_the_projection() -> None:
-    limit, projection = heavy_ridge.heavy_ridge().results, bounds.projection().results
-    assert sp.expand(limit[s.error_infinity] - projection[s.distance]) == 0
-    assert sp.expand(limit[s.m_infinity] - projection[s.b1]) == 0
-
-
 def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> None:
     low, high, x = sp.symbols("l u x", real=True)
     N = sp.Symbol("N", positive=True)
@@ -79,22 +67,3 @@ def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> No
     between = squeeze((taken(high + 1 / N, x), taken(x, high - 1 / N), from_above, from_below))
     replay(between)
     assert between.statement == Tends(x, high, N)
-
-
-def test_a_bound_at_unit_alignment_is_none_at_any() -> None:
-    """The theorem is of the label that the claim is about: without gamma = 1 the form of gamma = 1 is refused."""
-    statement = le(s.best_error, at_gamma_one(upper))
-    assert below_limit(statement, at_one=True).statement == stated(statement)
-    with pytest.raises(Refused):
-        below_limit(statement)
-
-
-@pytest.mark.parametrize("wrong", [lower * sp.Rational(27, 25), lower + s.noise, upper])
-def test_more_than_the_distance_is_no_lower_bound(wrong: sp.Expr) -> None:
-    with pytest.raises(Refused):
-        above_span(ge(s.test_error, wrong))
-
-
-def test_the_upper_bound_rests_on_the_free_energy_and_an_isotropic_bulk() -> None:
-    trusted = {leaf.name for leaf in error_limit().assumptions if leaf.ground is Ground.HYPOTHESIS}
-    assert trusted >= {"Result 3.2", "replica symmetry", "stationary saddle point", "rows are alike", "isotropic row"}

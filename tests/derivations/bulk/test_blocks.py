@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import sympy as sp
 
 from giantsteps.derivations.bulk import blocks as block
@@ -35,13 +34,3 @@ def test_the_relation_between_blocks_holds_at_the_solver() -> None:
     relation = block.block_relation(block.T).subs(values())
     # Newton's method stops at a relative step of 1e-15; a hundred roundings more.
     assert max(abs(float(entry)) for entry in relation) < 1e-13
-
-
-def test_the_potential_has_the_traces_as_its_gradient_at_the_solver() -> None:
-    numbers = values()
-    L = block.potential()
-    for a in block.LETTERS:
-        assert abs(float(sp.diff(L, s.V2_of[a]).subs(numbers))) < 1e-12  # stationary, to rounding
-    for a, b in block.PAIRS:
-        slope = float(sp.diff(L, s.V1_hat_of[a][b]).subs(numbers))
-        assert slope == pytest.approx((1 if a == b else 2) * float(numbers[s.V1_of[a][b]]), rel=1e-12)

@@ -9,21 +9,17 @@ import sympy as sp
 
 from giantsteps.derivations.bulk.increasing_maps import IncreasingMap, any_map, at_most_one, two_fixed_points
 from giantsteps.derivations.bulk.one_solution import (
-    ABOVE,
     BELOW,
     OTHER_POINT,
     RIDGE,
-    Setting,
     fixed_point,
     gap,
     increasing_map,
-    one_solution,
 )
 from giantsteps.derivations.kernel.algebra import assume
 from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
 from giantsteps.derivations.kernel.terms import positive
 from giantsteps.derivations.kernel.theorem import Theorem, replay
-from giantsteps.derivations.kernel.vacuity.established import asked_by
 from giantsteps.derivations.language import symbols as s
 
 
@@ -78,15 +74,6 @@ def test_the_proof_needs_all_of_its_premises() -> None:
     for changes in attacks.values():
         with pytest.raises(Refused):
             with_premises(of, **changes)
-
-
-@pytest.mark.parametrize("setting", [RIDGE, ABOVE, BELOW], ids=["ridge", "above", "below"])
-def test_the_saddle_point_has_one_solution(setting: Setting) -> None:
-    for theorem, one, other in zip(one_solution(setting), (s.V1, s.V2), OTHER_POINT, strict=True):
-        replay(theorem)
-        assert theorem.statement == Equation(other, one)
-        # The law of the bulk has to have a mean; the rest is decided by signs.
-        assert len(asked_by(theorem)) == 1
 
 
 def test_without_ridge_and_unit_the_map_is_homogeneous_and_nothing_is_proved() -> None:

@@ -11,13 +11,11 @@ import sympy as sp
 
 import giantsteps.numerics.gaussian.evaluate  # noqa: F401  activations are evaluated there
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.closed_forms import examples
 from giantsteps.derivations.closed_forms import gaussian_means as means
-from giantsteps.derivations.closed_forms.examples import ACTIVATIONS, QUANTITIES, closed_form
+from giantsteps.derivations.closed_forms.examples import ACTIVATIONS
 from giantsteps.derivations.closed_forms.sign_products import mean_of_product
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.kernel.search.steps import value
-from giantsteps.derivations.kernel.statements import Ground, Refused, sides
+from giantsteps.derivations.kernel.statements import Refused, sides
 from giantsteps.derivations.kernel.theorem import Theorem, replay
 from giantsteps.derivations.kernel.vacuity.established import established
 from giantsteps.derivations.language.named_functions import sgn
@@ -75,21 +73,6 @@ def test_an_activation_is_what_its_text_says(text: str) -> None:
     function = sp.lambdify(v, term.replace(sgn, sp.sign), ["scipy", "numpy"])
     places = np.array([-2.3, -1.2, -0.4, 0.3, 0.9, 1.7])
     assert np.asarray(activation(written)(places)) == pytest.approx(function(places), abs=ROUNDING)
-
-
-def test_a_slope_beside_a_kink() -> None:
-    for place in (-0.7, 0.4):
-        term = value(examples.slope_is("relu(z)")).xreplace({s.x: sp.Float(place)})
-        assert float(term.replace(sgn, sp.sign)) == float(place > 0)
-
-
-def test_what_a_closed_form_takes_for_granted() -> None:
-    """No leaf says what an average of the activation is but what the quantity means."""
-    for text, quantity in (("relu(z)", s.mu1), ("erf(z)", s.h1_check), ("sin(z)", s.mu2_square)):
-        theorem = closed_form(text, quantity).theorem_of(quantity)
-        leaves = {leaf.ground for leaf in replay(theorem).assumptions}
-        assert leaves == {Ground.DEFINITION, Ground.MODEL, Ground.LEMMA}
-    assert set(QUANTITIES) >= {s.mu0, s.mu1, s.h2}
 
 
 def test_a_weight_that_does_not_narrow_is_refused() -> None:

@@ -11,16 +11,15 @@ import pytest
 import sympy as sp
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, HeatObligation, InitialValue, UniformGrowth, x
+from giantsteps.derivations.closed_forms.heat_equation import InitialValue, x
 from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
 from giantsteps.derivations.language.symbols import c, kappa
-from giantsteps.verify.closed_forms import proof
 from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
 from giantsteps.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
 from giantsteps.verify.closed_forms.proof import settle_heat
 from giantsteps.verify.closed_forms.self_learning import proportional_spike
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.protocol.evidence import Outcome, Settled
+from giantsteps.verify.protocol.evidence import Outcome
 
 s, t = sp.symbols("s t", positive=True)
 HALF, ROOT = sp.Rational(1, 2), sp.sqrt(c)
@@ -140,26 +139,6 @@ def test_an_initial_value_that_no_rule_gives_is_refuted_by_numbers_alone_where_i
         (sp.I * quotient, sp.Integer(2), Outcome.UNDECIDED),
     ):
         assert settle_heat(InitialValue("the initial value", formula, s, value), domain).outcome is outcome
-
-
-@pytest.mark.parametrize(
-    ("below", "low", "high"), [(sp.Rational(1, 10), 0.00475, 0.095), (sp.Integer(1), 0.0475, 0.95), (sp.oo, 0.05, 1.9)]
-)
-def test_witnesses_are_looked_for_where_a_form_is_said_to_hold(
-    below: sp.Expr, low: float, high: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    domains: list[Domain] = []
-
-    def settled(obligation: HeatObligation, domain: Domain) -> Settled:
-        domains.append(domain)
-        return Settled("nothing", Outcome.SUPPORTS, "for a test")
-
-    monkeypatch.setattr(proof, "settle_heat", settled)
-    proof.prove(ClosedForm(x, below, (UniformGrowth("growth", x),)), "a form")
-    (domain,) = domains
-    bulk = {r.name: r for r in domain.ranges}[c.name]
-    assert (bulk.low, bulk.high) == pytest.approx((low, high), rel=1e-15)
-    assert len(domain.ranges) == 2
 
 
 def test_an_error_function_learns_itself_at_one_spike() -> None:

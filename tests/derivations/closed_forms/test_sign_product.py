@@ -17,8 +17,6 @@ from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, closed
 from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
 from giantsteps.derivations.language.symbols import c, x
 from giantsteps.numerics.balls.arithmetic import precision
-from giantsteps.verify.closed_forms.class_algebra import vanishes_in_class
-from giantsteps.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
 from giantsteps.verify.closed_forms.proof import prove, settle_heat
 from giantsteps.verify.protocol.balls import NoBallError, sign_product
 from giantsteps.verify.protocol.claim import Domain, Range
@@ -109,46 +107,6 @@ def test_derivatives_against_difference_quotients(a: float, b: float, r: float) 
         derivative = float(sp.diff(SignProduct(h, k, rho), symbol).subs(dict(zip((h, k, rho), point, strict=True))))
         above, below = (defined(*place) for place in (upper, lower))
         assert derivative == pytest.approx((above - below) / (2 * step), abs=1e-6)
-
-
-def test_latex() -> None:
-    assert sp.latex(SignProduct(h, k, rho)) == r"B\left(h, k, \rho\right)"
-    assert sp.latex(SignProduct(h, k, rho) ** 2) == r"B\left(h, k, \rho\right)^{2}"
-    assert SignProduct(h, k, rho).is_real is True
-
-
-def test_the_zero_test_knows_its_symmetries() -> None:
-    u, v, r = (x + c) / sp.sqrt(1 + c), (x - 1) / sp.sqrt(1 + 2 * c), c / (1 + c)
-    same = SignProduct((x**2 - 1) / ((x + 1) * sp.sqrt(1 + 2 * c)), (x + c) / sp.sqrt(1 + c), (c**2 + c) / (1 + c) ** 2)
-    assert vanishes_in_class(SignProduct(u, v, r) - same)
-    assert vanishes_in_class(SignProduct(u, v, r) + SignProduct(-u, v, -r))
-    for wrong in (SignProduct(u, v, -r), -SignProduct(u, v, r), SignProduct(u, v, c / (2 + c)), SignProduct(u, u, r)):
-        assert not vanishes_in_class(SignProduct(u, v, r) - wrong)
-
-
-def test_limits_and_growth() -> None:
-    s = sp.Symbol("s", positive=True)
-    edge, centre = s / sp.sqrt(c), (s - 1) / sp.sqrt(c + sp.Rational(1, 2))
-    correlation = sp.sqrt(c) / sp.sqrt(c + sp.Rational(1, 2))
-    assert sp.expand(limit(SignProduct(edge, centre, correlation)) - sp.erf(s - 1)) == 0
-    assert sp.expand(limit(SignProduct(-edge, centre, -correlation)) + sp.erf(s - 1)) == 0
-    check_growth(SignProduct(x / sp.sqrt(c), (x - 1) / sp.sqrt(c + 1), sp.sqrt(c) / sp.sqrt(c + 1)))
-    for wrong in (
-        SignProduct(x + sp.I * x, x - 1, c / (1 + c)),  # an imaginary part that grows with x
-        SignProduct(x, x - 1, 1 / (1 + c)),  # a correlation that tends to one
-        SignProduct(x, x - 1, x * c),
-    ):
-        with pytest.raises(UndecidedError):
-            check_growth(wrong)
-
-
-def test_a_correlation_has_to_stay_below_one() -> None:
-    half = sp.Rational(1, 2)
-    check_positive(SignProduct(x, x - 1, c / (c + half)), sp.oo)
-    check_positive(SignProduct(x, x - 1, c / sp.sqrt((c + half) * (2 * c + half))), sp.oo)
-    for wrong in (2 * c / (c + half), (c + 1) / (c + half), c / half):
-        with pytest.raises(UndecidedError):
-            check_positive(SignProduct(x, x - 1, wrong), sp.oo)
 
 
 def test_wrong_sign_products_fail_their_proof() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
 import sympy as sp
 
 from giantsteps.derivations.equivalence import hermite_orders
@@ -15,13 +13,6 @@ from giantsteps.verify.claims.equivalence import hermite_orders as claims
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.claim import Domain
 from giantsteps.verify.protocol.evidence import Outcome
-from tests.planting.errors import planted
-
-
-def test_a_wrong_generating_function_refutes_the_rules() -> None:
-    with planted(hermite_orders, "generating", lambda z, t: sp.exp(t * z + t**2 / 2)):
-        outcomes = {settle(o, Domain(), PAPER.growing).outcome for o in hermite_orders.rules().obligations}
-    assert Outcome.REFUTES in outcomes
 
 
 def refuted(obligations: tuple[Vanishing, ...], domain: Domain) -> list[str]:
@@ -50,18 +41,3 @@ def test_a_sum_with_one_term_too_few_is_refuted_by_its_first_value() -> None:
     base = s.h2 - coefficient(0) ** 2
     gained = -(coefficient(s.series_degree + 1) ** 2)
     assert refuted(hermite_orders.degree_induction(formula, 0, base, gained), domain) == ["at N = 0"]
-
-
-def test_orthonormal_polynomials_against_numpy() -> None:
-    z = np.linspace(-3, 3, 7)
-    for k in range(7):
-        series = [0.0] * k + [1.0]
-        expected = np.polynomial.hermite_e.hermeval(z, series) / np.sqrt(float(sp.factorial(k)))
-        # seven steps of a recurrence with values up to about twenty: rounding
-        assert claims._normalised(k, z) == pytest.approx(expected, abs=1e-12)
-
-
-def test_integers_for_moments() -> None:
-    # (2n - 1)!!, and He_4 = z^4 - 6 z^2 + 3
-    assert [claims._moment(n) for n in range(7)] == [1, 0, 1, 0, 3, 0, 15]
-    assert claims._powers(4) == [3, 0, -6, 0, 1]

@@ -65,11 +65,6 @@ def test_moments_that_are_not_known_are_refused(target: sp.Expr) -> None:
         average(target, (z1,))
 
 
-def test_terms_that_do_not_factor_are_refused() -> None:
-    with pytest.raises(ValueError, match="one variable"):
-        average(sp.exp(z1 * z2), TWO)
-
-
 @pytest.mark.parametrize(
     ("target", "variables", "leap"),
     [
@@ -108,16 +103,6 @@ def test_the_rank_counts_the_singular_values() -> None:
     polynomial = sp.lambdify(sp.Symbol("X", positive=True), value(determinant))
     assert polynomial(0.7) == pytest.approx(np.prod(1 + 0.7 * values**2), rel=1e-12)
     replay(rank)
-
-
-def test_no_other_rank_follows() -> None:
-    """The polynomial of the singular values has one degree: no other limit."""
-    determinant, _ = spanned(z1**2 - z2**2, TWO)
-    scale = sp.Symbol("X", positive=True)
-    share = scale * sp.diff(value(determinant), scale) / value(determinant)
-    for wrong in (1, 3):
-        with pytest.raises(Refused):
-            limit_rational((), share, sp.Integer(wrong), scale)
 
 
 def test_leap_index_and_tensor_norm_do_not_depend_on_the_basis() -> None:
@@ -165,14 +150,6 @@ def test_orders_agree_with_sizes_at_a_large_dimension() -> None:
         within, whole = max(signal, -n / 2), max(signal, (1 - n) / 2)
         exponent = share.results[s.overlap_rate].subs({s.shortfall: delta, s.leap: leap})
         assert float(exponent) * log_d == pytest.approx((within - whole) * log_d, rel=1e-12)
-
-
-def test_polynomials_of_spikes_are_hermite_polynomials() -> None:
-    kappa = intermediate_rate.s.kappa
-    for k in range(1, 6):
-        derivation = intermediate_rate.carried(k)
-        assert derivation.results[intermediate_rate.s.spike_polynomial] == tensors.hermite(k, kappa)
-        assert len(derivation.theorems[-1].premises) == k + 1
 
 
 # ---- the law that the simulation of one step draws from ----

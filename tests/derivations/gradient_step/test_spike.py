@@ -3,71 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import pytest
 import sympy as sp
 
-from giantsteps.derivations.free_energy import readout_normalisation
 from giantsteps.derivations.gradient_step import bulk as gradient_bulk
-from giantsteps.derivations.gradient_step import constants as gradient_constants
 from giantsteps.derivations.gradient_step import spike as gradient_step
 from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.derivations.kernel.statements import Tends
-from giantsteps.derivations.kernel.theorem import nodes
-from giantsteps.derivations.language.derivation import Derivation
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 from giantsteps.derivations.language.named_functions import g
-from giantsteps.verify.checks.checker import settle
-from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.protocol.claim import Domain
-from giantsteps.verify.protocol.evidence import Outcome
-from giantsteps.verify.second_route.grids import INTERPRETATIONS, hermite_numbers
-
-# Built when a test asks for them: the collection of the tests builds nothing.
-BUILDERS: tuple[Callable[[], Derivation], ...] = (
-    gradient_step.gradient,
-    gradient_step.initial_output,
-    gradient_step.output_force,
-    gradient_step.split,
-    gradient_step.moments_of_v,
-    partial(gradient_step.moments_of_v, s.noise),
-    partial(gradient_step.concentration_of_v, s.noise),
-    gradient_step.spike,
-    gradient_bulk.zero_means,
-    gradient_bulk.mean_vector,
-    gradient_bulk.row_correction,
-    gradient_bulk.cross_term,
-    gradient_bulk.concentration_of_delta,
-    partial(gradient_bulk.bulk, s.noise),
-    gradient_constants.first_coefficient,
-    gradient_constants.alignment_growth,
-    readout_normalisation.normal_equation,
-    readout_normalisation.slides_penalty_in_ratios,
-)
-DOMAIN = Domain(interpretations=INTERPRETATIONS)
-
-
-def name_of(build: Callable[[], Derivation]) -> str:
-    if isinstance(build, partial):
-        return f"{build.func.__name__}-with-noise"
-    return build.__name__
-
-
-@pytest.mark.parametrize("build", BUILDERS, ids=name_of)
-def test_every_obligation_is_discharged(build: Callable[[], Derivation]) -> None:
-    derivation = build()
-    assert {settle(o, DOMAIN, PAPER.growing).outcome for o in derivation.obligations} <= {Outcome.SUPPORTS}
-
-
-@pytest.mark.parametrize("build", BUILDERS, ids=name_of)
-def test_every_step_has_a_reason_and_every_result_is_reached_by_a_step(build: Callable[[], Derivation]) -> None:
-    derivation = build()
-    assert all(len(step.reason) > 10 for step in derivation.steps)
-    relations = [step.statement for step in derivation.steps]
-    spoken = {part for relation in relations for part in relation.free_symbols | relation.atoms(Expectation)}
-    assert set(derivation.results) <= spoken
+from giantsteps.verify.second_route.grids import hermite_numbers
 
 
 def result_3_1(activation: str, target: str, alpha0: float, eta: float, beta: float, noise: float = 0.0) -> list[float]:
@@ -122,20 +68,8 @@ def test_concentration_for_constant_labels() -> None:
     assert sp.expand(constant - 2 * (s.d - 1) / s.n0**2) == 0
 
 
-def test_limits_are_taken_where_a_limit_is_claimed() -> None:
-    made = [node.statement for theorem in gradient_step.spike().theorems for node in nodes(theorem)]
-    limits = [statement for statement in made if isinstance(statement, Tends)]
-    assert {limit.variable for limit in limits} == {s.d}
-    assert gradient_step.moments_of_v().results[s.v_square] in {limit.value for limit in limits}
-
-
 def test_hermite_polynomials() -> None:
     # He_3 = z^3 - 3 z, He_4 = z^4 - 6 z^2 + 3; E He_3^2 = 3!
-    assert gradient_constants.hermite(3) == s.z**3 - 3 * s.z
-    assert gradient_constants.hermite(4) == s.z**4 - 6 * s.z**2 + 3
-    assert expand_expectations(Expectation(sp.expand(gradient_constants.hermite(3) ** 2), s.z)) == 6
-
-
-def test_the_hypotheses_that_the_spike_is_said_to_rest_on_are_those_of_its_derivation() -> None:
-    found = gradient_step.spike(), gradient_step.spike(s.noise)
-    assert {derivation.hypotheses for derivation in found} == {gradient_step.OF_THE_SPIKE}
+    assert hermite(3, s.z) == s.z**3 - 3 * s.z
+    assert hermite(4, s.z) == s.z**4 - 6 * s.z**2 + 3
+    assert expand_expectations(Expectation(sp.expand(hermite(3, s.z) ** 2), s.z)) == 6

@@ -9,15 +9,19 @@ import sympy as sp
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bulk import marchenko_pastur
+from giantsteps.derivations.free_energy import convex_loss
 from giantsteps.derivations.free_energy.along_spike import denominator, over_modes, varpi, varrho, vartau
 from giantsteps.derivations.free_energy.ridge import assembled
-from giantsteps.derivations.free_energy.stationarity import CONJUGATE, solve_linear
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE
+from giantsteps.derivations.kernel.rational import vanishing
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.language import symbols as s
+from giantsteps.derivations.language.expectation import expand_expectations
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.evaluate import evaluate
-from giantsteps.verify.second_route.models import functions_of, numbers, solved
+from giantsteps.verify.second_route.models import functions_of
+from giantsteps.verify.solver.models import numbers, solved
 
 MODEL = Model(
     activation("tanh(z)"),
@@ -43,11 +47,6 @@ def explicit_free_energy() -> sp.Expr:
     return value(averages_expanded(general, s.mode, s.kappa)).subs({over_modes(1 / denominator): root, **with_varrho})
 
 
-def test_the_free_energy_has_thirteen_variables() -> None:
-    assert len(CONJUGATE) == 13
-    assert set(CONJUGATE) <= assembled().results[s.free_energy].free_symbols
-
-
 @pytest.mark.parametrize("variable", CONJUGATE, ids=str)
 def test_it_is_stationary_at_the_solution_of_the_leave_one_out_equations(variable: sp.Symbol) -> None:
     at, functions, step = numbers(solved(MODEL)), functions_of(MODEL), 1e-4
@@ -64,14 +63,18 @@ def test_it_is_stationary_at_the_solution_of_the_leave_one_out_equations(variabl
     assert curvature > 1e-6 or variable in cross  # linear variables are multipliers: their curvature is zero
 
 
-def test_a_condition_that_is_not_linear_is_refused() -> None:
-    with pytest.raises(ValueError, match="not linear in m"):
-        solve_linear(s.m**2 - 1, s.m)
-
-
 def test_the_stationary_value_is_the_objective() -> None:
     at = numbers(solved(MODEL))
     found = evaluate(explicit_free_energy(), at, functions_of(MODEL))
     # (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2) in terms of training error and q2.
     objective = MODEL.alpha / MODEL.beta * at[s.training_error.name] / 2 + MODEL.ridge * at[s.q2.name] / 2
     assert found == pytest.approx(objective, rel=1e-9)  # the solver's residual is below 1e-12
+
+
+def test_the_free_energy_of_a_convex_loss_is_that_of_the_ridge_at_the_square_loss() -> None:
+    general, ridge = (d.results[s.free_energy] for d in (convex_loss.free_energy(), assembled()))
+    gap, wrong = (
+        expand_expectations(convex_loss.at_square_loss(general) - factor * ridge) for factor in (1, sp.Rational(27, 25))
+    )
+    assert vanishing(gap, (ridge,)) is not None
+    assert vanishing(wrong, (ridge,)) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from giantsteps.derivations.bulk.blocks import LETTERS
 from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE as saddle_point_CONJUGATE
 from giantsteps.derivations.language.expectation import expand_expectations
@@ -13,26 +12,8 @@ from giantsteps.derivations.saddle_point import equations as saddle_point
 from giantsteps.derivations.saddle_point import letters as readout_groups
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.bulk_of_letters import orthogonal
-from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY, mu0_of, mu1_of, mu2_of
+from giantsteps.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from giantsteps.derivations.saddle_point.letters import CONJUGATE
-
-FAMILIES = (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of, s.zeta_hat_of, s.psi_hat_of, s.q2_hat_of, s.V2_hat_of)
-PAIRED = (s.q1_of, s.V1_of, s.q1_hat_of, s.V1_hat_of)
-
-
-def swapped(expression: sp.Expr) -> sp.Expr:
-    """The two letters exchanged."""
-    exchange: dict[sp.Basic, sp.Basic] = {}
-    for family in (*FAMILIES, mu0_of, mu1_of, mu2_of):
-        exchange |= {family[0]: family[1], family[1]: family[0]}
-    for pairs in PAIRED:
-        exchange |= {pairs[0][0]: pairs[1][1], pairs[1][1]: pairs[0][0]}
-    return expression.xreplace(exchange)
-
-
-def test_the_free_energy_does_not_care_which_letter_is_called_first() -> None:
-    assert sp.expand(swapped(VOCABULARY.e2) - VOCABULARY.e2) == 0
-    assert sp.expand(swapped(VOCABULARY.V) - VOCABULARY.V) == 0
 
 
 @pytest.mark.parametrize(
@@ -65,10 +46,3 @@ def test_the_orthogonal_bulk_is_a_case_of_the_general_spike_equation() -> None:
     }
     assert sp.simplify(letter.subs(one) - general) == 0
     assert hat.is_positive
-
-
-def test_every_variable_has_its_equation() -> None:
-    for a in LETTERS:
-        assert readout_groups.equation(s.zeta_of[a]).results.keys() == {s.zeta_hat_of[a]}
-    with pytest.raises(KeyError):
-        readout_groups.equation(s.alpha)

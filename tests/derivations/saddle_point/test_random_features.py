@@ -7,9 +7,6 @@ from dataclasses import replace
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.kernel.statements import Ground, sides
-from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.derivations.saddle_point.random_features import no_spike as random_features
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.ridge import solve
 
@@ -43,14 +40,3 @@ def test_the_floor_is_approached_with_many_samples_and_neurons() -> None:
     error = solve(replace(MODEL, alpha=3e4, beta=3e2, ridge=1e-3)).test_error
     # Above it: p/n = 1/100 of the floor from fitting noise, and mu2^2 M^2/beta = 0.027/300 from finite width: 1.15 %.
     assert 0.06445291721025 < error < 1.02 * 0.06445291721025
-
-
-def test_what_holds_at_no_spike_does_not_assume_it() -> None:
-    """Overlaps and error at r = 0 follow from the spiked system: no hypothesis speaks of M, Q1 or their conjugate."""
-    derivation = random_features.reduction()
-    for symbol in (s.zeta, s.psi, s.q1, s.test_error):
-        theorem = derivation.theorem_of(symbol)
-        trusted = [leaf for leaf in theorem.assumptions if leaf.ground is Ground.HYPOTHESIS]
-        spoken = set().union(*(side.free_symbols for leaf in trusted for side in sides(leaf.statement)))
-        assert not spoken & {s.M, s.Q1, s.M_hat, s.gamma, s.h1_star, s.h2_star}
-        assert any(leaf.reference == "result-3-2.same-test-error" for leaf in trusted)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import sympy as sp
@@ -32,17 +30,3 @@ def test_the_integral_over_replicas(count: int) -> None:
     numbers = {s.replicas: count, s.mode_curvature: curvature, s.mode_coupling: coupling, s.mode_force: force}
     result = replica_gaussians.integral().results[s.log_mode_integral]
     assert float(result.subs(numbers)) == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_replica_limit_is_the_slope_at_zero_replicas() -> None:
-    numbers = {s.mode_curvature: 2.3, s.mode_coupling: 0.3, s.mode_force: 0.7}
-    integral = replica_gaussians.integral().results[s.log_mode_integral].subs(numbers)
-    slope = float(sp.diff(integral, s.replicas).subs(s.replicas, 0))
-    step = 1e-5
-    difference = float(integral.subs(s.replicas, step) - integral.subs(s.replicas, -step)) / (2 * step)
-    assert slope == pytest.approx(difference, rel=1e-8)  # central differences: 1e-10 relative
-    assert slope == pytest.approx((-math.log(2.3) + (0.3 + 0.49) / 2.3) / 2, rel=1e-12)  # (-ln A + (B + f^2)/A)/2
-
-
-def test_the_stieltjes_transform_is_the_response() -> None:
-    assert spectrum.stieltjes().results[s.stieltjes] == s.V2

@@ -6,7 +6,7 @@ import sympy as sp
 
 from giantsteps.derivations.gradient_step import bulk as gradient_bulk
 from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.derivations.gradient_step.bulk import along_w
+from giantsteps.derivations.gradient_step.bulk import ALONG_W
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
 from giantsteps.verify.checks.points import ByNumbers
@@ -34,7 +34,7 @@ _PLANE = Domain(ranges=(Range("activation", choices=ODD), Range("target", choice
 
 _t = sp.Symbol("t", real=True)
 
-_received = along_w()
+_received = ALONG_W
 
 
 def _in_plane(integrand: sp.Expr) -> Expectation:

@@ -59,7 +59,7 @@ _t11, _t12, _t22 = s.tensor_2
 EXAMPLES = (
     _leap_claim(
         "staircase", "z1 + z1 z2 + z1 z2 z3 has leap index one", eq(s.leap, sp.S.One),
-        ByDerivation(hermite_tensors.staircase), "staircase",
+        ByDerivation(partial(hermite_tensors.example, *hermite_tensors.STAIRCASE)), "staircase",
     ),
     _leap_claim(
         "single-hermite", "He_k of one direction has leap index k: its information exponent",
@@ -67,7 +67,7 @@ EXAMPLES = (
     ),
     _leap_claim(
         "product-of-four", "z1 z2 z3 z4 has leap index four", eq(s.leap, sp.Integer(4)),
-        ByDerivation(hermite_tensors.product_of_four), "product of four",
+        ByDerivation(partial(hermite_tensors.example, *hermite_tensors.PRODUCT)), "product of four",
     ),
 )
 
@@ -95,14 +95,14 @@ _s1, _s2, _s3 = s.hermite_coefficients[1:4]
 _third = s.tensor_3[0] * _tau1**2 + 2 * s.tensor_3[1] * _tau1 * _tau2 + s.tensor_3[2] * _tau2**2
 
 
-def _signal_claim(leap: int, derivation: Build, rhs: sp.Expr, *, wrong: Wrong) -> Claim:
+def _signal_claim(leap: int, rhs: sp.Expr, *, wrong: Wrong) -> Claim:
     names = {1: "one", 2: "two", 3: "three"}
     return claim(
         f"wider.leap.signal-{names[leap]}",
         f"The mean gradient along a direction of the target, leap index {names[leap]}", THEOREMS,
         eq(s.leap_signal, rhs),
         Domain((*_coefficients, *_tensors, *_overlaps), ("labels without parts of lower order than the leap",)),
-        ByDerivation(derivation),
+        ByDerivation(partial(leap_scaling.signal, leap)),
         ByNumbers("three-dimensional product rule at d = 10^12, or 10^8 for leap index three",
                   partial(numbers.mean_gradient, leap), tolerances.ASYMPTOTIC, finite_size=True),
         kind=Kind.LIMIT, wrong=wrong, note=f"The mean gradient itself is of order d^(-{leap - 1}/2).",
@@ -111,18 +111,18 @@ def _signal_claim(leap: int, derivation: Build, rhs: sp.Expr, *, wrong: Wrong) -
 
 SIGNALS = (
     _signal_claim(
-        1, leap_scaling.linear_signal, _s1 * s.tensor_1[0],
+        1, _s1 * s.tensor_1[0],
         wrong={"the other direction": _s1 * s.tensor_1[1], "second coefficient of the activation": _s2 * s.tensor_1[0]},
     ),
     _signal_claim(
-        2, leap_scaling.quadratic_signal, sp.sqrt(2) * _s2 * (_t11 * _tau1 + _t12 * _tau2),
+        2, sp.sqrt(2) * _s2 * (_t11 * _tau1 + _t12 * _tau2),
         wrong={
             "diagonal of the tensor only": sp.sqrt(2) * _s2 * _t11 * _tau1,
             "He_2 not normalised": _s2 * (_t11 * _tau1 + _t12 * _tau2),
         },
     ),
     _signal_claim(
-        3, leap_scaling.cubic_signal, sp.sqrt(6) / 2 * _s3 * _third,
+        3, sp.sqrt(6) / 2 * _s3 * _third,
         wrong={
             "each pair counted once": sp.sqrt(6) / 2 * _s3 * (_third - s.tensor_3[1] * _tau1 * _tau2),
             "1/(l-1)! forgotten": sp.sqrt(6) * _s3 * _third,

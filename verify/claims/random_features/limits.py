@@ -17,7 +17,7 @@ from giantsteps.derivations.saddle_point import conventions as invariances
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
-from giantsteps.verify.checks.points import BySearch
+from giantsteps.verify.checks.points import BySearch, Point
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
 from giantsteps.verify.claims.bounds.proofs import between
 from giantsteps.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
@@ -26,7 +26,8 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import SOLVER
 from giantsteps.verify.second_route.grids import average
-from giantsteps.verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
+from giantsteps.verify.second_route.models import GENERIC, RANGES, model_at
+from giantsteps.verify.solver.models import solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 k1, k2 = s.mu1_constant, s.mu2_constant
@@ -141,16 +142,16 @@ def _invariance_claims() -> tuple[Claim, ...]:
     return (
         invariance(
             "activation", "sigma -> s sigma with lambda -> s^2 lambda leaves the test error alone", s.test_error,
-            invariances.activation_scale, _scaled_activation,
+            partial(invariances.rescaling, invariances.ACTIVATION), _scaled_activation,
             wrong={"scaled by s^2": s.scale**2 * s.test_error, "divided by s": s.test_error / s.scale},
         ),
         invariance(
             "target", "g -> s g with Delta -> s^2 Delta multiplies the test error by s^2", s.scale**2 * s.test_error,
-            invariances.target_scale, _scaled_target,
+            partial(invariances.rescaling, invariances.TARGET), _scaled_target,
         ),
         invariance(
             "bulk", "(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) have the same test error", s.test_error,
-            invariances.bulk_scale, _scaled_bulk,
+            partial(invariances.rescaling, invariances.BULK), _scaled_bulk,
             wrong={"multiplied by c": s.c * s.test_error},
         ),
     )

@@ -10,8 +10,8 @@ import sympy as sp
 
 from giantsteps.derivations.equivalence import hermite_features, hermite_orders
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.hermite_features import hermite
 from giantsteps.derivations.gradient_step import symbols as s_step
+from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.language.derivation import Obligation, Vanishing
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.verify.checks.points import ByNumbers, Point
@@ -24,7 +24,8 @@ from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
-from giantsteps.verify.second_route.models import model_at, solved
+from giantsteps.verify.second_route.models import model_at
+from giantsteps.verify.solver.models import solved
 
 SERIES_FRAME = LIMITS_FRAME = "Limitations of random features"
 

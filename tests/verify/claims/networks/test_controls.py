@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.second_route.any_activation.curves import CURVES
 from giantsteps.verify.second_route.gradient_step import real
-from giantsteps.verify.second_route.gradient_step.real import batch_controls, fresh_controls, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import batch_controls, fresh_controls
 from giantsteps.verify.second_route.networks import draws, one_letter_rows, overlapping_bulk
 from giantsteps.verify.second_route.networks.overlapping_draws import Start
 
@@ -48,7 +49,7 @@ def test_controls_by_fresh_rows_and_norms_have_mean_zero() -> None:
     for seed in range(1500):
         x = generator.standard_normal((8, 5))
         labels = np.sin(x[:, 0])
-        fresh.append(fresh_controls(unit_rows(6, 5, generator), draws.fresh_rows(6, 5, seed), student, x, labels, 2.0))
+        fresh.append(fresh_controls(unit_rows(generator, 6, 5), draws.fresh_rows(6, 5, seed), student, x, labels, 2.0))
         norms.append(draws.norm_controls(generator.standard_normal((6, 5)) / math.sqrt(5), x, labels))
     assert (len(fresh[0]), len(norms[0])) == (6, 5)
     assert of_mean_zero(fresh)
