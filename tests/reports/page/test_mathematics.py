@@ -9,12 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from latex2mathml.converter import convert
 
-from giantsteps.reports.page.described import derivations_of, least_length
+from giantsteps.reports.page.described import least_length
 from giantsteps.reports.text.formula_lines import NAMES
 from giantsteps.reports.text.mathematics import MathError, mathml
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.verify.claims.index import all_claims
-from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import statement_latex
 
 
@@ -35,23 +34,6 @@ def test_every_statement_of_the_ledger_becomes_mathml_and_loses_no_sign() -> Non
         )
         # A part that gets a name is stated once.
         assert any(name in shown for name in NAMES) or letters(shown) == letters(plain), claim.id
-
-
-@pytest.mark.parametrize("module", PAPER.modules)
-def test_every_step_of_every_derivation_can_be_shown(module: str) -> None:
-    for derivation in derivations_of(module):
-        formulas = [*(step.formula for step in derivation.steps), *derivation.results]
-        for formula in formulas:
-            assert "\\" not in mathml(formula, block=True), formula
-        texts = [
-            derivation.title,
-            derivation.source,
-            *derivation.hypotheses,
-            *(step.reason for step in derivation.steps),
-        ]
-        texts += [says for step in derivation.steps for says, _ in step.obligations]
-        for text in texts:
-            assert "\\" not in str(prose(text)), text
 
 
 def test_every_title_and_note_can_be_shown() -> None:
