@@ -15,7 +15,7 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import error_of, near, trusted
-from giantsteps.verify.properties.property import THEORY, Plant, Property, Theory, holds, plant, plant_in_step
+from giantsteps.verify.properties.property import THEORY, Plant, Property, Theory, altered, holds, plant, plant_in_step
 from giantsteps.verify.properties.strategies import (
     ANY,
     ODD,
@@ -127,8 +127,7 @@ scale_of_the_argument = _unchanged(
 @holds(
     "invariance.target", drawn=st.tuples(tame(), scales), reason=SAME,
     shown=lambda case: commands.bounds(_bigger(*case)),
-    planted=plant("a thousandth is added to the lower bound", bounds=lambda model: replace(
-        THEORY.bounds(model), lower=THEORY.bounds(model).lower + 1e-3)),
+    planted=altered("a thousandth is added to the lower bound", "bounds", lower=lambda found, _: found.lower + 1e-3),
 )  # fmt: skip
 def bounds_have_the_scale_of_the_target(case: tuple[Model, float], theory: Theory) -> float:
     """Both bounds of s g are s^2 times those of g."""
@@ -144,9 +143,8 @@ def bounds_have_the_scale_of_the_target(case: tuple[Model, float], theory: Theor
 @holds(
     "invariance.activation", drawn=wide(), reason=SAME,
     shown=lambda model: commands.solve(_louder(model, -1.0)),
-    planted=plant("m is taken without its sign", solve=lambda model: replace(
-        THEORY.solve(model), order_parameters=replace(
-            THEORY.solve(model).order_parameters, m=np.abs(THEORY.solve(model).order_parameters.m)))),
+    planted=altered("m is taken without its sign", "solve", order_parameters=lambda found, _: replace(
+        found.order_parameters, m=np.abs(found.order_parameters.m))),
 )  # fmt: skip
 def sign_of_the_activation(model: Model, theory: Theory) -> float:
     """-sigma has the errors of sigma, and the opposite m and zeta and psi."""
@@ -336,7 +334,7 @@ def _rescaled(given: dict[str, Any], scale: float) -> dict[str, Any]:
     return given | new | {"noise": scale**2 * given["noise"]}
 
 
-def _bounds_without(name: str, drawn: Any, planted: Callable[[Model], Any]) -> Property:
+def _bounds_without(name: str, drawn: Any) -> Property:
     """Both bounds do not know a parameter."""
 
     def margin(case: tuple[Model, float], theory: Theory) -> float:
@@ -346,20 +344,12 @@ def _bounds_without(name: str, drawn: Any, planted: Callable[[Model], Any]) -> P
     return Property(
         f"invariances.bounds-without-{name}", f"Neither bound knows {name}.", "bounds.sandwich",
         st.tuples(wide(), drawn), margin, "ten times the estimates of both",
-        plant(f"a little of {name} is left", bounds=planted),
+        altered(f"a little of {name} is left", "bounds", upper=lambda b, model: b.upper + 1e-6 * getattr(model, name)),
         lambda case: commands.bounds(case[0].changed(**{name: case[1]})), 12,
     )  # fmt: skip
 
 
-def _tilted(name: str) -> Callable[[Model], Any]:
-    def tilted(model: Model) -> Any:
-        found = THEORY.bounds(model)
-        return replace(found, upper=found.upper + 1e-6 * getattr(model, name))
-
-    return tilted
-
-
-bounds_without_alpha = _bounds_without("alpha", powers(-2, 2), _tilted("alpha"))
-bounds_without_beta = _bounds_without("beta", powers(-2, 2), _tilted("beta"))
-bounds_without_noise = _bounds_without("noise", noises, _tilted("noise"))
-bounds_without_ridge = _bounds_without("ridge", powers(-6, 6), _tilted("ridge"))
+bounds_without_alpha = _bounds_without("alpha", powers(-2, 2))
+bounds_without_beta = _bounds_without("beta", powers(-2, 2))
+bounds_without_noise = _bounds_without("noise", noises)
+bounds_without_ridge = _bounds_without("ridge", powers(-6, 6))
