@@ -16,7 +16,9 @@ from hypothesis.strategies import SearchStrategy
 from numpy.typing import ArrayLike
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative, parse
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.balls.arithmetic import BallError, PrecisionError
 from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
 from giantsteps.numerics.bounds.of_model import bounds

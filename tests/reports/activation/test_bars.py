@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.closed_forms.heat_equation import closed_forms
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.balls.arithmetic import precision
 from giantsteps.numerics.balls.coefficients import (
     Certified,

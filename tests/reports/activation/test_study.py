@@ -11,7 +11,7 @@ import mpmath
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.reports.activation.study import examine, study, study_text
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from giantsteps.derivations.activations.activation import Activation, activation
 from giantsteps.derivations.expressions.algebra import add, multiply, substitute
 from giantsteps.derivations.expressions.exact import working_digits
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError
-from giantsteps.derivations.expressions.tree import Number, number
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Number, number
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import ESTIMATES, decided, is_so, near
 from giantsteps.verify.properties.property import THEORY, Theory, altered, holds, plant

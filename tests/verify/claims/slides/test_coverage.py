@@ -5,8 +5,8 @@ from __future__ import annotations
 from giantsteps.verify.claims.index import all_claims
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.claims.slides.coverage import FORMULAS
-from giantsteps.verify.ledger.coverage import missing_formulas, unlisted_claims
 from giantsteps.verify.protocol.paper import DEFINITION
+from tests.shared.listed import missing_formulas, unlisted_claims
 
 
 def test_every_formula_has_a_claim_of_the_ledger() -> None:
