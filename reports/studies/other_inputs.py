@@ -16,7 +16,6 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
@@ -209,7 +208,7 @@ def _map(mapped: Sequence[Mapped]) -> str:
     )
 
 
-def _figure(rows: Sequence[Row]) -> Figure:
+def _figure(rows: Sequence[Row]) -> draw.Figure:
     """Deviation from the Gaussian theory, one line per model and law: dense left, sparse right."""
     canvas, left, right = draw.panels(2, size=(9.6, 4.6))
     for axes, directions in ((left, "dense"), (right, "sparse")):
