@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giantsteps.numerics.bounds.best_rate import best_eta
 from giantsteps.numerics.bounds.results import BestEta
-from giantsteps.numerics.bounds.ridge import best_eta
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
@@ -101,12 +101,9 @@ def best_rates(name: str) -> dict[str, BestEta]:
     """The best rate of a network by either theory."""
     network, etas = CASES[name]
     return {
-        theory: best_eta(
-            network.activation, network.target, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0,
-            ridge=network.ridge, noise=network.noise, bulk_model=theory, largest=etas[-1], points=13,
-        )
+        theory: best_eta(replace(network, eta=etas[-1]).model(theory), largest=etas[-1], points=13)
         for theory in THEORIES
-    }  # fmt: skip
+    }
 
 
 def case_of(name: str, data: Data) -> Case:
