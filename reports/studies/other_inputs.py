@@ -152,7 +152,7 @@ def page(data: Data) -> Study:
         f"{100 * worst.relative:+.0f} % ({worst.name}, {worst.inputs.law}). Along an axis the argument of the target "
         "keeps the law of a coordinate, and no limit makes it Gaussian. "
         + (f"Not seen at {len(inside)} ({'; '.join(inside)})." if inside else "It is seen at all of them."),
-        _map(mapped),
+        map_text(mapped),
     )
     table = Table.of(
         f"Test error at infinite d, extrapolated from d = {RUNS[0][0]} to {RUNS[-1][0]}, against the Gaussian theory",
@@ -196,7 +196,8 @@ def _dense(rows: Sequence[Row]) -> str:
     return f"Dense directions: {verdict}. At d = {least} the line leaves, on average over the models: {left}."
 
 
-def _map(mapped: Sequence[Mapped]) -> str:
+def map_text(mapped: Sequence[Mapped]) -> str:
+    """Whether Result 3.1 holds for sparse targets, with Gaussian constants and with the law's own."""
     usual = sum(one.largest(one.usual) > LEVEL for one in mapped)
     own = sum(one.largest(one.own) > LEVEL for one in mapped)
     return (
