@@ -61,7 +61,7 @@ def sources(material: Material) -> Mapping[str, bytes]:
 def _figures(material: Material) -> list[Figure]:
     """The paper's figures, from their studies, then those of this suite."""
     return [
-        *(f for study in material.studies if study.slug.startswith("figure-") for f in study.figures),
+        *(f for study in material.studies if study.slug.startswith("figure_") for f in study.figures),
         *material.figures,
     ]
 
