@@ -103,6 +103,18 @@ def plant(text: str, **functions: Callable[..., Any]) -> Plant:
     return Plant(text, replace(THEORY, **functions))
 
 
+def altered(text: str, function: str, **fields: Callable[..., Any]) -> Plant:
+    """The theory in which what one function returns has other values of these fields, each made of what it returned and
+    of what it was asked."""
+
+    def answer(*given: Any, **more: Any) -> Any:
+        found = getattr(THEORY, function)(*given, **more)
+        values = {name: value(found, *given) for name, value in fields.items()}
+        return found._replace(**values) if hasattr(found, "_replace") else replace(found, **values)
+
+    return plant(text, **{function: answer})
+
+
 def plant_in_step(text: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:
     """The theory with what `changed` makes of the parameters of a gradient step in place of these."""
     return plant(text, step=lambda **given: THEORY.step(**(given | changed(given))))
