@@ -48,13 +48,10 @@ def line(number: int) -> list[str]:
     """The words after `giantsteps` of command line ``number``."""
     random = Random(f"line {number}")
     words = random.choices(*_KINDS)[0](random)
-    match random.random():
-        case chance if chance < 0.55:
-            return words
-        case chance if chance < 0.9:
-            return _with_a_slip(random, words)
-        case _:
-            return _with_a_slip(random, _with_a_slip(random, words))
+    chance = random.random()
+    for _ in range((chance >= 0.55) + (chance >= 0.9)):
+        words = _with_a_slip(random, words)
+    return words
 
 
 def expression(random: Random, depth: int = 3) -> str:
@@ -111,12 +108,8 @@ def _solve(random: Random) -> list[str]:
     return ["solve", *_model(random), *more, *_json(random)]
 
 
-def _bounds(random: Random) -> list[str]:
-    return ["bounds", *_model(random), *_json(random)]
-
-
-def _spectrum(random: Random) -> list[str]:
-    return ["spectrum", *_model(random), *_json(random)]
+def _plain(command: str) -> Callable[[Random], list[str]]:
+    return lambda random: [command, *_model(random), *_json(random)]
 
 
 def _simulate(random: Random) -> list[str]:
@@ -150,7 +143,7 @@ def _json(random: Random) -> list[str]:
 
 
 _KINDS: tuple[tuple[Callable[[Random], list[str]], ...], tuple[float, ...]] = (
-    (_solve, _bounds, _spectrum, _simulate, _compare, _activation, _looked_up, _no_command),
+    (_solve, _plain("bounds"), _plain("spectrum"), _simulate, _compare, _activation, _looked_up, _no_command),
     (80, 4, 3, 4, 0.5, 3, 4, 1.5),
 )
 

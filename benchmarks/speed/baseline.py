@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -43,8 +42,7 @@ _POINTS, _UNNORMALISED = np.polynomial.hermite_e.hermegauss(NODES)
 _WEIGHTS = _UNNORMALISED / math.sqrt(2.0 * math.pi)
 
 
-@dataclass(frozen=True)
-class Unknowns:
+class Unknowns(NamedTuple):
     """The thirteen order parameters; hats are the conjugates."""
 
     m: float = 0.0
@@ -62,12 +60,10 @@ class Unknowns:
     V2_hat: float = 1.0
 
 
-@dataclass(frozen=True)
-class Baseline:
+class Baseline(NamedTuple):
     """What the plain iteration ends with."""
 
     test_error: float
-    unknowns: Unknowns
     updates: int
     converged: bool
 
@@ -102,13 +98,13 @@ def solve(model: Model, eigenvalues: Array) -> Baseline:
     unknowns = Unknowns()
     for update in range(1, MOST_UPDATES + 1):  # noqa: B007  (the count is returned)
         mapped = _update(model, functions, eigenvalues, unknowns)
-        damped = {name: DAMPING * new + (1.0 - DAMPING) * vars(unknowns)[name] for name, new in vars(mapped).items()}
-        moved = max(abs(value - vars(unknowns)[name]) for name, value in damped.items())
-        unknowns = replace(unknowns, **damped)
+        damped = [DAMPING * new + (1.0 - DAMPING) * old for new, old in zip(mapped, unknowns, strict=True)]
+        moved = max(abs(new - old) for new, old in zip(damped, unknowns, strict=True))
+        unknowns = Unknowns(*damped)
         if moved < STOP:
             break
     error = _average(lambda kappa: _squared_error(functions(kappa), kappa, unknowns)) - model.noise
-    return Baseline(error, unknowns, update, moved < STOP)
+    return Baseline(error, update, moved < STOP)
 
 
 def _functions(model: Model) -> Callable[[float], _Functions]:
@@ -138,21 +134,11 @@ def _average(integrand: Callable[[float], float]) -> float:
     return float(quad(weighted, -REACH, REACH)[0])
 
 
-def _prediction(f: _Functions, kappa: float, x: Unknowns) -> float:
-    return f.mu0 * x.m + kappa * f.mu1 * x.zeta
-
-
 def _squared_error(f: _Functions, kappa: float, x: Unknowns) -> float:
     """e2(kappa), label noise included."""
-    prediction = _prediction(f, kappa, x)
-    return (
-        f.y2
-        - 2.0 * f.y0 * prediction
-        + prediction * prediction
-        - 2.0 * f.y1 * f.mu1 * x.psi
-        + f.mu1 * f.mu1 * x.q1
-        + f.mu2_squared * x.q2
-    )
+    prediction = f.mu0 * x.m + kappa * f.mu1 * x.zeta
+    along = f.y2 - 2.0 * f.y0 * prediction + prediction * prediction
+    return along - 2.0 * f.y1 * f.mu1 * x.psi + f.mu1 * f.mu1 * x.q1 + f.mu2_squared * x.q2
 
 
 def _update(model: Model, functions: Callable[[float], _Functions], eigenvalues: Array, x: Unknowns) -> Unknowns:
@@ -182,7 +168,7 @@ def _update(model: Model, functions: Callable[[float], _Functions], eigenvalues:
         q2=float(np.mean(source)),
         V1=float(np.mean(eigenvalues * resolvent)),
         V2=float(np.mean(resolvent)),
-        zeta_hat=ratio * average(lambda f, kappa, v: kappa * f.mu1 * (f.y0 - _prediction(f, kappa, x)) / v),
+        zeta_hat=ratio * average(lambda f, kappa, v: kappa * f.mu1 * (f.y0 - f.mu0 * x.m - kappa * f.mu1 * x.zeta) / v),
         psi_hat=ratio * average(lambda f, kappa, v: f.mu1 * f.y1 / v),
         q1_hat=ratio * average(lambda f, kappa, v: f.mu1 * f.mu1 * _squared_error(f, kappa, x) / (v * v)),
         q2_hat=ratio * average(lambda f, kappa, v: f.mu2_squared * _squared_error(f, kappa, x) / (v * v)),

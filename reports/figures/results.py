@@ -64,27 +64,34 @@ def titled(axes: Axes, title: str, **labels: str) -> None:
     axes.set(**labels)
 
 
-@into.register(Solution)
-def _solution(result: Solution, axes: Axes) -> None:
-    """The function of kappa = v.x that the network has learned, m.mu0 + zeta.(kappa mu1) + chi.(dmu0/dc), beside the
-    target's mean; dmu0/dc = E[sigma'']/2.
+def learned_along(result: Solution, kappa: Array, across: Array | float = 0.0) -> Array:
+    """The mean of the output at kappa = v.x, and `across` the spike at u = theta_perp.x, of the shape of kappa:
+
+    m.mu0 + (zeta kappa + psi u).mu1 + chi.(dmu0/dc),   dmu0/dc = E[sigma'']/2, where rows differ in norm.
     """
     model, order = result.model, result.order_parameters
+    learned, places = np.zeros(kappa.size), kappa.ravel()
+    groups = zip(model.groups, model.bulks, order.m, np.ravel(order.zeta), np.ravel(order.psi), strict=True)
+    for k, (group, bulk, m, zeta, psi) in enumerate(groups):
+        at = (model.activation, model.spike * group.weight, float(bulk), group.bias, places)
+        mu0, mu1, _ = conditional_coefficients(*at)
+        learned += m * mu0 + (zeta * places + psi * np.ravel(across)) * mu1
+        if order.chi.size and order.chi[k]:  # `curvature` is c E[sigma'']
+            learned += order.chi[k] * conditional_moments_of(*at).curvature / (2.0 * float(bulk))
+    return learned.reshape(kappa.shape)
+
+
+@into.register(Solution)
+def _solution(result: Solution, axes: Axes) -> None:
+    """The function of kappa = v.x that the network has learned beside the target's mean."""
+    model = result.model
     if model.law is not None or model.rank > 1 or not result.converged:
         raise ValueError(
             "a solution is drawn where it converged, for readout groups and a spike of one direction; the others have "
             "to_dict()"
         )
     kappa = np.linspace(-_REACH, _REACH, 201)
-    learned = np.zeros_like(kappa)
-    chis = order.chi if order.chi.size else np.zeros(len(model.groups))
-    for group, bulk, m, zeta, chi in zip(model.groups, model.bulks, order.m, np.ravel(order.zeta), chis, strict=True):
-        at = (model.activation, model.spike * group.weight, float(bulk), group.bias, kappa)
-        mu0, mu1, _ = conditional_coefficients(*at)
-        learned += float(m) * mu0 + float(zeta) * kappa * mu1
-        if chi:
-            learned += float(chi) * conditional_moments_of(*at).curvature / (2.0 * float(bulk))
-    axes.plot(kappa, learned, color=BLUE, label="learned along the spike")
+    axes.plot(kappa, learned_along(result, kappa), color=BLUE, label="learned along the spike")
     target = target_moments(model.target, model.alignment, kappa)[0]
     axes.plot(kappa, target, color=DARK, lw=1.0, ls="--", label="mean of the target there")
     titled(axes, result._title(), xlabel=r"projection on the spike $\kappa$", ylabel="value")

@@ -237,12 +237,14 @@ def _items_table(judged: Sequence[Judged]) -> Table:
             if (count := sum(j.report.verdict == verdict for j in own))
         )  # fmt: skip
         rows.append(
-            (item.title, str(len(own)), verdicts, f"{max(tests):.2f}", f"{max(z):.2f} of {len(z)}",
-             f"{np.median(caught):.1%}")
-        )  # fmt: skip
-    columns = ("item", "models", "verdicts", "largest z, test error", "largest z, all", "would have caught")
-    caption = "The items; the last column is the median over models, in per cent of the test error"
-    return Table(caption, columns, tuple(rows))
+            f"{item.title} | {len(own)} | {verdicts} | {max(tests):.2f} | {max(z):.2f} of {len(z)} | "
+            f"{np.median(caught):.1%}"
+        )
+    return Table.of(
+        "The items; the last column is the median over models, in per cent of the test error",
+        "item | models | verdicts | largest z, test error | largest z, all | would have caught",
+        rows,
+    )
 
 
 def _observables_table(found: Mapping[str, list[float]], networks: list[float]) -> Table:
@@ -252,19 +254,17 @@ def _observables_table(found: Mapping[str, list[float]], networks: list[float]) 
             continue
         z = np.array(found[name])
         rows.append(
-            (name.replace("_", " "), str(len(z)), f"{z.mean():+.2f}", f"{z.std(ddof=1):.2f}", f"{np.abs(z).max():.2f}",
-             f"{normality(z):.2g}", f"{squares(z):.1f}", f"{spread(z):.2g}")
-        )  # fmt: skip
-    columns = (
-        *("observable", "deviates", "mean", "standard deviation", "largest", "Kolmogorov-Smirnov"),
-        *("sum of squares", "chi-square, two-sided"),
-    )
-    caption = (
+            f"{name.replace('_', ' ')} | {len(z)} | {z.mean():+.2f} | {z.std(ddof=1):.2f} | {np.abs(z).max():.2f} | "
+            f"{normality(z):.2g} | {squares(z):.1f} | {spread(z):.2g}"
+        )
+    return Table.of(
         "The deviates by observable, the drawn models only, with the probabilities of Kolmogorov and Smirnov's test "
         "and of the sum of squares. Components of one model (groups, directions) are counted separately and depend on "
-        "each other: where an observable has them, the probabilities are a guide, not a test."
+        "each other: where an observable has them, the probabilities are a guide, not a test.",
+        "observable | deviates | mean | standard deviation | largest | Kolmogorov-Smirnov | sum of squares | "
+        "chi-square, two-sided",
+        rows,
     )
-    return Table(caption, columns, tuple(rows))
 
 
 def _models_table(judged: Sequence[Judged]) -> Table:
@@ -278,13 +278,14 @@ def _models_table(judged: Sequence[Judged]) -> Table:
             measured_text, z = f"{c.extrapolated:.4g} +- {fit.standard_error:.2g}", f"{c.z:+.2f}"
         theory_text = "-" if theory is None else f"{theory:.4g}"
         limit = "-" if c.smallest_detectable is None else f"{c.smallest_detectable:.0%}"
-        model = f"`{j.drawn.name}`"
-        rows.append((j.item.title, model, theory_text, measured_text, z, j.report.verdict, limit))
-    columns = (
-        *("item", "model: activation / target", "theory", "simulation, d -> infinity", "z", "verdict"),
-        "would have caught",
+        rows.append(
+            f"{j.item.title} | `{j.drawn.name}` | {theory_text} | {measured_text} | {z} | {j.report.verdict} | {limit}"
+        )
+    return Table.of(
+        "Every drawn model: its test error",
+        "item | model: activation / target | theory | simulation, d -> infinity | z | verdict | would have caught",
+        rows,
     )
-    return Table("Every drawn model: its test error", columns, tuple(rows))
 
 
 def _landmark_table(data: Mapping[str, object]) -> tuple[Table, ...]:
@@ -295,7 +296,7 @@ def _landmark_table(data: Mapping[str, object]) -> tuple[Table, ...]:
     for name, (theory, mean, error) in landmark(data).items():  # type: ignore[arg-type]
         t = (mean - theory) / error
         z = float(np.copysign(-ndtri(stdtr(seeds - 1, -abs(t))), t))
-        rows.append((name.replace("_", " "), f"{theory:.5g}", f"{mean:.5g} +- {error:.2g}", f"{z:+.2f}"))
+        rows.append(f"{name.replace('_', ' ')} | {theory:.5g} | {mean:.5g} +- {error:.2g} | {z:+.2f}")
     if not rows:
         return ()
     model = LANDMARK.theory()
@@ -305,7 +306,7 @@ def _landmark_table(data: Mapping[str, object]) -> tuple[Table, ...]:
         f"{model.bulk:g}, alignment {model.alignment:g}. The theory keeps its one known term of order 1/p; nothing is "
         "extrapolated."
     )
-    return (Table(caption, ("observable", "theory", "simulation", "z"), tuple(rows)),)
+    return (Table.of(caption, "observable | theory | simulation | z", rows),)
 
 
 def _figure(tests: Array, found: Mapping[str, list[float]]) -> Figure:

@@ -68,13 +68,6 @@ def own_model(subject: Network | Model) -> Model:
     return subject.model("network") if isinstance(subject, Network) else subject
 
 
-def at_sizes(
-    runs: Iterable[tuple[int, int]], name: Callable[[int], str], subject: Network | Model, **options: Any
-) -> tuple[Experiment, ...]:
-    """One subject at several dimensions, each with its number of seeds; the name is a function of the dimension."""
-    return tuple(Experiment(name(dimension), subject, dimension, seeds, **options) for dimension, seeds in runs)
-
-
 def line_of(data: Data, experiments: Iterable[Experiment], observable: str = "test_error") -> Fit:
     """The line in 1/d through the samples of experiments at several dimensions."""
     found = list(experiments)

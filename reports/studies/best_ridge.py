@@ -15,7 +15,6 @@ from giantsteps.numerics.bounds.ridge import best_ridge, upper_bound
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import FOLDER
 from giantsteps.reports.measurements.study import Study, Table
 
@@ -170,7 +169,7 @@ def _table(found: Sequence[Found]) -> Table:
     return Table.of("Best ridges of the random models", "ridge | models", [*rows, f"infinite | {_infinite(found)}"])
 
 
-def _figure(found: Sequence[Found]) -> Figure:
+def _figure(found: Sequence[Found]) -> draw.Figure:
     """The error of the relu model along the ridge, and the best ridges of the random models."""
     canvas, curve, counts = draw.panels(2, size=(10.4, 3.7))
     errors = [solve(TWO_MINIMA.changed(ridge=float(ridge))).test_error for ridge in RIDGES]

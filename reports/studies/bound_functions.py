@@ -15,7 +15,6 @@ from giantsteps.numerics.bounds.ridge import best_ridge, bounds, local_minima
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 
 SHOWN = Model("tanh", "sin", 1.0, 1.0, 0.1, spike=1.5, bulk=1.0, alignment=1.0)
@@ -117,7 +116,7 @@ def page(found: Sequence[Optimum]) -> Study:
     return Study("bound-functions", title, text, (table,), (_figure(found),))
 
 
-def _figure(found: Sequence[Optimum]) -> Figure:
+def _figure(found: Sequence[Optimum]) -> draw.Figure:
     """Both bounds along the learning rate, and the least error over the ridge between them."""
     canvas, *all_axes = draw.panels(len(found), size=(13.0, 3.5))
     for axes, one in zip(all_axes, found, strict=True):

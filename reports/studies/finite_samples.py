@@ -14,7 +14,6 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 
@@ -129,7 +128,7 @@ def _cause(rows: Sequence[Row], worst: Row, before: int) -> str:
     )
 
 
-def _figure(rows: Sequence[Row]) -> Figure:
+def _figure(rows: Sequence[Row]) -> draw.Figure:
     """Theory as lines, measurements as points; left the features over the ridge, right the networks over eta."""
     canvas, left, right = draw.panels(2, size=(9.2, 4.0))
     panels: tuple[tuple[Any, dict[str, Any], str, tuple[float, ...]], ...] = (

@@ -16,7 +16,6 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
@@ -153,7 +152,7 @@ def page(data: Data) -> Study:
         f"{100 * worst.relative:+.0f} % ({worst.name}, {worst.inputs.law}). Along an axis the argument of the target "
         "keeps the law of a coordinate, and no limit makes it Gaussian. "
         + (f"Not seen at {len(inside)} ({'; '.join(inside)})." if inside else "It is seen at all of them."),
-        _map(mapped),
+        map_text(mapped),
     )
     table = Table.of(
         f"Test error at infinite d, extrapolated from d = {RUNS[0][0]} to {RUNS[-1][0]}, against the Gaussian theory",
@@ -197,7 +196,8 @@ def _dense(rows: Sequence[Row]) -> str:
     return f"Dense directions: {verdict}. At d = {least} the line leaves, on average over the models: {left}."
 
 
-def _map(mapped: Sequence[Mapped]) -> str:
+def map_text(mapped: Sequence[Mapped]) -> str:
+    """Whether Result 3.1 holds for sparse targets, with Gaussian constants and with the law's own."""
     usual = sum(one.largest(one.usual) > LEVEL for one in mapped)
     own = sum(one.largest(one.own) > LEVEL for one in mapped)
     return (
@@ -209,7 +209,7 @@ def _map(mapped: Sequence[Mapped]) -> str:
     )
 
 
-def _figure(rows: Sequence[Row]) -> Figure:
+def _figure(rows: Sequence[Row]) -> draw.Figure:
     """Deviation from the Gaussian theory, one line per model and law: dense left, sparse right."""
     canvas, left, right = draw.panels(2, size=(9.6, 4.6))
     for axes, directions in ((left, "dense"), (right, "sparse")):

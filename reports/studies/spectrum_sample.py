@@ -18,7 +18,6 @@ from giantsteps.numerics.spectrum.axis import Axis
 from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectrum
 from giantsteps.numerics.spectrum.edges import EdgeLaw, edge_law
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import FOLDER, Measured, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 
@@ -246,7 +245,7 @@ def several(networks: Networks, found: Spectrum, isotropic: Spectrum, predicted:
     )
 
 
-def _figure(rows: Sequence[Row]) -> Figure:
+def _figure(rows: Sequence[Row]) -> draw.Figure:
     """Density over the histogram of the sample's bulk, the outlier named."""
     canvas, *all_axes = draw.panels(len(rows), size=(13.0, 4.0))
     for axes, row in zip(all_axes, rows, strict=True):

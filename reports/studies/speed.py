@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed" / "speed.json"
@@ -182,7 +181,7 @@ def _time(seconds: float) -> str:
     return f"{seconds / 1e-6:.3g} microseconds"
 
 
-def _solver_figure(data: Data) -> Figure:
+def _solver_figure(data: Data) -> draw.Figure:
     """Time per point against points, nodes and groups."""
     canvas, *all_axes = draw.panels(3, size=(11.0, 3.4))
     single = data["single"]["seconds"]
@@ -202,7 +201,7 @@ def _solver_figure(data: Data) -> Figure:
     return draw.finished(canvas, "speed_of_the_solver", "The time of a solution", caption)
 
 
-def _cost_figure(data: Data) -> Figure:
+def _cost_figure(data: Data) -> draw.Figure:
     """Digits, and the simulation against dimension."""
     canvas, digits, simulated = draw.panels(2, size=(9.0, 3.6))
     rows, single = data["by digits"], data["single"]["seconds"]

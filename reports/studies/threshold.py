@@ -11,7 +11,6 @@ import numpy as np
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 
@@ -143,7 +142,7 @@ def _half(found: Sequence[Divergence]) -> str:
     )
 
 
-def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]) -> Figure:
+def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]) -> draw.Figure:
     """Left the peak for several ridges with measurements; right the divergence at the threshold."""
     canvas, left, right = draw.panels(2, size=(10.0, 4.0))
     alphas = np.unique(np.concatenate([np.geomspace(0.2, 5.0, 49), 1.0 + np.linspace(-0.05, 0.05, 11)]))

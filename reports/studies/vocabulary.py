@@ -20,7 +20,6 @@ from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.letters.density import few_letters, solve_letters
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement
 from giantsteps.reports.measurements.study import Study, Table, command
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare_all
@@ -242,7 +241,7 @@ def _table(found: Sequence[Point]) -> Table:
     )
 
 
-def _figure(found: Sequence[Point], special: Sequence[Point]) -> Figure:
+def _figure(found: Sequence[Point], special: Sequence[Point]) -> draw.Figure:
     """Test error against alpha, rows isotropic or orthogonal: lines for infinite d, and for the simulations' width."""
     canvas, *both = draw.panels(2, size=(9.2, 4.0), share_y=True)
     alphas = [float(a) for a in np.geomspace(0.25, 8.0, 13)]

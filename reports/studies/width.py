@@ -13,7 +13,6 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 
@@ -230,7 +229,7 @@ def _kernel_table() -> Table:
     )
 
 
-def _figure(data: Data) -> Figure:
+def _figure(data: Data) -> draw.Figure:
     """Error against the width: fixed rates, the rate proportional to the width, the kernel limit."""
     canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0))
     widths = [float(width) for width in np.geomspace(0.08, 30.0, 33)]

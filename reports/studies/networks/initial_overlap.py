@@ -16,7 +16,6 @@ from giantsteps.numerics.saddle_point.overlapping import solve_overlapping
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of
 from giantsteps.reports.measurements.study import Study, Table, command
 
@@ -243,7 +242,7 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
     )
 
 
-def _figure(rows: Sequence[Row]) -> Figure:
+def _figure(rows: Sequence[Row]) -> draw.Figure:
     """r, gamma, c and the test error against the overlap for the first network."""
     case, network = next(iter(CASES.items()))
     canvas, *all_axes = draw.panels(4, size=(13.0, 3.4))

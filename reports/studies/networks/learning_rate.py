@@ -15,7 +15,6 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement
 from giantsteps.reports.measurements.study import Study, Table, command
 
@@ -170,7 +169,7 @@ def _verdict(cases: Sequence[Case]) -> str:
     )
 
 
-def _figure(cases: Sequence[Case], data: Data) -> Figure:
+def _figure(cases: Sequence[Case], data: Data) -> draw.Figure:
     """Both theories and the measurements over eta, one panel per network."""
     canvas, *all_axes = draw.panels(len(cases), size=(13.0, 3.5))
     for axes, case in zip(all_axes, cases, strict=True):

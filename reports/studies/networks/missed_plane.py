@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Table
 from giantsteps.reports.studies.networks.learning_rate import errors
 
@@ -85,7 +84,7 @@ def table(found: Sequence[Plane]) -> Table:
     )
 
 
-def figure(found: Sequence[Plane]) -> Figure:
+def figure(found: Sequence[Plane]) -> draw.Figure:
     """The planes side by side, with the line beyond which the step hurts."""
     canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9))
     largest = 100.0 * max(float(np.max(np.abs(plane.missed))) for plane in found)

@@ -21,7 +21,6 @@ from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.gradient_step import even_part
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement
 from giantsteps.reports.measurements.study import Study, Table, command
 from giantsteps.reports.studies.networks import missed_plane
@@ -50,13 +49,8 @@ def network_of(student: str, target: str, eta: float = 1.0) -> Network:
     )  # fmt: skip
 
 
-def name_of(student: str, target: str, eta: float) -> str:
-    """The key of one experiment."""
-    return f"{student} / {target}, eta {eta:g}"
-
-
 EXPERIMENTS = tuple(
-    Experiment(name_of(student, target, eta), network_of(student, target, eta), DIMENSION, SEEDS)
+    Experiment(f"{student} / {target}, eta {eta:g}", network_of(student, target, eta), DIMENSION, SEEDS)
     for target in TARGETS
     for student in ACTIVATIONS
     for eta in MEASURED_ETAS
@@ -118,7 +112,7 @@ def case_of(student: str, target: str, data: Data) -> Case:
     return Case(
         student, target, tuple(curve), errors(network, "isotropic", [0.0], WIDTH)[0], eta,
         errors(network, "network", [eta], WIDTH)[0],
-        tuple(Measured.of(data[name_of(student, target, rate)]["test_error"]) for rate in MEASURED_ETAS),
+        tuple(one.measured(data) for one in EXPERIMENTS if one.name.startswith(f"{student} / {target}, ")),
         {theory: tuple(errors(network, theory, MEASURED_ETAS, BETA * DIMENSION)) for theory in THEORIES},
         errors(network, "network", ETAS[:1])[0],
     )  # fmt: skip
@@ -238,7 +232,7 @@ def _measured_text(cases: Sequence[Case]) -> str:
     )
 
 
-def _figure(cases: Sequence[Case]) -> Figure:
+def _figure(cases: Sequence[Case]) -> draw.Figure:
     """Test error over eta, one panel per target: lines are the network's own theory, points are networks."""
     canvas, *all_axes = draw.panels(len(TARGETS), size=(13.0, 4.0))
     for axes, target in zip(all_axes, TARGETS, strict=True):

@@ -10,7 +10,6 @@ import numpy as np
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, line_of
 from giantsteps.reports.measurements.study import Study, Table, command
 
@@ -167,7 +166,7 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
     )
 
 
-def _figure(own: dict[str, list[Row]]) -> Figure:
+def _figure(own: dict[str, list[Row]]) -> draw.Figure:
     """Test error against the rate with one and two steps, one panel per network."""
     canvas, *all_axes = draw.panels(len(CASES), size=(13.0, 3.9))
     grid = [float(eta) for eta in np.geomspace(min(ETAS), max(ETAS), 21)]

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 
 SLUG = "step_helps"
@@ -117,7 +116,7 @@ def _percent(share: float) -> str:
     return f"{100.0 * share:.2f} per cent"
 
 
-def _figure(found: Sequence[Panel]) -> Figure:
+def _figure(found: Sequence[Panel]) -> draw.Figure:
     """The planes side by side."""
     from matplotlib.colors import ListedColormap
 

@@ -11,7 +11,6 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import target_moments
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
@@ -25,7 +24,7 @@ Array = NDArray[np.float64]
 _WITH_STEP = at.BATCHES[1:]
 
 
-def figure_1(data: Data) -> Figure:
+def figure_1(data: Data) -> draw.Figure:
     """The function of the target's direction that the network learns, for several batches of the step."""
     canvas, axes = draw.panels()
     x = np.linspace(-3.0, 3.0, 121)
@@ -92,7 +91,7 @@ def page_1(data: Data) -> Study:
     return page(1, "the function that a network learns along its target", settings, figure_1(data), says_1)
 
 
-def figure_2(data: Data) -> Figure:
+def figure_2(data: Data) -> draw.Figure:
     """Test error against alpha for several batches of the step: a row for each setting, the differences beside."""
     canvas, *panels = draw.panels(columns=2, rows=len(at.PANELS))
     for panel, axes, beside in zip(at.PANELS, panels[::2], panels[1::2], strict=True):

@@ -9,7 +9,6 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.figures.figures import projection
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
@@ -31,7 +30,7 @@ def points_of(which: str) -> str:
     return rf"networks, $\alpha = {alpha:g}$, $\lambda = {ridge:g}$"
 
 
-def figure_3(data: Data) -> Figure:
+def figure_3(data: Data) -> draw.Figure:
     """The target and the functions along the spike that realise both bounds, beside networks that come near them."""
     student, target = activation(at.SINE.student), activation(at.SINE.target)
     mu0, mu1, _ = conditional_coefficients(student, at.BOUND_SPIKE, 1.0, 0.0, _KAPPA)
@@ -105,7 +104,7 @@ def page_3(data: Data) -> Study:
     return page(3, "the functions that realise the bounds", settings, figure_3(data), says_3)
 
 
-def figure_7(data: Data) -> Figure:
+def figure_7(data: Data) -> draw.Figure:
     """mu0 and kappa mu1 for several spikes, beside the mean neuron of networks."""
     student = activation(at.SINE.student)
     canvas, *panels = draw.panels(columns=2)

@@ -15,7 +15,6 @@ from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Measured
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
@@ -64,7 +63,7 @@ def extrapolated(small: Measured, large: Measured) -> Measured:
     return Measured(mean, error, float(np.hypot(2.0 * large.spread, small.spread)))
 
 
-def figure_6(data: Data, vocabularies: Sequence[tuple[str, Letters]] = VOCABULARIES) -> Figure:
+def figure_6(data: Data, vocabularies: Sequence[tuple[str, Letters]] = VOCABULARIES) -> draw.Figure:
     """Test error against alpha by the vocabulary of the initial readout, and how it differs from the theory."""
     canvas, axes, beside = draw.panels(columns=2)
     for style, (name, letters) in enumerate(vocabularies):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
@@ -22,7 +21,7 @@ from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, 
 Array = NDArray[np.float64]
 
 
-def figure_4(data: Data) -> Figure:
+def figure_4(data: Data) -> draw.Figure:
     """Test error against alpha: on the left by the spike strength, on the right by the alignment."""
     canvas, left, right = draw.panels(columns=2)
     key(left, BY_SPIKE, learning(left, BY_SPIKE, data))
@@ -108,7 +107,7 @@ def page_4(data: Data) -> Study:
     return page(4, "learning curves by spike and by alignment", settings, figure_4(data), says_4)
 
 
-def figure_5(data: Data) -> Figure:
+def figure_5(data: Data) -> draw.Figure:
     """Test error against alpha by the width: on the left at one rate, on the right at a rate that grows with it."""
     canvas, *panels = draw.panels(columns=2)
     for axes, (scaled, curves) in zip(panels, BY_WIDTH.items(), strict=True):

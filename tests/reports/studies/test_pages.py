@@ -129,8 +129,8 @@ def test_wrong_constants_of_a_law_would_be_seen() -> None:
     data, (case, network) = stored("other_inputs"), list(other_inputs.CASES.items())[2]
     inputs = next(one for one in other_inputs.VARIANTS if one.directions == "sparse")
     found = other_inputs.mapped_of(case, network, inputs, data)
-    assert "holds (beyond" in other_inputs._map([found])
-    assert "does not hold everywhere" in other_inputs._map([replace(found, own=found.usual)])
+    assert "holds (beyond" in other_inputs.map_text([found])
+    assert "does not hold everywhere" in other_inputs.map_text([replace(found, own=found.usual)])
 
 
 @pytest.mark.parametrize(
