@@ -240,17 +240,12 @@ def _cosine(x: Interval, bits: int, quarter: int) -> Interval:
 
 
 def _tangent(x: Interval, bits: int) -> Interval:
-    half = pi(bits)[0] / 2
-    if not (-half < x.low and x.high < half):
-        if not (isinstance(x.low, Fraction) and isinstance(x.high, Fraction)):
-            raise Undecided("the argument of tan could reach a pole")
-        sine, cosine = _cosine(x, bits, 1), _cosine(x, bits, 0)
-        if cosine.sign() not in (1, -1):
-            raise Undecided("the argument of tan could reach a pole")
-        return _times(sine, _inverse(cosine))
-    assert isinstance(x.low, Fraction)
-    assert isinstance(x.high, Fraction)
-    return Interval(at("tan", x.low, bits)[0], at("tan", x.high, bits)[1])
+    if isinstance(x.low, Fraction) and isinstance(x.high, Fraction):
+        size = max(0, max(abs(x.low), abs(x.high)).numerator.bit_length())
+        # its poles are at the half turns (k + 1/2) pi: between two of them it increases
+        if len({math.floor(e / p + Fraction(1, 2)) for e in (x.low, x.high) for p in pi(bits + size)}) == 1:
+            return Interval(at("tan", x.low, bits)[0], at("tan", x.high, bits)[1])
+    raise Undecided("the argument of tan could reach a pole")
 
 
 def _function(name: str, x: Interval, bits: int) -> Interval:

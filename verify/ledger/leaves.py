@@ -76,4 +76,5 @@ def _ground(leaves: list[Leaf], claims: list[str]) -> Ground:
 
 def ground_json(ground: Ground) -> dict[str, Any]:
     """One leaf as the ledger keeps it; null where there is no claim or test."""
-    return asdict(ground) | {"claim": ground.claim or None, "test": ground.test or None}
+    lists = {key: list(value) for key, value in asdict(ground).items() if isinstance(value, tuple)}
+    return {"kind": ground.kind, "claim": ground.claim or None, "test": ground.test or None} | lists

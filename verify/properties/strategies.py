@@ -24,12 +24,11 @@ from giantsteps.derivations.expressions.tree import (
     Expression,
     ExpressionError,
     Number,
-    Variable,
+    Z,
     number,
 )
 from giantsteps.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 
-Z = Variable()
 ODD = ("tanh", "erf", "sin", "arctan", "z/sqrt(1+z**2)", "asinh", "tanh(2*z)")
 SMOOTH = (*ODD, "softplus", "gelu", "tanh(z)+1/4", "cos(z)+z/2", "sigmoid(3*z)", "exp(-z**2)+z/3", "silu")
 KINKED = ("relu", "hardtanh", "leaky_relu(z,1/10)", "Abs(z-1/2)", "elu", "Max(z-1/2,-1)")

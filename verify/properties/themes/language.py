@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from giantsteps.derivations.activations.activation import Activation, activation
 from giantsteps.derivations.expressions.algebra import add, multiply, substitute
 from giantsteps.derivations.expressions.exact import working_digits
-from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Number, number
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Number, Z, number
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import ESTIMATES, decided, is_so, near
 from giantsteps.verify.properties.property import THEORY, Theory, altered, holds, plant
-from giantsteps.verify.properties.strategies import Z, any_activations, expressions, steps
+from giantsteps.verify.properties.strategies import any_activations, expressions, steps
 
 places = steps(-40, 40, "0.1")
 Case = tuple[Expression, float]
