@@ -10,13 +10,8 @@ import pytest
 from scipy.integrate import quad
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bounds.ridge import (
-    best_ridge,
-    best_spike,
-    bounds,
-    lower_bound,
-    upper_bound,
-)
+from giantsteps.numerics.bounds.best_rate import best_bounds
+from giantsteps.numerics.bounds.ridge import best_ridge, bounds, lower_bound, upper_bound
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
 
@@ -76,8 +71,9 @@ def test_perfect_learning_of_erf_by_erf() -> None:
     model = _model("erf", "erf", spike=math.sqrt(3.0), alignment=1.0)
     assert upper_bound(model) < 1e-28
     # The minimum is quadratic: the spike is found to the square root of what rounding leaves.
-    assert best_spike(model).spike == pytest.approx(math.sqrt(3.0), abs=1e-6)
-    assert best_spike(model, lower_bound).bound < 1e-14
+    best = best_bounds(model, "spike")
+    assert best.upper.at == pytest.approx(math.sqrt(3.0), abs=1e-6)
+    assert best.lower.bound < 1e-14
 
 
 def test_two_minima_in_the_ridge_are_both_found() -> None:
