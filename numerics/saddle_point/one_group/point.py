@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 from giantsteps.numerics.bulk.equivalent import IsotropicUniform
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
-from giantsteps.numerics.saddle_point.equations import at_rounding, fit_rounding, in_all
+from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS, at_rounding, fit_rounding, in_all
 from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
-
-MOST_ITERATIONS = 80
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:
