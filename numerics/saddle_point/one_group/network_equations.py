@@ -176,5 +176,3 @@ def _known(table: OneGroupTable, inverse: Array, overlap: Array, along: Pairs, h
     norms = table.profile.along_norms
     size = float(np.abs(table.profile.mu1[0] * table.profile.y1) @ table.profile.weights)
     return np.abs(zeta[0]) * norms[0] + np.abs(zeta[1]) * norms[1], np.abs(overlap[2, 2]) * across * size
-
-

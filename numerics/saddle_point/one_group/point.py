@@ -23,6 +23,7 @@ from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """The parameters of one point; `unit` stands for the 1 in 1 + V."""
@@ -132,8 +133,13 @@ def _newton(
 
 
 def _followed(
-    table: OneGroupTable, problem: Problem, values: tuple[float, float], point: _Point, iterations: int,
-    converged: bool, gap: float,
+    table: OneGroupTable,
+    problem: Problem,
+    values: tuple[float, float],
+    point: _Point,
+    iterations: int,
+    converged: bool,
+    gap: float,
 ) -> OneGroupState:
     """The linear part: m, zeta, psi, q and the errors."""
     inverse, square, conjugates, _, jacobian, bend = point
