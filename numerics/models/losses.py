@@ -62,13 +62,9 @@ class ClippedLoss:
         """The force as a function of r."""
         return ClippedLine(-self.delta, self.delta, 0.0 if self.absolute else 1.0)
 
-    def width(self, V: Array) -> Array:
-        """The slope of the clipped line is 1/width."""
-        return self.line.quadratic + V
-
     def prox(self, y: Array, omega: Array, V: Array) -> Array:
         """The proximal point."""
-        return np.asarray(omega + V * np.clip((y - omega) / self.width(V), -self.delta, self.delta))
+        return np.asarray(omega + V * np.clip((y - omega) / (self.line.quadratic + V), -self.delta, self.delta))
 
 
 @dataclass(frozen=True)
@@ -162,11 +158,6 @@ def _logistic_prox(y: Array, omega: Array, V: Array) -> Array:
     return y * _logistic_margin(y * omega, V)
 
 
-def _logistic_slope(y: Array, omega: Array, V: Array) -> Array:
-    s = _expit(-_logistic_margin(y * omega, V))
-    return np.asarray(s * (1.0 - s) / (1.0 + V * s * (1.0 - s)))
-
-
 def _logistic_derivatives(y: Array, h: Array) -> tuple[Array, Array, Array, Array]:
     s = _expit(-y * h)
     second = s * (1.0 - s)
@@ -184,7 +175,6 @@ LOGISTIC = ProximalLoss(
     "logistic",
     _logistic,
     _logistic_prox,
-    _logistic_slope,
     margin=True,
     derivatives=_logistic_derivatives,
     bends=_logistic_bends,
@@ -196,16 +186,10 @@ def _hinge_prox(y: Array, omega: Array, V: Array) -> Array:
     return np.asarray(y * np.where(margin >= 1.0, margin, np.minimum(margin + V, 1.0)))
 
 
-def _hinge_slope(y: Array, omega: Array, V: Array) -> Array:
-    margin = y * omega
-    return np.asarray(np.where((margin < 1.0) & (margin > 1.0 - V), 1.0, 0.0) / V)
-
-
 HINGE = ProximalLoss(
     "hinge",
     lambda y, h: np.asarray(np.maximum(0.0, 1.0 - y * h)),
     _hinge_prox,
-    _hinge_slope,
     margin=True,
     kinks=lambda V: (np.ones_like(V), 1.0 - V),
     line=ClippedLine(0.0, 1.0, 0.0),

@@ -185,7 +185,7 @@ def linear_part(
     forces = np.concatenate([zeta_force, psi_force])
     # zeta from the fit, not through its force, which may be a small difference of large terms.
     overlaps = np.concatenate([zeta, (overlap @ forces)[count:]])
-    fixed = _fixed_error(table, m, overlaps, noise)
+    fixed = _fixed_error(table, table.y0 - _prediction(table, m, zeta), overlaps[count:], noise)
     squared = weights * solved.inverse
     signal = _signal(table.groups, ratio, forces, solved.point)
     if math.isfinite(width):
@@ -381,12 +381,9 @@ def _zeta_force(table: Profile, weights: Array, m: Array, zeta: Array) -> Array:
     return table.along @ (weights * (table.y0 - _prediction(table, m, zeta)))
 
 
-def _fixed_error(table: Profile, m: Array, overlaps: Array, noise: float) -> Array:
-    """The part of e2 without Q and q2, written as a sum of squares before the one cross term."""
-    count = len(table.along)
-    deviation = table.y0 - _prediction(table, m, overlaps[:count])
-    across = overlaps[count:] @ table.mu1
-    return deviation**2 + table.spread + noise + table.y1 * (table.y1 - 2.0 * across)
+def _fixed_error(table: Profile, deviation: Array, psi: Array, noise: float) -> Array:
+    """The part of e2 without Q and q2, written as a sum of squares before the one cross term; deviation: y0 - yhat."""
+    return deviation**2 + table.spread + noise + table.y1 * (table.y1 - 2.0 * (psi @ table.mu1))
 
 
 def _signal(groups: int, ratio: float, forces: Array, point: EquivalentPoint) -> Array:
@@ -418,23 +415,24 @@ def residual(
     small beside the others for digits that the prediction does not depend on. Where large means cancel in yhat, what is
     left of the equation for zeta_a is no gap as far as it is the rounding of its terms (`fit_rounding` has its effect).
     """
-    inverse, conjugates, point, _ = _evaluate(table, equivalent, ratio, state.values, unit)
+    inverse = 1.0 / (unit + state.values @ table.multiplied_features)
+    conjugates = ratio * (table.weighted_features @ inverse)
+    point = equivalent.at(conjugates)
     there = point if np.array_equal(conjugates, state.conjugates) else equivalent.at(state.conjugates)
-    weights = table.weights * inverse
-    count = len(table.along)
+    weights, count = table.weights * inverse, len(table.along)
     zeta = state.overlaps[:count]
-    psi_force = table.mu1 @ (weights * table.y1)
-    forces = np.concatenate([_zeta_force(table, weights, state.m, zeta), psi_force])
+    deviation = table.y0 - _prediction(table, state.m, zeta)
+    left = weights * deviation
+    forces = np.concatenate([table.along @ left, table.mu1 @ (weights * table.y1)])
     overlaps = ratio * point.overlap @ forces
-    own = 1.0 + ratio * np.diag(point.overlap)[:count] * (table.along**2 @ weights)
+    own = 1.0 + ratio * point.overlap.diagonal()[:count] * (table.along**2 @ weights)
     terms = (np.abs(table.along) * weights) @ (np.abs(state.m) @ np.abs(table.mu0))
     rounding = np.finfo(float).eps * ratio * np.abs(point.overlap[:count, :count]) @ terms
     gap = overlaps[:count] - zeta
     overlaps[:count] = zeta + np.sign(gap) * np.maximum(np.abs(gap) - rounding, 0.0) / own
-    defect = table.mu0 @ (weights * (table.y0 - _prediction(table, state.m, zeta)))
     norms, present = np.sqrt(table.mu0**2 @ weights), _present(table, weights)
-    m = np.where(present, state.m + defect / np.where(present, norms * np.max(norms), 1.0), 0.0)
-    error = _fixed_error(table, state.m, state.overlaps, noise) + state.q @ table.multiplied_features
+    m = np.where(present, state.m + table.mu0 @ left / np.where(present, norms * norms.max(), 1.0), 0.0)
+    error = _fixed_error(table, deviation, state.overlaps[count:], noise) + state.q @ table.multiplied_features
     hats = ratio * (table.features @ (weights * inverse * error))
     q = -point.jacobian @ state.hats - _signal(table.groups, ratio, state.forces, there)
     unknowns = (state.values, state.conjugates, state.m, state.overlaps, state.forces, state.hats, state.q)

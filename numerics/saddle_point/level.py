@@ -132,7 +132,7 @@ def solve_on(
     ratio = model.alpha / model.beta
     regime = regime_of(table, model)
     equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
-    limit = math.isinf(width)
+    check, limit = partial(residual, table, equivalent, ratio, model.noise), math.isinf(width)
     if limit and isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
     if limit and table.groups == table.rank == 1 and len(table.along) == 2:
@@ -146,11 +146,10 @@ def solve_on(
                 rest = network.solve_linear(table.one_group, part, ratio, model.noise, regime.unit, rough)
             else:  # Close to the threshold reflections leave a third of the residual.
                 rest = linear_part(table, part, ratio, model.noise, regime.unit, rough=rough)
-            check = partial(network.network_residual, table.one_group, equivalent, ratio, model.noise)
             return _level(part, rest, regime, check)
     solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
     linear = linear_part(table, solved, ratio, model.noise, regime.unit, width, rough)
-    return _level(solved, linear, regime, partial(residual, table, equivalent, ratio, model.noise))
+    return _level(solved, linear, regime, check)
 
 
 def _level(solved: NonlinearPart, linear: LinearPart, regime: Regime, check: Callable[[State, float], float]) -> Level:

@@ -236,18 +236,6 @@ def test_an_uncertainty_is_taken_as_three_numbers() -> None:
     assert giantsteps.solve(loose).error_estimate > 1e-8 > giantsteps.solve(worked()).error_estimate
 
 
-def test_errors_of_the_public_functions_are_on_the_face() -> None:
-    for wrong in (
-        lambda: giantsteps.simulate(worked(), dimension=10, seeds=0),
-        lambda: giantsteps.simulate(worked(), dimension=10, seeds=1, kind="network"),
-        lambda: giantsteps.Inputs("unform"),
-    ):
-        with pytest.raises(giantsteps.ModelError):
-            wrong()
-    with pytest.raises(giantsteps.PrecisionError):
-        giantsteps.solve(worked().changed(activation="erf(1000000*z)"), digits=20)
-
-
 @pytest.mark.parametrize("name", ["solve_batch", "certify", "digits", "compare", "simulate", "spectrum", "bounds"])
 @pytest.mark.parametrize("changes", [{"loss": "huber:1"}, {"readout": _LAW}], ids=["loss", "law"])
 def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str, changes: dict[str, Any]) -> None:

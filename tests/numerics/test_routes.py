@@ -202,3 +202,20 @@ def test_every_route_leads_to_the_same_numbers(name: str, route: str) -> None:
         other = expected.order[name_]
         # As good as the test error, up to conditions of some thousand.
         assert np.ravel(value) == pytest.approx(np.ravel(other), rel=1e3 * left / size + 1e-9, abs=1e3 * left), name_
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_finite_width_is_the_same_by_every_route(name: str) -> None:
+    model = MODELS[name]
+    expected = solve(model).at_width(300)
+    size = 1.0 + expected.test_error + model.noise
+    if _one(model):
+        found = solve_batch(model, alpha=[model.alpha]).at_width(300)
+        left = float(found.error_estimate[0]) + expected.error_estimate + EPS * size
+        assert abs(found.test_error[0] - expected.test_error) <= left
+        assert abs(found.training_error[0] - expected.training_error) <= left + 4.0 * EPS * size
+    if as_convex(model) is not None:
+        # The solver of convex losses finds the same point by another iteration, to a residual of 1e-9.
+        wide = convex.solve(model, width=300)
+        assert wide.test_error == pytest.approx(expected.test_error, rel=1e-6)
+        assert wide.training_error == pytest.approx(expected.training_error, rel=1e-6)

@@ -26,11 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS
 from giantsteps.numerics.saddle_point.level import Regime
 
 Array = NDArray[np.float64]
-
-MOST_ITERATIONS = 80
 
 
 @dataclass(frozen=True)

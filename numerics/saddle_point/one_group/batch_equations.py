@@ -96,7 +96,7 @@ def newton(table: OneGroupTable, points: Points, start: Array, enough: float, wo
     values, active, some, x = start, None, points, start
     for _ in range(MOST_ITERATIONS):
         gamma, slope = _linearised(table, some, x, workspace)
-        step = _solve_pairs(slope, x - gamma.value)
+        step = solve_pairs(slope, x - gamma.value)
         size = np.maximum(*np.abs(step / x))
         moved = x - step
         below = np.minimum(*moved) <= 0.0
@@ -184,12 +184,13 @@ def _gamma(conjugates: Array, points: Points) -> Gamma:
     return Gamma(value, slope)
 
 
-def _apply(matrix: Pairs, vector: Array) -> Array:
+def applied(matrix: Pairs, vector: Array | tuple[Array, Array]) -> Array:
+    """The product of 2 x 2 matrices and vectors; (2, P)."""
     (a, b), (c, d) = matrix
     return np.stack([a * vector[0] + b * vector[1], c * vector[0] + d * vector[1]])
 
 
-def _solve_pairs(matrix: Pairs, right: Array) -> Array:
+def solve_pairs(matrix: Pairs, right: Array | tuple[Array, Array]) -> Array:
     """Solutions of 2 x 2 systems, by Cramer's rule; (2, P)."""
     (a, b), (c, d) = matrix
     x, y = right
@@ -291,7 +292,7 @@ def _errors(
     fixed += products[1::3]
     fixed -= (2.0 * means.psi) * products[::3]
     fixed += points.noise * products[2::3]
-    q = _solve_pairs(slope, -_apply(gamma.slope, points.ratio * fixed[:2]) - means.signal)
+    q = solve_pairs(slope, -applied(gamma.slope, points.ratio * fixed[:2]) - means.signal)
     _, mu1, mu2, cross, rest = table.expected
     fitted, quadratic = squared + rest, mu1 * q[0] + mu2 * q[1]
     across = (2.0 * cross) * means.psi
@@ -333,11 +334,11 @@ def linear(table: OneGroupTable, points: Points, values: Array, workspace: Works
     conjugates = table.conjugates @ inverse
     found = _errors(table, points, means, gamma, slope, inverse, square)
     bend = points.ratio * (table.curvature @ square)
-    hats = points.ratio * found.fixed[:2] + _apply(((bend[0], bend[1]), (bend[1], bend[2])), found.q)
+    hats = points.ratio * found.fixed[:2] + applied(((bend[0], bend[1]), (bend[1], bend[2])), found.q)
     training = _training(found)
     zeta, *chi = means.overlaps
     unknowns = np.stack([means.m, zeta, *chi, *values, *found.q])
-    images = np.stack([*means.images, *gamma.value, *(-_apply(gamma.slope, hats) - means.signal)])
+    images = np.stack([*means.images, *gamma.value, *(-applied(gamma.slope, hats) - means.signal)])
     np.abs(np.subtract(images, unknowns, out=images), out=images)
     images /= 1.0 + np.abs(unknowns)
     rounding = _rounding(table, points.lost(gamma), found, slope, values, conjugates, square)
@@ -356,7 +357,7 @@ def _rounding(
     square: Array,
 ) -> Array:
     """The rounding of the test error per eps, as in `saddle_point.LinearPart`."""
-    condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
+    condition = np.abs(solve_pairs(slope, values) / values).max(axis=0)
     condition = condition * (1.0 + lost + _roughness(table, values, conjugates, square))
     return np.asarray(in_all(found.magnitude, condition, found.moved, found.positive))
 

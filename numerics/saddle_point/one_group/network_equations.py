@@ -16,7 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS
-from giantsteps.numerics.saddle_point.one_group.batch_equations import Array, Flags, Gamma, Means, Points, presence
+from giantsteps.numerics.saddle_point.one_group.batch_equations import (
+    Array,
+    Flags,
+    Gamma,
+    Means,
+    Pairs,
+    Points,
+    applied,
+    presence,
+    solve_pairs,
+)
 from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
 from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
@@ -94,13 +104,13 @@ class NetworkPoints(Points):
         # 1 + G A, and its transpose 1 + A G.
         (a, b), (c, d) = _product(G, A)
         held = (1.0 + a, b), (c, 1.0 + d)
-        pulled = _apply(G, given)
-        plain = _solved(held, (f1 - pulled[0], f2 - pulled[1]))
-        along = _solved(held, h)
-        free = g00 + self.cost(values) - _dot(h, _apply(A, along))
-        m = np.where(present, (f0 - _dot(h, given) - _dot(h, _apply(A, plain))) / free, 0.0)
+        pulled = applied(G, given)
+        plain = solve_pairs(held, (f1 - pulled[0], f2 - pulled[1]))
+        along = solve_pairs(held, h)
+        free = g00 + self.cost(values) - _dot(h, applied(A, along))
+        m = np.where(present, (f0 - _dot(h, given) - _dot(h, applied(A, plain))) / free, 0.0)
         forces = np.stack([plain[0] - m * along[0], plain[1] - m * along[1], force])
-        brought = _apply(A, (forces[0], forces[1]))
+        brought = applied(A, (forces[0], forces[1]))
         zeta, chi = given[0] + brought[0], given[1] + brought[1]
         share = share + np.where(present, g00 / free / 24.0, 0.0)
         signal = self.ratio * np.einsum("ip,cijp,jp->cp", forces, turned, forces)
@@ -117,29 +127,17 @@ class NetworkPoints(Points):
         )
 
 
-Two = tuple[Array, Array]
-Square = tuple[Two, Two]
+Two = tuple[Array, Array] | Array
 
 
 def _dot(x: Two, y: Two) -> Array:
     return x[0] * y[0] + x[1] * y[1]
 
 
-def _apply(matrix: Square, vector: Two) -> Two:
-    return _dot(matrix[0], vector), _dot(matrix[1], vector)
-
-
-def _product(left: Square, right: Square) -> Square:
+def _product(left: Pairs, right: Pairs) -> Pairs:
     columns = tuple((right[0][j], right[1][j]) for j in (0, 1))
     first, second = ((_dot(row, columns[0]), _dot(row, columns[1])) for row in left)
     return first, second
-
-
-def _solved(matrix: Square, right: Two) -> Two:
-    """Of two equations by Cramer's rule."""
-    (a, b), (c, d) = matrix
-    share = 1.0 / (a * d - b * c)
-    return (d * right[0] - b * right[1]) * share, (a * right[1] - c * right[0]) * share
 
 
 def _images(
@@ -148,8 +146,8 @@ def _images(
     fitted: tuple[Array, Array, Array],
     square: Array,
     h: Two,
-    gram: Square,
-    overlap: Square,
+    gram: Pairs,
+    overlap: Pairs,
     given: Two,
     present: Flags,
 ) -> Array:
@@ -157,9 +155,9 @@ def _images(
 
     What is left of the one for z is no gap as far as it is the rounding of its terms, where large means cancel.
     """
-    pulled = _apply(gram, z)
+    pulled = applied(gram, z)
     forces = fitted[1] - m * h[0] - pulled[0], fitted[2] - m * h[1] - pulled[1]
-    brought = _apply(overlap, forces)
+    brought = applied(overlap, forces)
     images = [m + np.where(present, (fitted[0] - square * m - _dot(h, z)) / square, 0.0)]
     terms = [np.abs(m) * np.sqrt(square * gram[i][i]) for i in (0, 1)]
     for i in (0, 1):
@@ -170,13 +168,11 @@ def _images(
     return np.stack(images)
 
 
-def _known(table: OneGroupTable, inverse: Array, overlap: Array, along: Square, held: Square) -> Two:
+def _known(table: OneGroupTable, inverse: Array, overlap: Array, along: Pairs, held: Pairs) -> tuple[Array, Array]:
     """`Means.known`, as `equations._force_rounding` has it: the force of chi is taken to be known."""
     spiked, across = table.force_scatter @ inverse
     (a, b), (c, d) = held
-    zeta = _solved(((a, c), (b, d)), (along[0][0] * spiked, along[1][0] * spiked))
+    zeta = solve_pairs(((a, c), (b, d)), (along[0][0] * spiked, along[1][0] * spiked))
     norms = table.profile.along_norms
     size = float(np.abs(table.profile.mu1[0] * table.profile.y1) @ table.profile.weights)
     return np.abs(zeta[0]) * norms[0] + np.abs(zeta[1]) * norms[1], np.abs(overlap[2, 2]) * across * size
-
-

@@ -22,13 +22,18 @@ from giantsteps.numerics.saddle_point.equations import (
     MOST_ITERATIONS,
     LinearPart,
     NonlinearPart,
-    State,
     at_rounding,
     fit_rounding,
     in_all,
     nonlinear_part,
 )
-from giantsteps.numerics.saddle_point.one_group.point import Problem, isotropic_values, one_minus, solve_pair
+from giantsteps.numerics.saddle_point.one_group.point import (
+    Problem,
+    isotropic_values,
+    one_minus,
+    roughness,
+    solve_pair,
+)
 from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
@@ -121,8 +126,9 @@ def solve_linear(
         left = float(table.whole[0] @ deviation)
         fitted = fit_rounding(left, table.terms(m, zeta, chi), share)
         fitted += _force_rounding(table, inverse, overlap, moments, math.sqrt(left))
-        condition = _condition(matrix, solved.values.tolist())
-        condition *= 1.0 + solved.point.lost + _roughness(table, square, solved, ratio) + solved.gap / ROUNDING
+        overlap_, tau = solved.values.tolist()
+        rounded = roughness(table, ratio, (overlap_, tau), square, solved.conjugates.tolist())
+        condition = _condition(matrix, [overlap_, tau]) * (1.0 + solved.point.lost + rounded + solved.gap / ROUNDING)
         rounding = in_all(whole + parts + cross + abs(cross), condition, fitted, whole + cross)
     return LinearPart(
         m=np.array([m]),
@@ -215,14 +221,6 @@ def _force_rounding(
     return 2.0 * (spread + abs(overlap[2][2]) * float(across) * size)
 
 
-def _roughness(table: OneGroupTable, square: Array, solved: NonlinearPart, ratio: float) -> float:
-    """As `one_group.point._roughness`."""
-    a, b, c, d = (table.roughness @ square).tolist()
-    (overlap, tau), (C, D) = solved.values.tolist(), solved.conjugates.tolist()
-    moved = a * overlap + b * tau, c * overlap + d * tau
-    return float(ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, (C, D), strict=True)))
-
-
 def _condition(matrix: Square, sizes: list[float]) -> float:
     """As `equations._condition`."""
     a, b, c, d = matrix
@@ -231,36 +229,3 @@ def _condition(matrix: Square, sizes: list[float]) -> float:
     if not (determinant > 0.0 and x and y):
         return math.inf
     return max((abs(d) * x + abs(b) * y) / x, (abs(c) * x + abs(a) * y) / y) / determinant
-
-
-def network_residual(
-    table: OneGroupTable, bulk: NetworkBulk, ratio: float, noise: float, state: State, unit: float
-) -> float:
-    """`equations.residual`: max of |x - F(x)|/(1 + |x|), every F recomputed from the unknowns."""
-    inverse = 1.0 / (table.rows @ np.array([*state.values, unit]))
-    conjugates = ratio * (table.conjugates @ inverse)
-    point = bulk.at(conjugates)
-    there = point if np.array_equal(conjugates, state.conjugates) else bulk.at(state.conjugates)
-    (m,), (zeta, chi, psi) = state.m.tolist(), state.overlaps.tolist()
-    moments = table.moments @ inverse
-    deviation = table.lines @ np.array([m, zeta, chi, 1.0])
-    pull, *along = (-(table.profile.weights * inverse * deviation) @ table.lines[:, :3]).tolist()
-    forces = np.array([*along, moments[-1]])
-    overlap = ratio * point.overlap
-    image = overlap @ forces
-    own = 1.0 + overlap.diagonal()[:2] * moments[[3, 5]]
-    # Where large means cancel in yhat, what is left is no gap as far as it is the rounding of its terms.
-    terms = abs(m) * (np.abs(table.moments[1:3]) @ inverse)
-    rounding = np.finfo(float).eps * np.abs(overlap[:2, :2]) @ terms
-    gap = image[:2] - state.overlaps[:2]
-    image[:2] = state.overlaps[:2] + np.sign(gap) * np.maximum(np.abs(gap) - rounding, 0.0) / own
-    present = moments[0] > RANK_TOLERANCE**2 * float(table.sizes @ inverse)
-    fixed = deviation * deviation + (table.rest[0] + noise - 2.0 * psi * table.rest[1])
-    error = fixed + table.rows[:, :2] @ state.q
-    hats = ratio * (table.conjugates @ (inverse * inverse * error))
-    q = -point.jacobian @ state.hats - ratio**2 * (there.overlap_jacobian() @ state.forces @ state.forces)
-    unknowns = (state.values, state.conjugates, state.m, state.overlaps, state.forces, state.hats, state.q)
-    found = np.concatenate(unknowns)
-    mean = m + pull / moments[0] if present else 0.0
-    images = np.concatenate([there.values, conjugates, [mean], image, forces, hats, q])
-    return float((np.abs(found - images) / (1.0 + np.abs(found))).max())

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from giantsteps.numerics.bulk.equivalent import IsotropicUniform
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
-from giantsteps.numerics.saddle_point.equations import at_rounding, fit_rounding, in_all
+from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS, at_rounding, fit_rounding, in_all
 from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
-
-MOST_ITERATIONS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +133,13 @@ def _newton(
 
 
 def _followed(
-    table: OneGroupTable, problem: Problem, values: tuple[float, float], point: _Point, iterations: int,
-    converged: bool, gap: float,
+    table: OneGroupTable,
+    problem: Problem,
+    values: tuple[float, float],
+    point: _Point,
+    iterations: int,
+    converged: bool,
+    gap: float,
 ) -> OneGroupState:
     """The linear part: m, zeta, psi, q and the errors."""
     inverse, square, conjugates, _, jacobian, bend = point
@@ -157,7 +160,7 @@ def _followed(
     whole = float(table.whole[0] @ fixed)
     features = q[0] * float(table.expected[1]) + q[1] * float(table.expected[2])
     cross = 2.0 * psi * float(table.expected[3])
-    rough = _roughness(table, problem, values, square, conjugates)
+    rough = roughness(table, problem.ratio, values, square, conjugates)
     condition = _condition(matrix, values) * (1.0 + rough + gap / ROUNDING)
     left = float(table.whole[0] @ deviation)
     along, across = (table.force_scatter @ inverse).tolist()
@@ -189,13 +192,13 @@ def _condition(matrix: tuple[float, float, float, float], values: tuple[float, f
     return max(abs(growth[0]) / values[0], abs(growth[1]) / values[1]) if values[0] and values[1] else math.inf
 
 
-def _roughness(
-    table: OneGroupTable, problem: Problem, values: tuple[float, float], square: Array, conjugates: list[float]
+def roughness(
+    table: OneGroupTable, ratio: float, values: tuple[float, float], square: Array, conjugates: list[float]
 ) -> float:
     """The relative rounding of C and D through that of the functions they are integrals of, per eps."""
     a, b, c, d = (table.roughness @ square).tolist()
     moved = a * values[0] + b * values[1], c * values[0] + d * values[1]
-    return problem.ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, conjugates, strict=True))
+    return ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, conjugates, strict=True))
 
 
 def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float, float, float]:

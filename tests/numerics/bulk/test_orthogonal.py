@@ -10,8 +10,7 @@ import pytest
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bulk.equivalent import pack, unpack
 from giantsteps.numerics.bulk.orthogonal import OrthogonalGroups, orthogonal
-from giantsteps.numerics.experiments.ensembles import Sizes
-from giantsteps.numerics.experiments.orthogonal import orthogonal_features, simulated_test_errors
+from giantsteps.numerics.experiments.orthogonal import simulated_test_errors
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
@@ -60,15 +59,6 @@ def test_simulated_features_agree() -> None:
     mean, error = float(np.mean(found)), float(np.std(found, ddof=1)) / 4.0
     # Five standard errors (15 degrees of freedom: a false alarm in 6000), and 2/d for corrections that are not kept.
     assert abs(mean - theory) < 5.0 * error + 0.01 * theory
-
-
-def test_rows_are_orthogonal_and_carry_the_spike() -> None:
-    sizes = Sizes.rounded(50, alpha=1.0, beta=0.8, fractions=MODEL.fractions)
-    drawn = orthogonal_features(MODEL, sizes, np.random.default_rng(1))
-    W = drawn.weights - drawn.spikes @ drawn.directions
-    gram = W @ W.T
-    assert gram == pytest.approx(np.diag(np.repeat([0.9, 1.4], 20)), abs=1e-12)
-    assert drawn.theta @ drawn.directions[0] == pytest.approx(0.7, abs=1e-14)
 
 
 def test_what_is_refused() -> None:

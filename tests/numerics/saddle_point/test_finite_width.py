@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
@@ -15,7 +14,6 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.any_loss import convex
 from giantsteps.numerics.saddle_point.finite_width import at_width
-from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.ridge import solve
 
 TANH, SIN = (activation(n) for n in ("tanh", "sin"))
@@ -73,30 +71,6 @@ def test_a_small_step_has_the_values_that_networks_showed() -> None:
     for eta, measured, error in ((0.1, 0.1992, 0.0034), (0.01, 0.2615, 0.0030)):
         wide = solve(replace(SMALL_STEP, eta=eta).model("network")).at_width(800).test_error
         assert abs(wide - measured) < 4.0 * error
-
-
-@pytest.mark.parametrize("model", [WORKED, TWO_GROUPS, WEAK, COLLINEAR], ids=["worked", "groups", "weak", "collinear"])
-def test_the_square_loss_has_one_finite_width(model: Model) -> None:
-    # The solver of convex losses finds the same point by another iteration, to a residual of 1e-9.
-    other = convex.solve(model, width=500)
-    found = solve(model).at_width(500)
-    assert found.converged
-    assert found.test_error == pytest.approx(other.mean_squared_error, rel=1e-6)
-    assert found.training_error == pytest.approx(other.training_error, rel=1e-6)
-
-
-def test_a_batch_has_the_finite_widths_of_its_points() -> None:
-    model = Model(activation("he3(z) + z/1000"), SIN, 1.5, 1.0, 0.1, spike=0.3, bulk=1.0, alignment=0.8)
-    alpha, ridge = np.geomspace(0.3, 4.0, 12), np.geomspace(1e-3, 1.0, 12)
-    batch = solve_batch(model, alpha=alpha, beta=0.7, ridge=ridge, noise=0.2)
-    wide = batch.at_width(1000)
-    for i in range(12):
-        one = solve(model.changed(alpha=float(alpha[i]), beta=0.7, ridge=float(ridge[i]), noise=0.2)).at_width(1000)
-        # Both are converged to 1e-11 by their own estimates.
-        assert wide.test_error[i] == pytest.approx(one.test_error, rel=1e-10)
-        assert wide.training_error[i] == pytest.approx(one.training_error, rel=1e-10)
-        assert wide.error_estimate[i] < 1e-10
-    assert np.all(wide.test_error > 1.05 * batch.test_error)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 2.5])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from giantsteps.numerics.models import losses
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
-from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve as solve_ridge
 
@@ -73,30 +71,6 @@ def test_labels_of_a_smooth_target_are_its_sign() -> None:
     assert plain.classification_error is not None
     # The squared error is to the target itself.
     assert abs(ours.mean_squared_error - plain.mean_squared_error) > 1e-3
-
-
-STEP: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.05, "alpha0": 3.0, "eta": 4.0, "noise": 0.1}
-OTHER_BULKS = {
-    "network": Model.from_gradient_step(activation("tanh"), activation("sign"), bulk_model="network", **STEP),
-    "Gaussian rows": _model("tanh", "sin", gaussian_rows=True),
-    "two directions": _model(
-        "tanh", "sin", alignment=0.6, further_alignments=(0.5,), bulk=1.1,
-        readout=(ReadoutGroup(1.5, 0.5, further_weights=(1.0,)), ReadoutGroup(1.5, 0.5, further_weights=(-1.0,))),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("model", OTHER_BULKS.values(), ids=OTHER_BULKS.keys())
-@pytest.mark.parametrize("width", [None, 300])
-def test_the_square_loss_is_the_ridge_readout_of_any_bulk_and_width(model: Model, width: int | None) -> None:
-    found = solve(model, width=width)
-    ridge = solve_ridge(model) if width is None else at_width(solve_ridge(model), width)
-    assert found.converged
-    assert found.test_error == pytest.approx(ridge.test_error, abs=1e-10)
-    assert found.training_error == pytest.approx(ridge.training_error, abs=1e-10)
-    for name in ("m", "zeta", "chi", "psi", "q1", "q2"):
-        ours, theirs = getattr(found.order_parameters, name), getattr(ridge.order_parameters, name)
-        assert np.allclose(ours, theirs, rtol=1e-8, atol=1e-9), name
 
 
 def test_the_width_costs_what_the_mean_costs() -> None:

@@ -152,7 +152,7 @@ PLACES = np.array([[0.3, -0.5, 0.8], [0.4, 0.2, -0.3], [0.9, 1.3, 2.0], [1.5, 0.
 KINDS = {
     "logistic": (losses.LOGISTIC, 0.0, 0.8), "flipped": (losses.LOGISTIC, 0.3, 0.8), "hinge": (losses.HINGE, 0.3, 0.8),
     "huber": (losses.huber(0.5), 0.2, 0.8), "absolute": (losses.ABSOLUTE, 0.0, 0.8),
-    "any": (losses.ProximalLoss("any", losses.LOGISTIC.value, losses.LOGISTIC.prox, losses.LOGISTIC.slope), 0.0, 0.8),
+    "any": (losses.ProximalLoss("any", losses.LOGISTIC.value, losses.LOGISTIC.prox), 0.0, 0.8),
     "aligned": (losses.HINGE, 0.3, 1.0),
 }  # fmt: skip
 
