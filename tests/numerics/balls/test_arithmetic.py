@@ -11,7 +11,8 @@ from flint import acb, arb
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.expressions.budget import at_most
-from giantsteps.derivations.expressions.parser import derivative, parse
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.parser import parse
 from giantsteps.numerics.balls.arithmetic import (
     BallError,
     evaluate_ball,

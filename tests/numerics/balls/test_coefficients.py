@@ -16,7 +16,8 @@ from hypothesis import given, seed, settings
 from mpmath import erf, erfc, exp, mpf, pi, sqrt
 
 from giantsteps.derivations.activations.activation import Activation, activation
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.balls.coefficients import (
     Certified,
