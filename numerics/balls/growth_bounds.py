@@ -20,39 +20,30 @@ Ball = Any
 
 @dataclass(frozen=True)
 class Line:
-    """The argument slope kappa + bias + sqrt(variance) z of a function, exact rational numbers."""
+    """The argument slope kappa + bias + sqrt(variance) z of a function.
+
+    Exact rational numbers; or slope and scale are the balls `slopes` and `scales`, `slope` is at least the size of the
+    former, and `variance` not zero. rates: at which both move with a parameter.
+    """
 
     slope: Fraction
     bias: Fraction
     variance: Fraction
+    slopes: Ball = None
+    scales: Ball = None
+    rates: tuple[Ball, Ball] | None = None
 
     def scale(self) -> Ball:
-        """sqrt(variance) at the current precision."""
-        return rational_ball(self.variance).sqrt()
+        """sqrt(variance) at the current precision, or the ball of the scale whatever the precision."""
+        return rational_ball(self.variance).sqrt() if self.scales is None else self.scales
 
     def factor(self) -> Ball:
         """The slope as a ball."""
-        return rational_ball(self.slope)
+        return rational_ball(self.slope) if self.slopes is None else self.slopes
 
     def argument(self, kappa: Ball) -> Ball:
         """slope kappa + bias."""
         return self.factor() * kappa + rational_ball(self.bias)
-
-
-@dataclass(frozen=True)
-class BallLine(Line):
-    """A line whose slope and scale are balls: `slope` is at least the size of theirs, and `variance` not zero."""
-
-    slopes: Ball = None
-    scales: Ball = None
-
-    def scale(self) -> Ball:
-        """The ball of the scale, whatever the precision."""
-        return self.scales
-
-    def factor(self) -> Ball:
-        """The ball of the slope."""
-        return self.slopes
 
 
 def polynomial_growth(growth: Growth | None) -> Envelope | None:

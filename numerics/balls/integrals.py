@@ -264,10 +264,10 @@ def _trapezoid(problem: _Problem, end: Fraction, width: Fraction) -> list[Ball]:
         weight = (-(z * z) / 2).exp()
         if symmetric and k:
             weight = 2 * weight
-        hermites = _hermites(z, top)
+        polynomials = hermites(z, top)
         for i, moment in enumerate(problem.moments):
             if parities[i] != -1:
-                totals[i] += _term(moment, hermites, values) * weight
+                totals[i] += _term(moment, polynomials, values) * weight
     factor = step / (2 * arb.pi()).sqrt()
     return [total * factor for total in totals]
 
@@ -281,15 +281,16 @@ def _moment_parity(problem: _Problem, moment: Moment) -> int:
     return -1 if odd % 2 else 1
 
 
-def _hermites(z: Ball, top: int) -> list[Ball]:
+def hermites(z: Ball, top: int) -> list[Ball]:
+    """He_0(z), .., He_top(z), top >= 1."""
     values = [arb(1), z]
     for k in range(1, top):
         values.append(z * values[k] - k * values[k - 1])
     return values
 
 
-def _term(moment: Moment, hermites: list[Ball], values: list[Ball]) -> Ball:
-    result = hermites[moment.hermite]
+def _term(moment: Moment, polynomials: list[Ball], values: list[Ball]) -> Ball:
+    result = polynomials[moment.hermite]
     if moment.sigma:
         result = result * whole_power(values[0], moment.sigma)
     if moment.slope:
@@ -344,7 +345,7 @@ def _integrand(
         if problem.budget.exhausted or not problem.budget.take(cost):  # flint would lose an exception
             return acb(arb.nan(), arb.nan())
         values = code.run(z if plain else mean + scale * z, analytic)
-        return _term(moment, _hermites(z, moment.hermite), values) * ((-(z * z) / 2).exp() * norm)
+        return _term(moment, hermites(z, moment.hermite), values) * ((-(z * z) / 2).exp() * norm)
 
     return integrand, cost
 

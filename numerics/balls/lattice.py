@@ -83,25 +83,20 @@ def sums(
 
 
 def averages(
-    function: Activation, line: Line, step: Ball, first: int, last: int, bits: int, few: bool = False
+    function: Activation, line: Line, step: Ball, first: int, last: int, bits: int, count: int = len(ORDERS)
 ) -> list[Averages] | None:
-    """All of `Averages` at the places, errors of about 2**-bits; None where they share too little.
+    """The first `count` of `Averages` at the places, errors of about 2**-bits; None where they share too little."""
+    orders = ORDERS[:count]
+    highest = [max(j for j, power in orders if power == one) for one in (1, 2)]
 
-    `few`: the first three alone, in half the time.
-    """
-    columns: tuple[Columns, Columns] = (
-        (lambda z: (arb(1), z), lambda z: (arb(1),))
-        if few
-        else (lambda z: [z**k for k in range(5)], lambda z: (arb(1), z, z * z))
-    )
-    found = sums(function, line, step, first, last, bits, ORDERS, columns)
+    def powers(most: int) -> Columns:
+        return lambda z: [z**j for j in range(most + 1)]
+
+    found = sums(function, line, step, first, last, bits, orders, (powers(highest[0]), powers(highest[1])))
     if found is None:
         return None
-    errors = [arb(0, found.errors[order]) for order in ORDERS]
-    if few:
-        values = (((a, b, c), errors) for (a, b), (c,) in zip(found.plain, found.squared, strict=True))
-        return [Averages(*(x + error for x, error in zip(row, wide, strict=False))) for row, wide in values]
-    rows = zip(found.plain, found.squared, strict=True)
-    # In the order of ORDERS.
-    ordered = ((f[0], f[1], ff[0], f[2], ff[1], f[3], ff[2], f[4]) for f, ff in rows)
-    return [Averages(*(value + error for value, error in zip(row, errors, strict=True))) for row in ordered]
+    tables = {1: found.plain, 2: found.squared}
+    return [
+        Averages(*(tables[power][k][j] + arb(0, found.errors[j, power]) for j, power in orders))
+        for k in range(last - first + 1)
+    ]

@@ -20,12 +20,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Number = TypeVar("Number", np.float64, np.complex128)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +90,11 @@ def pack(matrix: Array, diagonal: Array) -> Array:
     return np.concatenate([matrix[rows, columns], diagonal])
 
 
-def unpack(packed: Array) -> tuple[Array, Array]:
-    """The inverse of `pack`."""
+def unpack(packed: NDArray[Number]) -> tuple[NDArray[Number], NDArray[Number]]:
+    """The inverse of `pack`, of real or complex numbers."""
     groups = groups_of(len(packed))
     rows, columns = upper_triangle(groups)
-    matrix = np.empty((groups, groups))
+    matrix = np.empty((groups, groups), dtype=packed.dtype)
     matrix[rows, columns] = packed[: len(rows)]
     matrix[columns, rows] = packed[: len(rows)]
     return matrix, packed[len(rows) :].copy()

@@ -13,21 +13,13 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
 from giantsteps.numerics.balls.averages import ORDERS, Averages, polynomial_smoothing, smoothing
 from giantsteps.numerics.balls.gaussian_bounds import Envelope
-from giantsteps.numerics.balls.growth_bounds import BallLine, Line, average_bound
+from giantsteps.numerics.balls.growth_bounds import Line, average_bound
 from giantsteps.numerics.balls.lattice import averages
 from giantsteps.numerics.balls.rules import Along, SpikeRule, on_nodes
 from giantsteps.numerics.certificates.laws import Law
 from giantsteps.numerics.certificates.slope import Moving, value_of
 
 Ball = Any
-
-
-@dataclass(frozen=True)
-class MovingLine(BallLine):
-    """A line whose slope and scale move with a parameter, and at which rates."""
-
-    slope_rate: Ball = None
-    scale_rate: Ball = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +42,7 @@ class Problem:
     @property
     def moving(self) -> bool:
         """Whether the functions along the spike move with a parameter."""
-        return isinstance(self.along, MovingLine) or isinstance(self.teacher, MovingLine)
+        return self.along.rates is not None or self.teacher.rates is not None
 
     @property
     def symmetric(self) -> bool:
@@ -113,11 +105,11 @@ def _moving(known: tuple[Along, ...], identity: Along, line: Line) -> tuple[Any,
     d(E z^2 f - E f) = (E z^3 f - 3 E z f) dw/s + (E z^4 f - 4 E z^2 f + E f) ds/s.
     """
     mean, first, square, *others = known
-    if not isinstance(line, MovingLine):
+    if line.rates is None:
         return (mean, first, square, *(second - mean for second in others[:1]))
     second, first_square, third, second_square, *fourth = others
-    scale = line.scale()
-    turn, stretch = identity * (line.slope_rate / scale), line.scale_rate / scale
+    turn, stretch = (rate / line.scale() for rate in line.rates)
+    turn = identity * turn
     bent = second - mean
     return (
         Moving(mean, first * turn + bent * stretch),
@@ -138,39 +130,38 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
         (problem.student, problem.along, problem.law.curved),
         (problem.target, problem.teacher, False),
     ):
-        count = (7 if isinstance(line, MovingLine) else 3) + curved
-        known = averages_on_nodes(function, line, rule, reach, bits, few=count == 3)
-        columns = tuple(zip(*known, strict=True))[:count]
+        count = (3 if line.rates is None else 7) + curved
+        columns = tuple(zip(*averages_on_nodes(function, line, rule, reach, bits, count), strict=True))[:count]
         found.append(_moving(_bounded(columns, function, line, height), identity, line))
     return _combined(problem, identity, *found)
 
 
 def averages_on_nodes(
-    function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int, few: bool = False
+    function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int, count: int
 ) -> list[Averages]:
-    """Of a function along a line on the nodes of a rule, to about 2**-bits; `few`: the first three are enough."""
-    parity = function.parity if line.bias == 0 else ""
-    return on_nodes(lambda nodes: _averages(function, line, rule, nodes, reach, bits, few), rule.nodes, parity)
+    """Of a function along a line on the nodes of a rule, to about 2**-bits, at least the first `count` of ORDERS.
 
+    All at once where nodes are equally spaced, else one by one.
+    """
+    closed = line.variance == 0 or polynomial_smoothing(function, line.scale()) is not None
 
-def _averages(
-    function: Activation, line: Line, rule: SpikeRule, nodes: Sequence[Ball], reach: Fraction, bits: int, few: bool
-) -> list[Averages]:
-    """On the last nodes of a rule: all at once where they are equally spaced, else one by one."""
-    if rule.step is not None and line.variance != 0 and polynomial_smoothing(function, line.scale()) is None:
-        last = len(rule.nodes) // 2
-        found = averages(function, line, rule.step, last + 1 - len(nodes), last, bits, few)
-        if found is not None:
-            return found
-    inner = smoothing(function, line, Fraction(0), abs(line.slope) * reach + abs(line.bias), bits)
-    return [inner.at(line.argument(kappa)) for kappa in nodes]
+    def at(nodes: Sequence[Ball]) -> list[Averages]:
+        if rule.step is not None and not closed:
+            last = len(rule.nodes) // 2
+            found = averages(function, line, rule.step, last + 1 - len(nodes), last, bits, count)
+            if found is not None:
+                return found
+        inner = smoothing(function, line, Fraction(0), abs(line.slope) * reach + abs(line.bias), bits)
+        return [inner.at(line.argument(kappa)) for kappa in nodes]
+
+    return on_nodes(at, rule.nodes, function.parity if line.bias == 0 else "")
 
 
 def _combined(problem: Problem, identity: Along, student: tuple[Any, ...], teacher: tuple[Any, ...]) -> Functions:
     mean, first, square, *bent = student
     scale: Any = problem.along.scale()
-    if isinstance(problem.along, MovingLine):
-        scale = Moving(scale, problem.along.scale_rate)
+    if problem.along.rates is not None:
+        scale = Moving(scale, problem.along.rates[1])
     mu1 = first * (1 / scale)
     return Functions(
         mu0=mean,

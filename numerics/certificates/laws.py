@@ -1,7 +1,7 @@
 """What the saddle point asks of the law of the bulk, in balls; and the isotropic one.
 
-With x = beta tau, g = C x and the matrix B of the rows the equations have tr B H, H = (1 + g B)^-1, and the overlaps K
-of the signal. Beside (T, tau) a law may have unknowns b of its own: tr B H and b follow from (g, b).
+With x = beta tau, g = C x and the matrix B of the rows the equations have T = tau tr B H, H = (1 + g B)^-1, and the
+overlaps K of the signal. Beside (T, tau) a law may have unknowns b of its own, and as many equations more.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Law(Protocol):
     @property
     def curved(self) -> bool: ...
 
-    def traced(self, g: Ball, b: Sequence[Ball]) -> tuple[Sequence[Ball], Matrix]:
-        """tr B H and b as the equations have them, and their slopes in (g, *b), row by row."""
+    def equations(self, C: Ball, beta: Ball, box: Sequence[Ball]) -> tuple[Sequence[Ball], Matrix, Sequence[Ball]]:
+        """What vanishes at (T, tau, *b) beside (ridge + D) tau + C T = 1; slopes in (T, tau, *b), row by row, and C."""
 
-    def overlaps(self, C: Ball, x: Ball, b: Sequence[Ball], moves: Matrix) -> tuple[Matrix, Sequence[Matrix]]:
-        """K on the slopes along the spike and across it, and how it moves with C and with D.
+    def overlaps(self, C: Ball, beta: Ball, box: Sequence[Ball], moves: Matrix) -> tuple[Matrix, Sequence[Matrix]]:
+        """K/beta on the slopes along the spike and across it, and how it moves with C and with D.
 
-        moves: d(x, *b)/d(C, D), row by row.
+        moves: d(T, tau, *b)/d(C, D), row by row.
         """
 
     def start(self, model: Model, solution: Solution) -> list[tuple[float, float]]:
@@ -40,25 +40,23 @@ class Law(Protocol):
 
 @dataclass(frozen=True)
 class Isotropic:
-    """Rows of equal norm c without a direction: tr B H = c/(1 + g c), K = diag(c x, x tr B H)."""
+    """Rows of equal norm c without a direction: T (1 + c g) = c tau, K = beta diag(c tau, T)."""
 
     bulk: Any
     names = ()
     curved = False
 
-    def traced(self, g: Ball, b: Sequence[Ball]) -> tuple[Sequence[Ball], Matrix]:
+    def equations(self, C: Ball, beta: Ball, box: Sequence[Ball]) -> tuple[Sequence[Ball], Matrix, Sequence[Ball]]:
         """As for any law."""
-        filled = self.bulk / (1 + g * self.bulk)
-        return (filled,), ((-(filled * filled),),)
+        overlap, tau = box
+        load = self.bulk * beta * tau
+        held = 1 + C * load
+        return [overlap * held - self.bulk * tau], [[held, self.bulk * (beta * C * overlap - 1)]], [overlap * load]
 
-    def overlaps(self, C: Ball, x: Ball, b: Sequence[Ball], moves: Matrix) -> tuple[Matrix, Sequence[Matrix]]:
+    def overlaps(self, C: Ball, beta: Ball, box: Sequence[Ball], moves: Matrix) -> tuple[Matrix, Sequence[Matrix]]:
         """As for any law."""
-        (filled,), ((falls,),) = self.traced(C * x, b)
-        slopes = [
-            ((self.bulk * dx, 0), (0, dx * filled + x * falls * (C * dx + x * (1 - k))))
-            for k, dx in enumerate(moves[0])
-        ]
-        return ((self.bulk * x, 0), (0, x * filled)), slopes
+        by_pair = [((self.bulk * dtau, 0), (0, dT)) for dT, dtau in zip(*moves, strict=True)]
+        return ((self.bulk * box[1], 0), (0, box[0])), by_pair
 
     def start(self, model: Model, solution: Solution) -> list[tuple[float, float]]:
         """No unknowns beside (T, tau)."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
 from giantsteps.numerics.balls.gaussian_bounds import rational_upper
-from giantsteps.numerics.balls.growth_bounds import BallLine, Line
-from giantsteps.numerics.certificates.functions import MovingLine, Problem
+from giantsteps.numerics.balls.growth_bounds import Line
+from giantsteps.numerics.certificates.functions import Problem
 from giantsteps.numerics.certificates.laws import Isotropic
 from giantsteps.numerics.certificates.slope import Moving, slope_of, value_of
 from giantsteps.numerics.models.model import Model
@@ -75,10 +75,9 @@ def line_of(slope: Any, bias: Fraction, variance: Any) -> Line:
         raise BallError("the variance across the spike has to be positive over the whole interval")
     scales = variances.sqrt()
     across = value_of(slopes)
-    numbers = rational_upper(abs(across)), bias, Fraction(1), across, value_of(scales)
-    if not (isinstance(slopes, Moving) or isinstance(scales, Moving)):
-        return BallLine(*numbers)
-    return MovingLine(*numbers, slope_of(slopes), slope_of(scales))
+    moves = isinstance(slopes, Moving) or isinstance(scales, Moving)
+    rates = (slope_of(slopes), slope_of(scales)) if moves else None
+    return Line(rational_upper(abs(across)), bias, Fraction(1), across, value_of(scales), rates)
 
 
 def _ball(number: Any) -> Any:

@@ -2,7 +2,7 @@
 
 For positive T and tau the nonlinear part, in the notation of `numerics.saddle_point.equations`, is equivalent to
 
-    (ridge + D + C tr B H) tau = 1,   T = tau tr B H,   b as the law of the bulk has it (`laws`),
+    (ridge + D) tau + C T = 1,   T = tau tr B H,   b as the law of the bulk has it (`laws`),
 
 C = (alpha/beta) E[mu1^2/(1+V)] and D = (alpha/beta) E[mu2^2/(1+V)]. Everything else is linear.
 """
@@ -24,22 +24,17 @@ from giantsteps.numerics.certificates.slope import Moving, expectation, slope_of
 
 Ball = Any
 
+_SINGULAR = "a linear system of the saddle point is not shown to be regular at this precision"
+
 
 def _equations(problem: Problem, C: Ball, D: Ball, box: Box) -> tuple[list[Ball], list[list[Ball]], list[list[Ball]]]:
     """What vanishes at (T, tau, *b) for these C and D, and its slopes in (T, tau, *b) and in (C, D), row by row."""
-    beta, shift = problem.beta, problem.ridge + D
     overlap, tau, *b = box
-    x = beta * tau
-    (filled, *own), (falls, *slopes) = problem.law.traced(C * x, b)
-    values = [shift * tau + C * overlap - 1, overlap - tau * filled, *(p - q for p, q in zip(b, own, strict=True))]
-    direct = [
-        [C, shift, *([arb(0)] * len(b))],
-        [arb(1), -filled - tau * C * beta * falls[0], *(-tau * q for q in falls[1:])],
-    ]
-    for k, row in enumerate(slopes, start=1):
-        direct.append([arb(0), -C * beta * row[0], *(int(j == k) - q for j, q in enumerate(row[1:], start=1))])
-    by_pair = [[overlap, tau], [-tau * x * falls[0], arb(0)], *([-x * row[0], arb(0)] for row in slopes)]
-    return values, direct, by_pair
+    shift, none = problem.ridge + D, arb(0)
+    values, direct, by_C = problem.law.equations(C, problem.beta, box)
+    first = [C, shift, *([none] * len(b))]
+    by_pair = [[overlap, tau], *([q, none] for q in by_C)]
+    return [shift * tau + C * overlap - 1, *values], [first, *(list(row) for row in direct)], by_pair
 
 
 def nonlinear_system(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball) -> System:
@@ -110,7 +105,7 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
     Raises BallError where a linear system is not shown to be regular.
     """
     ratio, beta, law = problem.alpha / problem.beta, problem.beta, problem.law
-    overlap, tau, *b = box
+    overlap, tau, *_ = box
     weight, mean = over_variance(table, overlap, tau, inverse), partial(expectation, rule)
     squared = weight * weight
     features = (table.mu1 * table.mu1, table.mu2_squared)
@@ -119,7 +114,7 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
     # d(T, tau, *b)/d(C, D) by implicit differentiation, row by row.
     moves = list(zip(*(_solution(direct, [-row[k] for row in by_pair]) for k in (0, 1)), strict=True))
     gamma = moves[:2]
-    K, moved = law.overlaps(C, beta * tau, b, [[beta * q for q in moves[1]], *moves[2:]])
+    K, moved = law.overlaps(C, beta, box, moves)
 
     functions = [f for f in (table.mu0, table.along, table.curved) if f is not None]
     count = len(functions)
@@ -128,18 +123,18 @@ def enclosed(problem: Problem, table: Functions, rule: SpikeRule, inverse: Ball,
     force = mean(table.mu1 * table.y1 * weight)
     system, right = [gram[0]], [pull[0]]
     for i, row in enumerate(K[:-1], start=1):
-        *own, last = (ratio * q for q in row)
+        *own, last = (problem.alpha * q for q in row)
         system.append([_dot(own, [g[k] for g in gram[1:]]) + int(k == i) for k in range(count)])
         right.append(_dot(own, pull[1:]) + last * force)
     # Where mu0 = 0 identically (an odd activation without a spike) any m gives the same prediction, and m is 0.
     silent = int(problem.along.slope == 0 and problem.symmetric and problem.student.parity == "odd")
     fit = [arb(0)] * silent + _solution([row[silent:] for row in system[silent:]], right[silent:])
     forces = [*(pull[i] - _dot(gram[i], fit) for i in range(1, count)), force]
-    psi = ratio * _dot(K[-1], forces)
+    psi = problem.alpha * _dot(K[-1], forces)
     prediction = sum((f * x for f, x in zip(functions[1:], fit[1:], strict=True)), functions[0] * fit[0])
     fixed = fixed_error(table, problem.noise, prediction, psi)
 
-    signal = [ratio * ratio * _dot(forces, [_dot(row, forces) for row in by]) for by in moved]
+    signal = [problem.alpha * ratio * _dot(forces, [_dot(row, forces) for row in by]) for by in moved]
     hats = [ratio * mean(f * fixed * squared) for f in features]
     curvature = _symmetric(2, lambda i, j: ratio * mean(features[i] * features[j] * squared))
     matrix = [[_dot(gamma[i], curvature[j]) + int(i == j) for j in (0, 1)] for i in (0, 1)]
@@ -161,7 +156,14 @@ def _symmetric(count: int, entry: Any) -> list[list[Any]]:
 
 
 def _solution(matrix: Sequence[Sequence[Any]], right: Sequence[Any]) -> list[Any]:
-    """Of linear equations, whose slopes solve them too: A x' = b' - A' x. Raises BallError where A may be singular."""
+    """Of linear equations; their slopes solve them too, A x' = b' - A' x. Raises BallError where A may be singular."""
+    if len(right) == 2:
+        # Cramer's rule loses less where the entries move together.
+        (a, b), (d, e) = matrix
+        determinant = a * e - b * d
+        if value_of(determinant).contains(0):
+            raise BallError(_SINGULAR)
+        return [(right[0] * e - b * right[1]) / determinant, (a * right[1] - d * right[0]) / determinant]
     plain = [[value_of(q) for q in row] for row in matrix]
     found = solved(plain, [value_of(q) for q in right])
     if not any(isinstance(q, Moving) for row in (*matrix, right) for q in row):
@@ -175,5 +177,5 @@ def solved(matrix: Sequence[Sequence[Ball]], right: Sequence[Ball]) -> list[Ball
     try:
         found = arb_mat([list(row) for row in matrix]).solve(arb_mat([[q] for q in right]), algorithm="precond")
     except ZeroDivisionError:
-        raise BallError("a linear system of the saddle point is not shown to be regular at this precision") from None
+        raise BallError(_SINGULAR) from None
     return [found[i, 0] for i in range(len(right))]

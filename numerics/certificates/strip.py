@@ -21,7 +21,8 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.balls.arithmetic import BallError, rational_ball, series_terms
 from giantsteps.numerics.balls.averages import polynomial_smoothing
 from giantsteps.numerics.balls.gaussian_bounds import involutions, mean_power
-from giantsteps.numerics.balls.growth_bounds import BallLine, Line, polynomial_growth
+from giantsteps.numerics.balls.growth_bounds import Line, polynomial_growth
+from giantsteps.numerics.balls.integrals import hermites
 from giantsteps.numerics.balls.lattice import Sums, sums
 
 Ball = Any
@@ -159,11 +160,11 @@ def _taylor(
     def table_of(line: Line, first: int, last: int) -> Sums | None:
         return sums(
             function, line, rational_ball(step), first, last, _BITS, orders,
-            (lambda z: _hermites(z, terms + 1), lambda z: _hermites(z, terms)),
+            (lambda z: hermites(z, terms), lambda z: hermites(z, terms - 1)),
         )  # fmt: skip
 
     tables = [table_of(line, first, last)]
-    if tables == [None] and not isinstance(line, BallLine):
+    if tables == [None] and line.scales is None:
         # So flat that nodes in common would be very many, and so that cells are wide and places few: one by one.
         places = [Line(Fraction(0), line.bias + line.slope * k * step, line.variance) for k in range(first, last + 1)]
         tables = [table_of(place, 0, 0) for place in places]
@@ -189,14 +190,6 @@ def _rows(function: Activation, table: Sums | None, terms: int) -> list[tuple[An
             for column in (f, f[1:], ff)
         ))  # fmt: skip
     return result
-
-
-def _hermites(z: Ball, count: int) -> list[Ball]:
-    """He_0(z), .., He_{count-1}(z)."""
-    found = [arb(1), z]
-    for n in range(1, count - 1):
-        found.append(z * found[n] - n * found[n - 1])
-    return found[:count]
 
 
 def inverse_bound(student: Student, height: Fraction, end: Fraction, symmetric: bool) -> Ball | None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
 from giantsteps.numerics.models.model import Model
@@ -221,22 +222,11 @@ def detached_eigenvalues(
         signs = [value(float(x)) for x in grid]
         for (a, b), (fa, fb) in zip(pairwise(grid), pairwise(signs), strict=True):
             if fa * fb < 0.0:
-                root = _bisected(value, float(a), float(b), fa)
+                root = float(brentq(value, a, b, xtol=1e-14 * b))
                 # A pole changes sign, too.
                 if abs(value(root)) < max(abs(fa), abs(fb)):
                     found.append(root)
     return tuple(found)
-
-
-def _bisected(function: Callable[[float], float], a: float, b: float, fa: float) -> float:
-    for _ in range(45):
-        middle = 0.5 * (a + b)
-        value = function(middle)
-        if value * fa > 0.0:
-            a = middle
-        else:
-            b = middle
-    return 0.5 * (a + b)
 
 
 def _secular(table: Profile, point: Array, overlap: Array) -> float:

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.equivalent import packed_directions, upper_triangle
+from giantsteps.numerics.bulk.equivalent import packed_directions, unpack, upper_triangle
 from giantsteps.numerics.gaussian.coefficients import conditional_moments_of
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, density
 from giantsteps.numerics.gaussian.quadrature import integrand, reach
@@ -141,8 +141,8 @@ class Equations:
     def residual(self, packed: Complex, x: Complex, z: complex) -> tuple[Complex, Complex, Complex]:
         """F at given (C, D) and its derivatives in x and in (C, D)."""
         k, beta, bulks = self.groups, self.beta, self.bulks
-        matrix, diagonal = _unpack(packed, k)
-        overlap, tau = _unpack(x, k)
+        matrix, diagonal = unpack(packed)
+        overlap, tau = unpack(x)
         theta = bulks * beta * tau
         mixing = np.linalg.inv(np.eye(k) + matrix * theta)
         mixed, across = mixing @ matrix, theta[:, None] * mixing / beta
@@ -172,8 +172,8 @@ class Equations:
     def below(self, table: Table, x: Complex, z: complex) -> float:
         """-Im L/pi: the share of eigenvalues below a real z, where x solves the equations."""
         packed, _ = self.conjugates(table, x)
-        matrix, diagonal = _unpack(packed, self.groups)
-        overlap, tau = _unpack(x, self.groups)
+        matrix, diagonal = unpack(packed)
+        overlap, tau = unpack(x)
         linear = np.sum((diagonal - z) * tau) - np.sum(matrix * overlap) - np.sum(diagonal * tau)
         logarithm = self.ratio * float(table.weights @ upper_argument(self.one(table, x)))
         return -(float(linear.imag) + logarithm + self._log_determinant(matrix, overlap, tau)) / math.pi
@@ -225,11 +225,3 @@ class Equations:
 def upper_argument(values: Complex) -> Array:
     """Arguments in [0, pi] of numbers in the upper half plane, rounding below the axis taken as on it."""
     return np.asarray(np.arctan2(np.maximum(values.imag, 0.0) + 0.0, values.real))
-
-
-def _unpack(packed: Complex, groups: int) -> tuple[Complex, Complex]:
-    rows, columns = upper_triangle(groups)
-    matrix = np.empty((groups, groups), dtype=complex)
-    matrix[rows, columns] = packed[: len(rows)]
-    matrix[columns, rows] = packed[: len(rows)]
-    return matrix, packed[len(rows) :]

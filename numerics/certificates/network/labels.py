@@ -15,20 +15,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
-from flint import acb, arb, ctx
+from flint import arb
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.numerics.balls.arithmetic import BallError, Program, rational_ball
+from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
 from giantsteps.numerics.balls.integrals import Moment, expectations
-from giantsteps.numerics.balls.trapezoid import density
-from giantsteps.numerics.certificates.network.spread_labels import SpreadLabels, panels_of, sizes_of, spread_labels
+from giantsteps.numerics.certificates.network.spread_labels import (
+    SpreadLabels,
+    average,
+    panels_of,
+    sizes_of,
+    spread_labels,
+)
 
 Ball = Any
 
-_MOST_EVALUATIONS = 40_000
 _HERMITES = {0: (1,), 1: (0, 1), 2: (1, 0, 1)}
 
 
@@ -144,35 +147,15 @@ def _target_moments(target: Activation, power: int, bits: int) -> list[list[Ball
 
 def _base(target: Activation, centre: Ball, b1: Ball, b2: Ball, bits: int, orders: int) -> list[list[Ball]]:
     """E[u^i/D^k] and E[u^i Y/D^k], k = 1, .., orders, at exact b1 and b2, by panels between the breakpoints of g."""
-    length = math.ceil(math.sqrt(2.0 * math.log(2.0) * (bits + 8)))
+    panels = panels_of(target, math.ceil(math.sqrt(2.0 * math.log(2.0) * (bits + 8))))
+
+    def share(k: int, odd: int) -> Callable[[Ball, Ball], Ball]:
+        def of(g: Ball, exponent: Ball) -> Ball:
+            y = g - centre
+            return (1 / (1 + y * (b1 + b2 * y))) ** k * y**odd * exponent.exp()
+
+        return of
+
+    functions = [share(k, odd) for k in range(1, orders + 1) for odd in (0, 1)]
     sizes = sizes_of(b1, b2, orders)
-    # E[u^2; |u| > L] = 2 (L phi(L) + P(u > L)) <= 2 (L + 1) phi(L), which bounds those of 1 and |u|, too.
-    tail = 2 * (length + 1) * density(arb(length))
-    found = [[arb(0, (tail * size).upper()) for size in sizes] for _ in range(3)]
-    tolerance = arb(2) ** -(bits + 8)
-    for code, left, right in panels_of(target, length):
-        for i, which in product(range(3), range(2 * orders)):
-            whole = acb.integral(
-                _integrand(code, centre, b1, b2, i, which), left.mid(), right.mid(),
-                abs_tol=tolerance, rel_tol=tolerance, eval_limit=_MOST_EVALUATIONS,
-            ).real / (2 * arb.pi()).sqrt()  # fmt: skip
-            # The breakpoint lies within its ball: the sliver between, by its width and the bound.
-            slack = sizes[which] * (arb(left.rad()) + arb(right.rad())) * length**2
-            found[i][which] += whole + arb(0, slack.upper())
-    if not all(ball.is_finite() for row in found for ball in row):
-        raise BallError("the averages over labels were not enclosed at this precision")
-    assert ctx.prec >= bits
-    return found
-
-
-def _integrand(code: Program, centre: Ball, b1: Ball, b2: Ball, i: int, which: int) -> Callable[[Ball, bool], Ball]:
-    """u^i times 1/D, Y/D, 1/D^2, Y/D^2, .., times e^(-u^2/2); not finite where it is not shown to be analytic."""
-
-    def integrand(u: Ball, analytic: bool) -> Ball:
-        y = code.run(u, analytic)[0] - centre
-        share = 1 / (1 + y * (b1 + b2 * y))
-        value = share ** (1 + which // 2)
-        value = value * y if which % 2 else value
-        return acb(value * u**i * (-u * u / 2).exp())
-
-    return integrand
+    return [[average(panels, i, f, size, bits + 8) for f, size in zip(functions, sizes, strict=True)] for i in range(3)]

@@ -61,30 +61,37 @@ class NetworkLaw:
 
         return moving(once, twice, 1), moving(twice, thrice, 2)
 
-    def traced(self, g: Any, b: Sequence[Any]) -> tuple[Sequence[Any], Matrix]:
+    def equations(self, C: Any, beta: Any, box: Sequence[Any]) -> tuple[Sequence[Any], Matrix, Sequence[Any]]:
         """As for any law."""
+        overlap, tau, *b = box
+        x = beta * tau
         once, twice = self._averages(b, 2)
         S1, S2, fall = once[0][1], once[0][2], twice[0][2:5]
-        at = blocks(self.rows, g, S1, S2)
-        found = [
-            (by_g, -(by_1 * fall[0] + by_2 * fall[1]), -(by_1 * fall[1] + by_2 * fall[2]))
-            for by_g, by_1, by_2 in block_slopes(self.rows, g, S1, S2, at)
-        ]
-        if len(b) == 2:
-            return (at.filled, at.b1, at.b2), found
-        return (at.filled, at.b2), [(row[0], row[2]) for row in (found[0], found[2])]
+        at = blocks(self.rows, C * x, S1, S2)
+        kept = (0, 1, 2) if len(b) == 2 else (0, 2)
+        # tr B H and b as the averages have them, and their slopes in (g, *b).
+        filled, *own = ((at.filled, at.b1, at.b2)[k] for k in kept)
+        slopes = block_slopes(self.rows, C * x, S1, S2, at)
+        found = [(by_g, -(p * fall[0] + q * fall[1]), -(p * fall[1] + q * fall[2])) for by_g, p, q in slopes]
+        falls, *others = ([found[k][j] for j in kept] for k in kept)
+        direct = [[arb(1), -filled - tau * C * beta * falls[0], *(-tau * q for q in falls[1:])]]
+        for k, row in enumerate(others, start=1):
+            direct.append([arb(0), -C * beta * row[0], *(int(j == k) - q for j, q in enumerate(row[1:], start=1))])
+        values = [overlap - tau * filled, *(p - q for p, q in zip(b, own, strict=True))]
+        return values, direct, [-tau * x * falls[0], *(-x * row[0] for row in others)]
 
-    def overlaps(self, C: Any, x: Any, b: Sequence[Any], moves: Matrix) -> tuple[Matrix, Sequence[Matrix]]:
+    def overlaps(self, C: Any, beta: Any, box: Sequence[Any], moves: Matrix) -> tuple[Matrix, Sequence[Matrix]]:
         """As for any law: K by (zeta, chi, psi)."""
+        _, tau, *b = box
         once, twice = self._averages(b, _LABEL_POWERS)
-        by_x, *by_1, by_2 = moves
+        _, by_tau, *by_1, by_2 = moves
         slopes = [*by_1, by_2] if by_1 else [(arb(0), arb(0)), by_2]
         over = [
             [Moving(once[i][j], -(twice[i][j + 1] * slopes[0][e] + twice[i][j + 2] * slopes[1][e])) for e in (0, 1)]
             for i, j in _PLACES
         ]
-        steps = [Moving(x, by_x[e]) for e in (0, 1)]
-        gains = [step * Moving(C, arb(1 - e)) for e, step in enumerate(steps)]
+        steps = [Moving(tau, by_tau[e]) for e in (0, 1)]
+        gains = [step * Moving(C, arb(1 - e)) * Moving(beta, arb(0)) for e, step in enumerate(steps)]
         law = _beside_slopes(self.rows)
         numbers = (np.array(one, dtype=object) for one in (steps, gains, over))
         K = signal_overlaps(law, law.vectors, law.pulled, *numbers).tolist()

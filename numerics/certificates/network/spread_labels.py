@@ -10,7 +10,7 @@ u is. What the grid leaves out needs no bound of g: with F = 1 the whole sum of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from giantsteps.numerics.balls.trapezoid import aliasing, density, lifted, round
 Ball = Any
 
 _MOST_NODES = 1500
-_MOST_EVALUATIONS = 20_000
+_MOST_EVALUATIONS = 40_000
 # Of the height of the zeros of D: how far the rule goes off the line.
 _SHARE = Fraction(3, 4)
 
@@ -92,6 +92,32 @@ def panels_of(target: Activation, length: int) -> list[tuple[Program, Ball, Ball
     return found
 
 
+def average(
+    panels: list[tuple[Program, Ball, Ball]], i: int, function: Callable[[Ball, Ball], Ball], size: Ball, bits: int
+) -> Ball:
+    """E[u^i F(g(u))] to about 2**-bits, |F| <= size on the line, by adaptive integrals on the panels of g.
+
+    `function` takes g and e to F(g) exp(e), complex off the line. Raises BallError where integrals do not end.
+    """
+    length = panels[-1][2]
+    # E[u^2; |u| > L] = 2 (L phi(L) + P(u > L)) <= 2 (L + 1) phi(L), which bounds those of 1 and |u|, too. Breakpoints
+    # lie within their balls: the sliver between, by its width and the bound.
+    slack = sum((arb(left.rad()) + arb(right.rad()) for _, left, right in panels), arb(0)) * length**2
+    total, tolerance = arb(0, (size * (2 * (length + 1) * density(length) + slack)).upper()), arb(2) ** -bits
+    for code, left, right in panels:
+
+        def integrand(u: Ball, analytic: bool, code: Program = code) -> Ball:
+            return acb(u**i * function(code.run(u, analytic)[0], -u * u / 2))
+
+        whole = acb.integral(
+            integrand, left.mid(), right.mid(), abs_tol=tolerance, rel_tol=tolerance, eval_limit=_MOST_EVALUATIONS
+        )
+        total += whole.real * density(arb(0))
+    if not total.is_finite():
+        raise BallError("the averages over labels were not enclosed at this precision")
+    return total
+
+
 def spread_labels(target: Activation, centre: Ball, noise: Fraction, b1: Ball, b2: Ball, bits: int) -> SpreadLabels:
     """The grid whose errors are about 2**-bits for such b1 and b2. Raises BallError where it would be too large."""
     scale = rational_ball(noise).sqrt()
@@ -109,7 +135,18 @@ def spread_labels(target: Activation, centre: Ball, noise: Fraction, b1: Ball, b
         raise BallError(f"the labels need {high - low} nodes: their noise is small beside their range")
     h = rational_ball(step)
     nodes = tuple(k * h for k in range(low, high + 1))
-    weights = tuple(tuple(_weights(panels, centre, scale, h, i, nodes, bits)) for i in range(3))
+    top = h / scale * density(arb(0))
+
+    def weight(i: int, place: Ball) -> Ball:
+        """h rho_i."""
+
+        def around(g: Ball, exponent: Ball) -> Ball:
+            x = (place - g) / scale
+            return top * (exponent - x * x / 2).exp()
+
+        return average(panels, i, around, top, bits + 16)
+
+    weights = tuple(tuple(weight(i, node + centre) for node in nodes) for i in range(3))
     y = arb(tall) / scale
     factor = aliasing(y, h / scale) * lifted(y)
     whole, _, square = ((1 + factor - sum(row, arb(0))).upper().max(arb(0)) for row in weights)
@@ -124,51 +161,3 @@ def _range(panels: list[tuple[Program, Ball, Ball]], centre: Ball) -> tuple[floa
         places = [left.mid() + (right.mid() - left.mid()) * k / 64 for k in range(65)]
         found += [float(code.run(u)[0] - centre) for u in places]
     return min(found), max(found)
-
-
-def _weights(
-    panels: list[tuple[Program, Ball, Ball]],
-    centre: Ball,
-    scale: Ball,
-    h: Ball,
-    i: int,
-    nodes: tuple[Ball, ...],
-    bits: int,
-) -> Iterator[Ball]:
-    """h rho_i on the nodes, by adaptive integrals in u on the panels of the target."""
-    unit = h / scale
-    length = panels[-1][2]
-    # E[u^2; |u| > L] <= 2 (L + 1) phi(L), and it bounds those of 1 and |u|, too.
-    tail = 2 * (length + 1) * density(length) * density(arb(0))
-    # Where a breakpoint lies within its ball.
-    slack = sum((arb(left.rad()) + arb(right.rad()) for _, left, right in panels), arb(0)) * length**2
-    around = arb(0, (unit * (tail + slack)).upper())
-    tolerance = arb(2) ** -(bits + 16)
-    for node in nodes:
-        total = around
-        for code, left, right in panels:
-            integrand = _integrand(code, node + centre, scale, i)
-            total += (
-                unit
-                * acb.integral(
-                    integrand,
-                    left.mid(),
-                    right.mid(),
-                    abs_tol=tolerance,
-                    rel_tol=tolerance,
-                    eval_limit=_MOST_EVALUATIONS,
-                ).real
-            )
-        if not total.is_finite():
-            raise BallError("the density of the labels was not enclosed at this precision")
-        yield total
-
-
-def _integrand(code: Program, place: Ball, scale: Ball, i: int) -> Callable[[Ball, bool], Ball]:
-    """u^i phi(u) phi((place - g(u))/s)."""
-
-    def integrand(u: Ball, analytic: bool) -> Ball:
-        x = (place - code.run(u, analytic)[0]) / scale
-        return acb(u**i * (-(u * u + x * x) / 2).exp() / (2 * arb.pi()))
-
-    return integrand

@@ -18,7 +18,7 @@ from giantsteps.numerics.bulk.network_constants import labels as rule_for_labels
 from giantsteps.numerics.certificates.network.labels import LabelBalls
 from giantsteps.numerics.certificates.network.spread_labels import SpreadLabels, panels_of, sizes_of, spread_labels
 from giantsteps.numerics.certificates.problems import problem_of
-from tests.shared.certified_models import network
+from tests.shared.certified_models import network, worked
 
 BITS = 44
 TARGETS = {"sin(z)": np.sin, "sign(z)": np.sign, "Max(z, 0)": lambda u: np.maximum(u, 0.0)}
@@ -166,21 +166,22 @@ def test_sizes_on_the_line_are_nearly_reached(b1: float, b2: float) -> None:
         assert k or sizes[1] <= 1.2 * most
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.25])
-def test_slopes_of_the_traces_are_differences(noise: float) -> None:
-    # tr B H, b1 and b2 as g, b1 or b2 moves.
+@pytest.mark.parametrize("name", ["isotropic", "labels", "noisy labels"])
+def test_slopes_of_the_equations_of_a_law_are_differences(name: str) -> None:
+    # As C, T, tau, b1 or b2 moves.
     with precision(120):
-        law = problem_of(network("relu", "sign", noise=noise), 70).law
-        place, h = [arb("1.3"), arb("0.3"), arb("0.4")], arb(2) ** -20
-        _, slopes = law.traced(place[0], place[1:])
-        for which in range(3):
+        model = worked() if name == "isotropic" else network("relu", "sign", noise=0.25 * (name == "noisy labels"))
+        law, beta, h = problem_of(model, 70).law, arb("0.8"), arb(2) ** -20
+        place = [arb("1.3"), arb("0.9"), arb("1.1"), *((arb("0.3"), arb("0.4")) if name != "isotropic" else ())]
+        _, direct, by_C = law.equations(place[0], beta, place[1:])
+        for which in range(len(place)):
             low, high = (
-                law.traced(at[0], at[1:])[0]
+                law.equations(at[0], beta, at[1:])[0]
                 for at in ([x + step * (k == which) for k, x in enumerate(place)] for step in (-h, h))
             )
-            for row, before, after in zip(slopes, low, high, strict=True):
-                assert abs(row[which] - (after - before) / (2 * h)) < arb("1e-8")
-                assert row[which] != 0
+            for row, before, after, by in zip(direct, low, high, by_C, strict=True):
+                found = row[which - 1] if which else by
+                assert abs(found - (after - before) / (2 * h)) < arb("1e-8")
 
 
 @pytest.mark.parametrize(
