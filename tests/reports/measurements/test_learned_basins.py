@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.networks.calibration import seed_of
-from benchmarks.networks.learned_basins import basin_seed
+from benchmarks.networks.__main__ import basin_seed, seed_of
 from giantsteps.reports.measurements.basin_shares import GAP
 from giantsteps.reports.measurements.close_basins import paragraphs, tables
 from giantsteps.reports.measurements.learned_basins import (
