@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from giantsteps.numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from giantsteps.numerics.experiments import convex_readout, readout
-from giantsteps.numerics.experiments.bias_search import best_bias
+from giantsteps.numerics.experiments.bias_search import Fitted, best_bias
 from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
 from giantsteps.numerics.experiments.inputs import Inputs
 from giantsteps.numerics.experiments.measure import Row, fresh_outputs, order_parameters
@@ -161,15 +161,6 @@ def _scales(model: Model, values: dict[str, float], solution: Solution) -> dict[
     return scales
 
 
-@dataclass(frozen=True, eq=False)
-class _Fitted:
-    """A readout (p,), the losses per training sample, and the energy per neuron."""
-
-    a: Array
-    training: float
-    energy: float
-
-
 def _experiment(task: Job) -> tuple[Row]:
     """One seed: draw the map, fit the readout (and the bias), measure."""
     sizes, loss, model = task.sizes, task.model.loss, task.model
@@ -186,7 +177,7 @@ def _experiment(task: Job) -> tuple[Row]:
         matrix, h = drawn.weights, x @ drawn.weights.T + own
 
         @cache
-        def fit_at(b: float) -> _Fitted:
+        def fit_at(b: float) -> Fitted:
             return _fit(np.asarray(sigma(h + b)), y, loss, model.ridge)
 
         home = _WHOLE_LINE if task.basins is None else task.basins.home
@@ -212,14 +203,14 @@ def _in_blocks(drawn: FeatureMap, x: Array) -> Array:
     return np.concatenate([drawn.features(x[start : start + rows]) for start in range(0, len(x), rows)])
 
 
-def _fit(phi: Array, y: Array, loss: Loss, ridge: float) -> _Fitted:
+def _fit(phi: Array, y: Array, loss: Loss, ridge: float) -> Fitted:
     n, p = phi.shape
     if loss == SQUARE:
         found = readout.fit(iter([(phi, y)]), n, p, (ridge,))
         a, training = found.a[:, 0], 0.5 * float(found.training_error[0])
-        return _Fitted(a, training, (n * training + 0.5 * ridge * float(a @ a)) / p)
+        return Fitted(a, training, (n * training + 0.5 * ridge * float(a @ a)) / p)
     convex = convex_readout.fit(phi, y, loss, ridge)
-    return _Fitted(convex.a, float(np.mean(loss.value(y, convex.outputs))), convex.energy / p)
+    return Fitted(convex.a, float(np.mean(loss.value(y, convex.outputs))), convex.energy / p)
 
 
 def gap_names(count: int) -> tuple[str, ...]:

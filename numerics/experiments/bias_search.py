@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,15 +13,13 @@ from giantsteps.numerics.bounds.learned_bias import Interval
 _SCAN = 17
 
 
-class HasEnergy(Protocol):
-    """What is known at one bias."""
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A readout (p,), the losses per training sample, and the training energy per neuron, least over readouts."""
 
-    @property
-    def energy(self) -> float:
-        """The training energy, least over readouts."""
-
-
-Fitted = TypeVar("Fitted", bound=HasEnergy)
+    a: np.ndarray
+    training: float
+    energy: float
 
 
 def best_bias(fit: Callable[[float], Fitted], reach: float, interval: Interval, share: float) -> tuple[float, Fitted]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.experiments import orthogonal, ridge
+from giantsteps.numerics.experiments import letters, orthogonal, ridge
 from giantsteps.numerics.experiments.ensembles import Sizes, gradient_step
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.experiments.simulate import predict, simulate
@@ -19,7 +19,7 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from giantsteps.numerics.saddle_point.letters.density import solve_letters
+from giantsteps.numerics.saddle_point.letters.density import bulk_of, law_of, solve_letters
 
 # Groups of different fractions, spikes, bulks and biases; labels with noise; n = 1.75 d, p = 1.5 d.
 GROUPS = (ReadoutGroup(1.0, 0.25, 1.0, 0.4), ReadoutGroup(-0.5, 0.75, 1.3, -0.6))
@@ -101,6 +101,16 @@ def test_a_prediction_of_letters_is_the_solution_at_its_width() -> None:
         assert found.scales == pytest.approx(
             {"test_error": solution.test_error, "training_error": solution.training_error, "zeta": size, "psi": size}
         )
+
+
+def test_letters_have_their_own_spikes_and_norms() -> None:
+    sizes = Sizes.rounded(16, alpha=1.75, beta=1.5, fractions=(1.0,))
+    drawn = letters.letters_map(LETTERS, sizes, np.random.default_rng(4))
+    u = law_of(LETTERS).draw(np.random.default_rng(4), sizes.p)
+    assert drawn.spikes[:, 0] == pytest.approx(LETTERS.spike * u)
+    rows = drawn.weights - drawn.spikes * drawn.direction
+    assert np.sum(rows**2, axis=1) == pytest.approx([bulk_of(LETTERS, float(x)) for x in u])
+    assert (drawn.alignment, drawn.theta @ drawn.theta) == pytest.approx((LETTERS.alignment, 1.0))
 
 
 def test_orthogonal_rows_have_their_norms_spikes_and_biases() -> None:

@@ -205,17 +205,15 @@ def test_blocks_of_a_batch_are_their_definitions() -> None:
 
 
 def test_the_resolvent_of_rows_is_its_definition() -> None:
-    drawn = draws.draw(STEP, 12, 3)
-    assert drawn.rows.mean(axis=0) == pytest.approx(np.zeros(12), abs=1e-14)
-    *_, x, labels = draws.first_step(STEP, 12, 3)
-    assert drawn.batch == pytest.approx(labels @ x / 18)
-    v = drawn.mean / np.linalg.norm(drawn.mean)
+    start, move, *_ = draws.first_step(STEP, 12, 3)
+    rows, mean = centred(start + STEP.rate * move), (start + STEP.rate * move).mean(axis=0)
+    v = mean / np.linalg.norm(mean)
     perp = np.eye(12)[0] - v[0] * v
     perp = perp / np.linalg.norm(perp)
-    gram = drawn.rows @ (np.eye(12) - np.outer(v, v)) @ drawn.rows.T
+    gram = rows @ (np.eye(12) - np.outer(v, v)) @ rows.T
     G, p = np.linalg.inv(0.5 * gram + 0.7 * np.eye(len(gram))), len(gram)
-    norms = np.sum(drawn.rows**2, axis=1)
-    columns = np.stack([drawn.rows @ v, drawn.rows @ perp, norms - norms.mean()], axis=1)
+    norms = np.sum(rows**2, axis=1)
+    columns = np.stack([rows @ v, rows @ perp, norms - norms.mean()], axis=1)
     K = columns.T @ G @ columns
     expected = {
         s.V2: np.trace(G) / p, s.V1: np.trace(gram @ G) / p, s.overlap_vv: K[0, 0], s.overlap_vp: K[0, 1],

@@ -62,11 +62,6 @@ def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
     return Drawn(rows - mean, mean, centred @ x / n0), x, centred, start
 
 
-def draw(step: Step, d: int, seed: int) -> Drawn:
-    """The rows of one network after its step."""
-    return _step(step, d, seed)[0]
-
-
 _ROWS = (s.r, s.gamma, s.c, s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
 
 

@@ -64,11 +64,6 @@ def first_step(
     return rows, after_step(rows, SMOOTH[step.student], x, labels, 1.0, letters) - rows, x, labels
 
 
-def draw(step: Step, d: int, seed: int) -> Drawn:
-    """One real gradient step; the rows start on the unit sphere."""
-    return _drawn(step, *first_step(step, d, seed))
-
-
 def _drawn(step: Step, start: Array, move: Array, x: Array, labels: Array) -> Drawn:
     rows = start + step.rate * move
     mean = rows.mean(axis=0)

@@ -1,14 +1,18 @@
-"""Readouts for other losses at finite size: certificates, optimality, and another solver."""
+"""Readouts at finite size against their definitions: ridge, and other losses with their certificates."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from giantsteps.numerics.experiments import readout
-from giantsteps.numerics.experiments.convex_readout import GAP_GOAL, fit
+from giantsteps.numerics.experiments import convex_readout, readout
+from giantsteps.numerics.experiments.convex_readout import GAP_GOAL
 from giantsteps.numerics.experiments.ensembles import Array
+from giantsteps.numerics.experiments.readout import fit
 from giantsteps.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, Loss, ProximalLoss, huber
 from giantsteps.numerics.models.network import SimulationError
 
@@ -32,7 +36,7 @@ def _energy(phi: Array, y: Array, loss: Loss, ridge: float, a: Array) -> float:
 @pytest.mark.parametrize("ridge", [1e-3, 0.1, 3.0])
 def test_nothing_nearby_is_lower(shape: tuple[int, int], loss: Loss, ridge: float) -> None:
     phi, y = _problem(*shape, loss)
-    found = fit(phi, y, loss, ridge)
+    found = convex_readout.fit(phi, y, loss, ridge)
     assert found.energy == pytest.approx(_energy(phi, y, loss, ridge, found.a), rel=1e-12)
     assert -1e-12 * found.energy <= found.gap <= GAP_GOAL * found.energy
     rng = np.random.default_rng(7)
@@ -48,9 +52,9 @@ def test_nothing_nearby_is_lower(shape: tuple[int, int], loss: Loss, ridge: floa
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_square_loss_is_the_ridge_readout(shape: tuple[int, int]) -> None:
     phi, y = _problem(*shape, SQUARE)
-    ridge = readout.fit(iter([(phi, y)]), *shape, (0.1,)).a[:, 0]
+    ridge = fit(iter([(phi, y)]), *shape, (0.1,)).a[:, 0]
     # L-BFGS-B stops at a gradient of 1e-7, beside a curvature of at least one in the forces.
-    assert fit(phi, y, SQUARE, 0.1).a == pytest.approx(ridge, abs=1e-5)
+    assert convex_readout.fit(phi, y, SQUARE, 0.1).a == pytest.approx(ridge, abs=1e-5)
 
 
 def test_another_solver_finds_the_same_hinge_readout() -> None:
@@ -73,7 +77,7 @@ def test_another_solver_finds_the_same_hinge_readout() -> None:
         method="SLSQP",
         options={"ftol": 1e-13, "maxiter": 500},
     )
-    ours = fit(phi, y, HINGE, ridge)
+    ours = convex_readout.fit(phi, y, HINGE, ridge)
     assert ours.energy == pytest.approx(float(found.fun), rel=1e-8)
     assert ours.a == pytest.approx(found.x[:p], abs=1e-4)
 
@@ -81,7 +85,41 @@ def test_another_solver_finds_the_same_hinge_readout() -> None:
 def test_what_cannot_be_fitted_is_refused() -> None:
     phi, y = _problem(20, 10, HINGE)
     with pytest.raises(SimulationError, match="positive ridge"):
-        fit(phi, y, HINGE, 0.0)
+        convex_readout.fit(phi, y, HINGE, 0.0)
     unknown = ProximalLoss("mine", lambda y, h: (y - h) ** 2, lambda y, w, V: (w + 2 * V * y) / (1 + 2 * V))
     with pytest.raises(SimulationError, match="no solver"):
-        fit(phi, y, unknown, 0.1)
+        convex_readout.fit(phi, y, unknown, 0.1)
+
+
+def blocks(phi: np.ndarray, y: np.ndarray, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    for start in range(0, len(y), rows):
+        yield phi[start : start + rows].copy(), y[start : start + rows]
+
+
+@pytest.mark.parametrize(("n", "p"), [(30, 12), (12, 30), (20, 20)])
+@pytest.mark.parametrize("count", [2, readout.MANY_RIDGES + 1])
+def test_readout_solves_the_normal_equations(n: int, p: int, count: int) -> None:
+    rng = np.random.default_rng(n)
+    phi, y = rng.standard_normal((n, p)), rng.standard_normal(n)
+    ridges = np.geomspace(0.01, 10.0, count)
+    found = fit(blocks(phi, y, 7), n, p, ridges)
+    scaled = phi / math.sqrt(p)
+    for column, ridge in enumerate(ridges):
+        # The definition, by a dense solve; condition number below 1e4.
+        a = np.linalg.solve(scaled.T @ scaled + ridge * np.eye(p), scaled.T @ y)
+        assert found.a[:, column] == pytest.approx(a, rel=1e-9, abs=1e-11)
+        assert found.training_error[column] == pytest.approx(np.mean((y - scaled @ a) ** 2), rel=1e-9)
+
+
+def test_readout_without_ridge_interpolates_with_least_norm() -> None:
+    rng = np.random.default_rng(0)
+    phi, y = rng.standard_normal((10, 25)), rng.standard_normal(10)
+    found = fit(blocks(phi, y, 10), 10, 25, (0.0,))
+    assert found.a[:, 0] == pytest.approx(np.linalg.pinv(phi / 5.0) @ y, rel=1e-10)  # condition number below 100
+    assert found.training_error[0] == 0.0
+
+
+@pytest.mark.parametrize("count", [1, readout.MANY_RIDGES + 1])
+def test_singular_features_are_refused(count: int) -> None:
+    with pytest.raises(SimulationError, match="linearly dependent"):
+        fit(blocks(np.zeros((10, 4)), np.ones(10), 10), 10, 4, (0.0,) * count)
