@@ -19,7 +19,6 @@ from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
     Points = list[tuple[dict[str, float], dict[str, Any]]]
 
 HELP = f"""\b
