@@ -19,7 +19,7 @@ __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE
 
 # What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
-    from giantsteps.derivations.expressions.parser import ExpressionError as ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError as ExpressionError
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"giantsteps.{home}"
     for home, names in {
-        "derivations.expressions.parser": "ExpressionError",
+        "derivations.expressions.tree": "ExpressionError",
         "derivations.language.expectation": "Expectation",
         "numerics.balls.arithmetic": "BallError PrecisionError",
         "numerics.bounds.of_model": "bounds",

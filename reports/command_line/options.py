@@ -181,7 +181,7 @@ def _with_law(options: Mapping[str, Any], any_law: bool, kind: str | None) -> Re
 def expression_of(name: str, text: str) -> Activation:
     """The activation or target that an option names. Raises InputProblem."""
     from giantsteps.derivations.activations.activation import activation
-    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError
 
     try:
         return activation(text)

@@ -151,7 +151,7 @@ def _read(expression: str, target: str | None, end: float) -> tuple[Activation, 
 def _curves(found: ActivationStudy, end: float) -> Curves | None:
     """The curves along the spike, where the bounds could be computed before ``end`` (see `_read`)."""
     from giantsteps.derivations.expressions.budget import at_most
-    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError
     from giantsteps.reports.activation.curves import curves
     from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 

@@ -82,7 +82,7 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
     tell_groups(options, asked.groups, out)
 
     from giantsteps.reports.answers.loss_bounds import bounds_json
-    from giantsteps.reports.answers.optima import best_eta_json, best_spike_json
+    from giantsteps.reports.answers.optima import best_bounds_json, best_eta_json
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
@@ -92,11 +92,11 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
             try:
                 document = bounds_json(model, progress.step, width) | _without_end(asked, point)
                 if optimise_eta:
-                    rate, document["best_eta"] = best_eta_json(asked, point)
+                    rate, document["best_eta"] = best_eta_json(model)
                     document["converged"] = document["converged"] and rate.converged
                     progress.step()
                 if optimise_spike:
-                    document["best_spike"] = best_spike_json(model)
+                    document["best_spike"] = best_bounds_json(model, "spike")
                     progress.step()
             except ModelError as error:
                 raise InputProblem(str(error)) from None
