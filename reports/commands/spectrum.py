@@ -143,13 +143,11 @@ def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
     from giantsteps.numerics.models.network import Network
 
     weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
+    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
+    sizes = Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions)
     if isinstance(subject, Network):
-        sizes = Sizes.rounded(
-            dimension, alpha=subject.alpha, beta=subject.beta, alpha0=subject.alpha0, fractions=subject.fractions
-        )
         drawn = trained_network(subject, sizes, weights, batch)
     else:
-        sizes = Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, fractions=subject.fractions)
         drawn = spiked_random_features(subject, sizes, weights)
     features = np.empty((sizes.n, sizes.p))
     rows = block_rows(max(sizes.p, sizes.d))
