@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.numerics.models.parameters import ModelError
-from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.command_line.console import Output, number, print_json, provenance, table
 from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, request
 from giantsteps.reports.command_line.parameters import SEED, name_option, option, whole
@@ -67,7 +66,7 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
         )
     ((point, model),) = asked.models()
     out.warn([model])
-    tell_groups(options, asked.groups, out)
+    out.tell_groups(options, asked.groups)
     drawn = kind or ("network" if asked.bulk_model == "network" else "srf")
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
