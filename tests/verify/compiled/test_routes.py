@@ -20,7 +20,7 @@ from giantsteps.verify.compiled import directions, losses, network, network_lett
 from giantsteps.verify.compiled.along import averages, evaluated
 from giantsteps.verify.compiled.theorems import one_letter, two_letters
 from giantsteps.verify.second_route.losses import for_solver
-from giantsteps.verify.second_route.networks.letter_networks import NETWORKS
+from giantsteps.verify.second_route.networks.letter_networks import NETWORKS, compiled
 
 WORKED = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "gelu", "sign", "tanh(z)+0.2*he(2,z)", "z**2-1", "softplus", "atan")
@@ -185,7 +185,7 @@ def test_drawn_models_are_solved_as_by_the_solver(
 def test_networks_of_two_letters_are_solved_as_by_the_solver(name: str) -> None:
     """Without label noise, which the solver has in the labels of both steps."""
     given = NETWORKS[name]
-    made = replace(given, noise=0.0).compiled
+    made = compiled(replace(given, noise=0.0))
     found, error = network_letters.solved(made)
     step, groups = made.step, zip(given.letters, given.fractions, given.biases, strict=True)
     by_solver = solve(Model.from_gradient_step(
