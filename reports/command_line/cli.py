@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from types import TracebackType
@@ -258,24 +257,16 @@ def wants_debug(args: Sequence[str]) -> bool:
 
 
 def run(args: Sequence[str]) -> int:
-    """Run the command line given by ``args``; the exit code."""
+    """Run the command line given by ``args``, or answer the shell that asks what may follow; the exit code."""
     with Boundary(wants_debug(args), list(args)) as boundary, signals.interruptible():
         try:
-            # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
-            with cli.make_context("giantsteps", list(args)) as context:
-                boundary.code = int(cli.invoke(context) or 0)
+            if not completion.answer(cli):
+                # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
+                with cli.make_context("giantsteps", list(args)) as context:
+                    boundary.code = int(cli.invoke(context) or 0)
         finally:
             sys.stdout.flush()
     return boundary.code
-
-
-def answer_shell(args: Sequence[str]) -> int | None:
-    """The exit code of what a shell asks for completion; None where no shell asks."""
-    answered: int | None = None
-    with Boundary(wants_debug(args), args) as boundary:
-        answered = completion.answer(cli)
-        sys.stdout.flush()
-    return boundary.code or answered
 
 
 def main() -> int:
@@ -287,8 +278,6 @@ def main() -> int:
         streams.prepare()
     except InputProblem as closed:
         return complain(str(closed), closed.code)
-    if completion.VARIABLE in os.environ and (answered := answer_shell(args)) is not None:
-        return answered
     return run(args)
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import click
 
-from giantsteps.reports.command_line.problems import DONE, InputProblem
+from giantsteps.reports.command_line.problems import InputProblem
 
 SHELLS = ("bash", "zsh", "fish")
 # Where the script of a shell puts its question, as click's do.
@@ -29,21 +29,22 @@ def script(shell: str, group: click.Command) -> str:
     return found.source_template % found.source_vars()
 
 
-def answer(group: click.Command) -> int | None:
-    """Print what may follow the words that a shell asks about; the exit code, None where no shell asks."""
+def answer(group: click.Command) -> bool:
+    """Print what may follow the words that a shell asks about; whether one asks.
+
+    It does where it says its name, the words, and where the cursor is: its place for bash and zsh, the word itself for
+    fish.
+    """
+    shell, _, wanted = os.environ.get(VARIABLE, "").partition("_")
+    place = os.environ.get("COMP_CWORD")
+    if wanted != "complete" or shell not in SHELLS or "COMP_WORDS" not in os.environ or place is None:
+        return False
+    if shell != "fish" and not place.isdecimal():
+        return False
     from click.shell_completion import get_completion_class
 
-    shell, _, wanted = os.environ.get(VARIABLE, "").partition("_")
     known = get_completion_class(shell)
-    if wanted != "complete" or known is None or not _is_question(shell):
-        return None
     # Words that no command takes are followed by nothing: a shell shows no sentence.
     with suppress(InputProblem, click.ClickException):
-        print(known(group, {}, "giantsteps", VARIABLE).complete())
-    return DONE
-
-
-def _is_question(shell: str) -> bool:
-    """Whether the words are there, and where the cursor is: its place for bash and zsh, the word itself for fish."""
-    place = os.environ.get("COMP_CWORD")
-    return "COMP_WORDS" in os.environ and place is not None and (shell == "fish" or place.isdecimal())
+        print(known(group, {}, "giantsteps", VARIABLE).complete() if known else "")
+    return True

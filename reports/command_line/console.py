@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 from giantsteps.numerics.models.documents import finite as finite
 
 if TYPE_CHECKING:
-    from giantsteps.numerics.models.model import Model
+    from giantsteps.numerics.models.model import Model, ReadoutGroup
     from giantsteps.reports.command_line.request import Request
 
+_TOLD = 6  # groups that are told one by one
 PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is asked to bear
 
 _COLOURS = {
@@ -99,6 +100,19 @@ class Output:
             self.note(f"warning: {sentence}")
         if len(sentences) > 3:
             self.note(f"warning: the same in other numbers at {len(sentences) - 3} more points")
+
+    def tell_groups(self, options: Mapping[str, Any], groups: Sequence[ReadoutGroup]) -> None:
+        """Which groups --readout and --bias make together where both are lists: their product."""
+        if not options.get("readout") or options.get("bias") in (None, "learned"):
+            return
+        told = [
+            f"u {'/'.join(f'{u:g}' for u in g.weights)}, bias {g.bias:g} ({g.fraction:.3g})" for g in groups[:_TOLD]
+        ]
+        more = [f"{len(groups) - _TOLD} more"] if len(groups) > _TOLD else []
+        self.note(
+            f"{len(groups)} groups: {'; '.join([*told, *more])}. --readout and --bias make the product of the two "
+            'lists; to pair them, use --readout "u:fraction::bias,..."'
+        )
 
     def tell(self, document: Mapping[str, Any] | Callable[[], Mapping[str, Any]], text: Callable[[], str]) -> None:
         """The answer, as it was asked for."""

@@ -9,7 +9,6 @@ import click
 
 from giantsteps.numerics.models.documents import is_apart
 from giantsteps.numerics.models.parameters import ModelError
-from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import apart_line, shown
 from giantsteps.reports.command_line.console import Output, finite, number, table
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
@@ -79,7 +78,7 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
         )
     models = asked.models()
     out.warn([model for _, model in models])
-    tell_groups(options, asked.groups, out)
+    out.tell_groups(options, asked.groups)
 
     from giantsteps.reports.answers.loss_bounds import bounds_json
     from giantsteps.reports.answers.optima import best_bounds_json, best_eta_json

@@ -203,34 +203,28 @@ def summary(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     """One line per claim, and a line of totals."""
+    return f"{verdict_table(documents)}\n\n{totals(summary(documents))}"
+
+
+def verdict_table(documents: Sequence[Mapping[str, Any]], *, alone: bool = False) -> str:
+    """One line per claim; with ``alone`` how many mutants the check refutes that earned the verdict."""
     rows = [
         [
             d["id"],
             verdict_text(d["verdict"]) + verdict_mark(d["role"], by_fiat(d), given_of(d)),
             verdict_text(d["weakest"]),
-            refuted_mutants(d),
-            numbers(d["equations"]),
+            f"{sum(m['verdict'] == 'REFUTED' for m in d['mutants'])}/{len(d['mutants'])}",
+            *(["{caught_alone}/{of}".format_map(d["power"]) if d["power"] else ""] if alone else []),
+            ", ".join(f"({n})" for n in d["equations"]),
         ]
         for d in documents
     ]
-    listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "equations"])
-    return f"{listed}\n\n{totals(summary(documents))}"
+    return table(rows, ["claim", "verdict", "weakest link", "mutants", *(["alone"] if alone else []), "equations"])
 
 
 def totals(counts: Mapping[str, int]) -> str:
     """The verdicts in one line: 31 PROVED, 9 CONFIRMED."""
     return ", ".join(f"{count} {verdict_text(verdict)}" for verdict, count in counts.items() if count) or "no claims"
-
-
-def refuted_mutants(document: Mapping[str, Any]) -> str:
-    """Refuted mutants of those tested: 5/5."""
-    mutants = document["mutants"]
-    return f"{sum(m['verdict'] == 'REFUTED' for m in mutants)}/{len(mutants)}"
-
-
-def numbers(equations: Sequence[int]) -> str:
-    """Equation numbers: (9), (10)."""
-    return ", ".join(f"({n})" for n in equations)
 
 
 def claim_text(document: Mapping[str, Any]) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.command_line.console import Output, estimate_text, number, table, verdict_text
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from giantsteps.reports.command_line.parameters import option
@@ -73,7 +72,7 @@ def compare(out: Output, dimensions: str, seeds: int, kind: str | None, seed: in
         )
     asked = request(options, any_law=True, kind=kind)
     kind = kind or usual_kind(asked)
-    tell_groups(options, asked.groups, out)
+    out.tell_groups(options, asked.groups)
     for point in asked.points():  # every point has to exist before anything is run
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)

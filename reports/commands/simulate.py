@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from giantsteps.numerics.models.parameters import ModelError
-from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.command_line.console import Output, estimate_text, number, table
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from giantsteps.reports.command_line.parameters import SEED, Command, name_option, option, whole
@@ -115,7 +114,7 @@ def simulate(
     """Simulate every point asked for; the exit code."""
     asked = request(options, any_law=True, kind=kind)
     kind = kind or usual_kind(asked)
-    tell_groups(options, asked.groups, out)
+    out.tell_groups(options, asked.groups)
     if inputs != "gaussian" and kind == "equivalent":
         raise InputProblem(
             f"--inputs {inputs} was given with --kind equivalent, which is Gaussian by construction; --kind srf and "

@@ -11,7 +11,6 @@ import click
 
 from giantsteps.numerics.models.documents import WIDTH, apart_sentence, finite, is_apart
 from giantsteps.numerics.models.parameters import ModelError
-from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.answers.widths import apart_line, error_rows, shown
 from giantsteps.reports.command_line.console import Output, number, provenance, table
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
@@ -103,7 +102,7 @@ def solve(out: Output, certify: bool, digits: str | None, time_limit: float, wid
         solved = _solve_all(plain, progress.step, width) if asked.swept else [solve_single(plain[0])]
         results = [_marked(asked, point, one) for (point, _), one in zip(models, solved, strict=True)]
     out.warn(plain)
-    tell_groups(options, asked.groups, out)
+    out.tell_groups(options, asked.groups)
     paper = _isotropic(asked, plain)
     more, rows, reached = extras(plain[0], certify, many)
     documents = (

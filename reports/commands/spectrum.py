@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.numerics.models.parameters import ModelError
-from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.command_line.console import Output, number, print_json, provenance, table
 from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, request
 from giantsteps.reports.command_line.parameters import SEED, name_option, option, whole
@@ -67,7 +66,7 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
         )
     ((point, model),) = asked.models()
     out.warn([model])
-    tell_groups(options, asked.groups, out)
+    out.tell_groups(options, asked.groups)
     drawn = kind or ("network" if asked.bulk_model == "network" else "srf")
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
@@ -143,13 +142,11 @@ def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
     from giantsteps.numerics.models.network import Network
 
     weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
+    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
+    sizes = Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions)
     if isinstance(subject, Network):
-        sizes = Sizes.rounded(
-            dimension, alpha=subject.alpha, beta=subject.beta, alpha0=subject.alpha0, fractions=subject.fractions
-        )
         drawn = trained_network(subject, sizes, weights, batch)
     else:
-        sizes = Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, fractions=subject.fractions)
         drawn = spiked_random_features(subject, sizes, weights)
     features = np.empty((sizes.n, sizes.p))
     rows = block_rows(max(sizes.p, sizes.d))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.reports.answers.groups import tell_groups
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.machine.signals import Terminated
 from giantsteps.reports.command_line.options import common_options
@@ -97,7 +96,7 @@ def sweep(
 
     if plot is not None:
         check_plot(points, Path(plot))
-    tell_groups(tomllib.loads(described.text), points.groups, out)
+    out.tell_groups(tomllib.loads(described.text), points.groups)
     ends = _ends(points)
     out.warn(ends)
     if points.kind == "both" and points.experiment and points.experiment.kind == "network" != points.bulk_model:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.reports.command_line.console import Chapters, Output, Progress, table, verdict_text
+from giantsteps.reports.command_line.console import Chapters, Output, Progress, table
 from giantsteps.reports.command_line.options import common_options
 from giantsteps.reports.command_line.parameters import option, profile_option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
@@ -185,23 +185,12 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) 
 
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
-    from giantsteps.reports.commands.claims import numbers
-    from giantsteps.reports.text.words import verdict_mark
+    from giantsteps.reports.commands.claims import verdict_table
+    from giantsteps.verify.ledger.document import as_json as ledger_json
 
-    rows = [
-        [
-            entry.claim.id,
-            verdict_text(entry.verdict.value) + verdict_mark(entry.claim.role.value, entry.by_fiat, entry.given.words),
-            verdict_text(entry.weakest.value),
-            f"{len(entry.mutants) - len(entry.surviving_mutants)}/{len(entry.mutants)}",
-            f"{entry.power.caught_alone}/{entry.power.of}" if entry.power else "",
-            numbers(entry.claim.source.equations),
-        ]
-        for entry in ledger.entries
-    ]
-    listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "alone", "equations"])
     found = remarks(ledger)
     fresh = [f"drawn afresh with seed {ledger.seed}: not the draws of the committed ledger"] if ledger.seed else []
+    listed = verdict_table(ledger_json(ledger)["claims"], alone=True)
     return "\n".join([listed, "", *found, *([""] if found else []), *fresh, ledger_summary(ledger)])
 
 

@@ -14,7 +14,7 @@ PATIENCE = 10
 
 
 @dataclass(frozen=True)
-class Workers:
+class Crew:
     """An executor, how many tasks to keep under way, and the exceptions that mean that a worker was lost for good."""
 
     executor: Executor | None
@@ -23,7 +23,7 @@ class Workers:
 
 
 @contextmanager
-def workers_of(count: int, address: str | None) -> Iterator[Workers]:
+def workers_of(count: int, address: str | None) -> Iterator[Crew]:
     """`count` worker processes, the Dask cluster at `address`, or, for one worker, this process itself.
 
     Raises InputProblem where Dask is not installed or no scheduler answers.
@@ -35,13 +35,13 @@ def workers_of(count: int, address: str | None) -> Iterator[Workers]:
         from giantsteps.reports.command_line.machine.workers import pool
 
         with pool(workers=count) as executor:
-            yield Workers(executor, 2 * count)
+            yield Crew(executor, 2 * count)
     else:
-        yield Workers(None)
+        yield Crew(None)
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[Workers]:
+def _dask(address: str) -> Iterator[Crew]:
     import logging
 
     try:
@@ -64,6 +64,6 @@ def _dask(address: str) -> Iterator[Workers]:
         # A scheduler gives a dead worker's task to another one; it gives up on a task that killed several.
         executor = client.get_executor(pure=False)
         try:
-            yield Workers(executor, max(16, 2 * sum(client.nthreads().values())), (KilledWorker,))
+            yield Crew(executor, max(16, 2 * sum(client.nthreads().values())), (KilledWorker,))
         finally:
             executor.shutdown(wait=False)

@@ -19,7 +19,7 @@ def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wo
     monkeypatch.setenv(completion.VARIABLE, "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
     monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
-    assert completion.answer(cli) == 0
+    assert completion.answer(cli)
     out, err = capfd.readouterr()
     assert err == ""
     return [line.partition(",")[2] for line in out.splitlines()]
@@ -38,7 +38,7 @@ def test_half_a_question_is_none(
         monkeypatch.delenv(name, raising=False)
         if value is not None:
             monkeypatch.setenv(name, value)
-    assert completion.answer(cli) is None
+    assert not completion.answer(cli)
 
 
 @pytest.mark.parametrize(

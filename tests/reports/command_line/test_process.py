@@ -193,28 +193,3 @@ def test_nothing_is_left_to_say_it_with(redirection: str) -> None:
 def test_an_encoding_without_the_letter_spells_it() -> None:
     done = in_subprocess(["claims", "result-3-1.spike-strength"], PYTHONIOENCODING="ascii", LC_ALL="C", COLUMNS="40")
     assert (done.returncode, done.stderr, done.stdout.isascii()) == (0, "", True)
-
-
-@pytest.mark.thorough
-def test_eight_busy_loops_change_no_answer() -> None:
-    """Limits count operations and processor time: answers do not depend on what else the machine does."""
-    commands = (
-        ["activation", "softplus(z)-log(2)", "--json"],
-        ["activation", "erf(100*(z-6/10)) + erf(100*(z+6/10))", "--json"],
-        ["solve", *WORKED, "--loss", "huber:0.5", "--json"],
-    )
-
-    def answers() -> list[tuple[int, str]]:
-        ended = [
-            subprocess.run([sys.executable, "-m", "giantsteps", *args], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-            for args in commands
-        ]
-        return [(done.returncode, done.stdout) for done in ended]
-
-    alone = answers()
-    assert all(out.startswith("{") for _, out in alone)
-    with ExitStack() as stack:
-        for _ in range(8):
-            loop = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
-            stack.callback(loop.kill)
-        assert answers() == alone

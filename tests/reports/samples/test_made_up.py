@@ -39,11 +39,12 @@ def test_properties_show_margins_the_counterexample_and_a_count() -> None:
 
 
 def _erratum(k: int, verdict: Verdict) -> ErratumReport:
-    said = (f"{word} {k}" for word in ("title", "source", "printed claim"))
+    words = ("title", "source", "printed", "printed_claim", "corrected", "corrected_claim", "consequence", "conversion")
+    said = {word: f"{word.replace('_', ' ')} {k}" for word in words}
+    witness = f"extrapolates to 1.{k} +- 0.1, theory 2.{k}"
     return ErratumReport(
-        f"erratum.{k}", *said, verdict, f"printed {k}", f"corrected claim {k}", f"corrected {k}", Verdict.PROVED,
-        f"extrapolates to 1.{k} +- 0.1, theory 2.{k}", f"consequence {k}", f"conversion {k}",
-    )  # fmt: skip
+        id=f"erratum.{k}", witness=witness, printed_verdict=verdict, corrected_verdict=Verdict.PROVED, **said
+    )
 
 
 def test_errata_show_both_forms_and_count_conventions_apart() -> None:
@@ -66,39 +67,28 @@ def test_learned_bias_lists_its_minima_and_says_when_two_tie() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "shown"),
+    ("text", "shown"),
     [
-        (1 / 3, 0.0123, "0.333 +- 0.012"),
-        (1 / 3, 0.0996, "0.333 +- 0.100"),
-        (1234.5, 67.8, "1234 +- 68"),
-        (0.5, 0.0, "0.5"),
-        (0.5, math.nan, "0.5 +- ?"),
-        (math.inf, 1.0, "infinite +- ?"),
-        (0.5, 2e-7, "0.50000000 +- 0.00000020"),
+        (estimate_text(1 / 3, 0.0123), "0.333 +- 0.012"),
+        (estimate_text(1 / 3, 0.0996), "0.333 +- 0.100"),
+        (estimate_text(1234.5, 67.8), "1234 +- 68"),
+        (estimate_text(0.5, 0.0), "0.5"),
+        (estimate_text(0.5, math.nan), "0.5 +- ?"),
+        (estimate_text(math.inf, 1.0), "infinite +- ?"),
+        (estimate_text(0.5, 2e-7), "0.50000000 +- 0.00000020"),
+        (number(None), "-"),
+        (number(math.nan), "-"),
+        (number(math.inf), "infinite"),
+        (number(1 / 3), "0.3333333333"),
+        (number(0.0), "0"),
+        (pace_text(0, 1.0, 5, "points"), ""),
+        (pace_text(1, 3.0, 5, "points"), "0.33 points/s, 15 s left"),
+        (pace_text(30, 3.0, 6666, "points"), "10 points/s, 11 min 7 s left"),
+        (pace_text(123456, 10.0, 10**9, "points"), "12,346 points/s, 22 h 30 min left"),
     ],
 )
-def test_an_estimate_has_the_digits_that_its_error_allows(value: float, error: float, shown: str) -> None:
-    assert estimate_text(value, error) == shown
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(None, "-"), (math.nan, "-"), (math.inf, "infinite"), (1 / 3, "0.3333333333"), (0.0, "0")]
-)
-def test_numbers_in_words(value: float | None, shown: str) -> None:
-    assert number(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("done", "seconds", "total", "shown"),
-    [
-        (0, 1.0, 5, ""),
-        (1, 3.0, 5, "0.33 points/s, 15 s left"),
-        (30, 3.0, 6666, "10 points/s, 11 min 7 s left"),
-        (123456, 10.0, 10**9, "12,346 points/s, 22 h 30 min left"),
-    ],
-)
-def test_the_pace_of_work(done: int, seconds: float, total: int, shown: str) -> None:
-    assert pace_text(done, seconds, total, "points") == shown
+def test_numbers_have_the_digits_that_their_errors_allow(text: str, shown: str) -> None:
+    assert text == shown
 
 
 def test_json_has_no_nan_and_no_infinity(capsys: pytest.CaptureFixture[str]) -> None:
